@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections import Counter
 from importlib import import_module
+from inspect import isfunction
 
 import pytest
 from django.conf import settings
@@ -14,6 +15,7 @@ from django.utils.module_loading import import_string
 from console.features import PACKAGES
 from console.kit.common.hook_point import HookPoint
 from console.kit.features.listed import features
+from console.kit.live import groups
 from console.kit.live.person_socket import PersonSocket
 from tests.tidy.sources import ROOT
 
@@ -147,6 +149,21 @@ def test_every_action_that_rules_know_is_one_of_its_feature():
 def test_every_list_is_a_place_of_the_palette():
     for feature in FEATURES:
         assert {table.place for table in feature.tables} <= set(feature.places)
+
+
+def test_a_group_of_the_channel_layer_that_is_named_centrally_is_used_by_several_features():
+    """One that a single feature uses stands in its `feature.py`."""
+    readers: dict[str, set[str]] = {}
+    for path in MODULES:
+        text = (ROOT / path).read_text()
+        dotted = ".".join(path.parts)
+        owner = max((name for name in PACKAGES if dotted.startswith(f"{name}.")), key=len, default=dotted)
+        for name in re.findall(r"\bgroups\.([A-Za-z_]+)", text) if "live import groups" in text else ():
+            readers.setdefault(name, set()).add(owner)
+    functions = {name for name, function in vars(groups).items() if isfunction(function)} & readers.keys()
+    constants = {name for name in vars(groups) if name.isupper() and not name.startswith("_")}
+    assert {"HEARTBEAT", "topic"} <= functions | constants
+    assert {name: readers.get(name) for name in functions | constants if len(readers.get(name, ())) < 2} == {}
 
 
 def test_every_wing_has_a_contract_that_lists_all_of_its_features():

@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection
 
 from django.template.loader import render_to_string
 
+from console.cluster.brokers.feature import broker_group
 from console.cluster.brokers.queries import broker_facts
 from console.kit.common.clock import now_ms
-from console.kit.live import groups
 from console.kit.live.audience import listened
 from console.kit.live.push import send_now
 from console.state.clusters.models import Broker
@@ -29,8 +29,8 @@ class BrokerAnnouncer:
     def looked_at(self) -> None:
         with self._lock:
             brokers = all_brokers()
-            heard = self._listened([groups.broker(each.broker_id) for each in brokers])
-            shown = {each.broker_id: each for each in brokers if groups.broker(each.broker_id) in heard}
+            heard = self._listened([broker_group(each.broker_id) for each in brokers])
+            shown = {each.broker_id: each for each in brokers if broker_group(each.broker_id) in heard}
             self._forget_all_but(shown.keys())
             messages = [message for broker in shown.values() for message in self._of(broker)]
         send_now(messages)
@@ -46,7 +46,7 @@ class BrokerAnnouncer:
             html = render_to_string(f"brokers/partials/{name}.html", facts)
             if self._sent.get((broker.broker_id, name)) != html:
                 self._sent[broker.broker_id, name] = html
-                messages.append((groups.broker(broker.broker_id), html))
+                messages.append((broker_group(broker.broker_id), html))
         return [*messages, *self._partitions_of(broker)]
 
     def _partitions_of(self, broker: Broker) -> list[tuple[str, str]]:
@@ -56,4 +56,4 @@ class BrokerAnnouncer:
         self._held[broker.broker_id] = held
         if known in (None, held):
             return []
-        return [(groups.broker(broker.broker_id), render_to_string("live/resync.html", {"version": now_ms()}))]
+        return [(broker_group(broker.broker_id), render_to_string("live/resync.html", {"version": now_ms()}))]

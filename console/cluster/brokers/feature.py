@@ -16,6 +16,17 @@ from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.live import groups
 
+
+def broker_group(broker_id: int) -> str:
+    """Return the group of the pages of one broker."""
+    return f"broker.{broker_id}"
+
+
+def group_of_broker(name: str) -> str | None:
+    """Return the group of the broker with this id in decimal digits; None for another text."""
+    return broker_group(int(name)) if name.isascii() and name.isdigit() else None
+
+
 _BROKERS = Place("Brokers", "brokers")
 
 FEATURE = Feature(
@@ -26,7 +37,7 @@ FEATURE = Feature(
     places=(_BROKERS,),
     pushed_pages=(
         PushedPage("brokers", (groups.BROKERS,)),
-        PushedPage("broker", of_name=groups.broker_named),
+        PushedPage("broker", of_name=group_of_broker),
     ),
     reads=(
         Read(

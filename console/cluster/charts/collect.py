@@ -42,6 +42,6 @@ class ChartCollector:
 
 
 def tier(context: TierContext) -> TierLook:
-    """Of what the other tiers have seen."""
+    """Return the tier, which reads what the other tiers have seen."""
     charts = ChartCollector(context.clock_ms)
     return TierLook(charts.look, finish=lambda: charts.write(context.clock_ms()))

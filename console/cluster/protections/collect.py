@@ -70,7 +70,7 @@ def _add(wanted: Mapping[tuple[str, str], Naming], ids: Mapping[str, str], at_ms
 
 
 def tier(context: TierContext) -> TierLook:
-    """After the first look at the topics."""
+    """Return the tier, which waits for the first look at the topics."""
     watch = ProtectionWatch(context.clock_ms)
 
     def look() -> None:

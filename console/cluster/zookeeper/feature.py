@@ -6,6 +6,12 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
+
+def ensemble_group(can_operate: bool) -> str:
+    """Return the group of a change of the ensemble, which has a button for users who may call it off."""
+    return "ensemble.operate" if can_operate else "ensemble.view"
+
+
 FEATURE = Feature(
     package="console.cluster.zookeeper",
     database=Database.CLUSTER,
@@ -25,7 +31,7 @@ FEATURE = Feature(
             after="rolling-restart",
         ),
     ),
-    pushed_pages=(PushedPage("zookeeper", (groups.ZOOKEEPER, groups.ensemble_changes)),),
+    pushed_pages=(PushedPage("zookeeper", (groups.ZOOKEEPER, ensemble_group)),),
     reads=(Read("zookeeper", "zookeeper", "Servers of the ensemble", after="retention"),),
     actions=(
         Action(

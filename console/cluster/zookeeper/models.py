@@ -3,13 +3,13 @@
 from django.db import models
 
 from console.cluster.zookeeper.ensemble import Kind, Server, Stage, name_servers
-from console.kit.live import groups
+from console.cluster.zookeeper.feature import ensemble_group
 from console.kit.operations.models import Operation, one_open
 
 
 class EnsembleChange(Operation):
     TEMPLATE = "zookeeper/partials/change.html"
-    group = staticmethod(groups.ensemble_changes)
+    group = staticmethod(ensemble_group)
 
     kind = models.CharField(max_length=10, choices=[(each.value, each.value) for each in Kind])
     #: The fields of `ensemble.Server`, one object each; and the numbers of those that go.

@@ -154,6 +154,6 @@ class CompletenessCollector:
 
 
 def tier(context: TierContext) -> TierLook:
-    """After the first look at the topics: what is counted lies in one."""
+    """Return the tier, which waits for the first look at the topics: what is counted lies in one."""
     collector = CompletenessCollector(context.gateway, context.clock_ms)
     return TierLook(lambda: bool(context.topics_at_ms) and collector.look(context.topics))

@@ -132,7 +132,7 @@ class OtherClusters:
 
 
 def tier(context: TierContext) -> TierLook:
-    """After the first look at the topics: those say whether there is a mirror at all."""
+    """Return the tier, which waits for the first look at the topics: those say whether there is a mirror at all."""
     collector = MirrorCollector(context.gateway, context.clock_ms)
     return TierLook(lambda: bool(context.topics_at_ms) and collector.look(context.topics))
 

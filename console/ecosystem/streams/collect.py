@@ -2,6 +2,7 @@
 
 from django.conf import settings
 
+from console.ecosystem.streams.feature import stream_group
 from console.ecosystem.streams.models import StreamProgress
 from console.ecosystem.streams.queries import shown_stream
 from console.kit.live import groups
@@ -36,4 +37,4 @@ def _look(process: ManagedProcess) -> bool:
 def push_stream(process: ManagedProcess) -> None:
     stream = shown_stream(process)
     push_partial(groups.STREAMS, "streams/partials/row.html", {"stream": stream})
-    push_partial(groups.stream(process.name), "streams/partials/progress.html", {"stream": stream})
+    push_partial(stream_group(process.name), "streams/partials/progress.html", {"stream": stream})

@@ -1,5 +1,7 @@
 """Declares stream jobs on Spark."""
 
+import re
+
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
@@ -8,6 +10,20 @@ from console.kit.features.declaration import Addresses, Database, Feature, Forms
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.live import groups
+
+#: A process's name, which is safe in a group's.
+_STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
+
+
+def stream_group(name: str) -> str:
+    """Return the group of the page of one stream job, told what its driver says of itself."""
+    return f"stream.{name}"
+
+
+def group_of_stream(name: str) -> str | None:
+    """Return the group of the stream job's page; None for a name that no process can have."""
+    return stream_group(name) if _STREAM_NAME.fullmatch(name) else None
+
 
 _STREAMS = Place("Streams", "streams", "spark jobs", resource=Resource.PROCESS)
 
@@ -29,7 +45,7 @@ FEATURE = Feature(
     commands=(Place("Add a stream job", "stream-choose", "new spark", right=Right.ADMINISTER),),
     pushed_pages=(
         PushedPage("streams", (groups.STREAMS,)),
-        PushedPage("stream", (groups.processes,), of_name=groups.stream_named),
+        PushedPage("stream", (groups.processes,), of_name=group_of_stream),
     ),
     reads=(
         Read("streams", "streams", "Stream jobs and their pace", after="processes"),

@@ -5,7 +5,6 @@ channel layer is shared by all of them, so there each is known by its cluster to
 """
 
 import hashlib
-import re
 
 from console.kit.common.current_cluster import current_cluster, is_main
 
@@ -23,8 +22,6 @@ WAITING_CHANGES = "changes.waiting"
 #: The page of all clusters, told that one of them reads otherwise.
 FLEET = "fleet"
 _OF_PERSON = "person."
-#: A process's name, which is safe in a group's.
-_STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
 def on_layer(group: str) -> str:
@@ -37,29 +34,9 @@ def topic(name: str) -> str:
     return f"topic.{hashlib.sha256(name.encode()).hexdigest()[:40]}"
 
 
-def broker(broker_id: int) -> str:
-    """The pages of one broker."""
-    return f"broker.{broker_id}"
-
-
-def broker_named(name: str) -> str | None:
-    """The pages of the broker with this id in decimal digits; None for another text."""
-    return broker(int(name)) if name.isascii() and name.isdigit() else None
-
-
 def person(user_id: int) -> str:
     """Every socket of one person: told when the person's rights or logins changed."""
     return f"{_OF_PERSON}{user_id}"
-
-
-def stream(name: str) -> str:
-    """The page of one stream job: what its driver says of itself."""
-    return f"stream.{name}"
-
-
-def stream_named(name: str) -> str | None:
-    """The page of the stream job; None for a name that no process can have."""
-    return stream(name) if _STREAM_NAME.fullmatch(name) else None
 
 
 def processes(can_operate: bool) -> str:
@@ -70,8 +47,3 @@ def processes(can_operate: bool) -> str:
 def staged_moves(can_operate: bool) -> str:
     """Moves in batches, which have buttons for who may pause them."""
     return "placement.operate" if can_operate else "placement.view"
-
-
-def ensemble_changes(can_operate: bool) -> str:
-    """A change of the ZooKeeper ensemble, which has a button for who may call it off."""
-    return "ensemble.operate" if can_operate else "ensemble.view"

@@ -148,7 +148,7 @@ class Collector(TierContext):
         self._pages.topics_changed(changes, keys)
 
     def finish(self) -> None:
-        """When no tier runs any more."""
+        """Finish every tier, once their threads have ended."""
         for tier in self.tier_looks.values():
             tier.finish()
 

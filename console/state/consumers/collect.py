@@ -63,7 +63,7 @@ class GroupCollector:
 
 
 def tier(context: TierContext) -> TierLook:
-    """After the first look at the topics: a lag is counted from the ends of their logs."""
+    """Return the tier, which waits for the first look at the topics: a lag is counted from the ends of their logs."""
     collector = GroupCollector(context.gateway, context.clock_ms)
 
     def look() -> None:

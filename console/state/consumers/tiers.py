@@ -1,4 +1,4 @@
-"""What the collector's tiers are made of: what they share, one look of a tier, and who is handed what the looks see.
+"""What the collector's tiers are made of: what they share, the work of one tier, and observers of what the looks see.
 
 It lies here because observers are handed groups as well as topics and brokers.
 """
@@ -26,7 +26,7 @@ class TierLook(NamedTuple):
 
 
 class ClusterObserver:
-    """Is handed what the looks at the cluster see; each method belongs to the thread of its tier."""
+    """What a feature does with that which the looks see; each method is called on the thread of its tier."""
 
     def saw_brokers(self, brokers: Mapping[int, BrokerRow], controller_id: int | None) -> None: ...
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.kit.live import groups
+from console.cluster.brokers.feature import broker_group
 
 
 @pytest.fixture
@@ -17,13 +17,13 @@ def test_a_part_is_pushed_once_and_again_when_it_reads_differently(cluster, coll
     cluster.create_topic("orders", 1, 1)
     collect()
     collector.look("sizes")
-    assert sum('id="broker-log-dirs"' in html for name, html in pushed if name == groups.broker(1)) == 1
+    assert sum('id="broker-log-dirs"' in html for name, html in pushed if name == broker_group(1)) == 1
     pushed.clear()
     collector.look("sizes")
     assert pushed == []
     cluster.brokers.failed_dirs.add(1)
     collector.look("sizes")
-    assert {name for name, _ in pushed} == {groups.broker(1)}
+    assert {name for name, _ in pushed} == {broker_group(1)}
 
 
 @pytest.mark.usefixtures("listeners")
@@ -36,4 +36,4 @@ def test_pages_that_list_partitions_fetch_themselves_when_a_leader_moved(cluster
     collect()
     collector.look("requests")
     told = {name for name, html in pushed if 'id="live-resync"' in html}
-    assert told == {groups.broker(1), groups.broker(2)}
+    assert told == {broker_group(1), broker_group(2)}

@@ -4,6 +4,7 @@ import pytest
 from channels.layers import get_channel_layer
 
 from console.ecosystem.streams.collect import look_at_streams
+from console.ecosystem.streams.feature import stream_group
 from console.ecosystem.streams.models import StreamProgress
 from console.ecosystem.streams.queries import shown_stream
 from console.ecosystem.streams.schedule import REST_S, Pace
@@ -81,7 +82,7 @@ async def test_change_is_pushed_to_the_list_and_to_its_page(host):
     from asgiref.sync import sync_to_async
 
     layer = get_channel_layer()
-    for group in (groups.STREAMS, groups.stream("counts")):
+    for group in (groups.STREAMS, stream_group("counts")):
         await layer.group_add(group, "page")
     await sync_to_async(_write_and_look)(host)
     html = [(await layer.receive("page"))["html"] for _ in range(2)]

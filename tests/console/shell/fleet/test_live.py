@@ -4,6 +4,9 @@ import pytest
 from channels.layers import get_channel_layer
 from channels.routing import URLRouter
 
+from console.cluster.brokers.feature import broker_group
+from console.cluster.zookeeper.feature import ensemble_group
+from console.ecosystem.streams.feature import stream_group
 from console.kit.access.roles import Right
 from console.kit.common.current_cluster import in_cluster
 from console.kit.features.listed import features
@@ -30,8 +33,8 @@ SOCKETS = ClusterSockets(URLRouter(websocket_urlpatterns))
 def names_of_groups() -> set[str]:
     """Every one that `groups` names, and one of each kind that it makes."""
     named = {value for name, value in vars(groups).items() if name.isupper() and isinstance(value, str)}
-    made = {groups.topic("orders"), groups.broker(1), groups.stream("counts"), groups.processes(True)}
-    return (named | made | {groups.ensemble_changes(True)}) - {groups._OF_PERSON, groups.FLEET}
+    made = {groups.topic("orders"), broker_group(1), stream_group("counts"), groups.processes(True)}
+    return (named | made | {ensemble_group(True)}) - {groups._OF_PERSON, groups.FLEET}
 
 
 def htmls(cluster: str, names) -> list[tuple[str, dict]]:

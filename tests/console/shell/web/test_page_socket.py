@@ -12,6 +12,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from console.asgi import application
+from console.cluster.brokers.feature import broker_group
 from console.kit.access.rights import ROLES, Right
 from console.kit.live import groups, person_socket
 from console.kit.live.push import send_now
@@ -241,7 +242,7 @@ def test_pages_of_rows_hear_of_them_through_the_feed_and_have_no_named_ones():
 
 
 def test_the_page_of_a_broker_hears_of_that_broker():
-    assert groups_for("broker:7", ROLES["viewer"]) == [groups.HEARTBEAT, groups.broker(7)]
+    assert groups_for("broker:7", ROLES["viewer"]) == [groups.HEARTBEAT, broker_group(7)]
     for nonsense in ("broker:", "broker:x", "broker:-1", "broker:²"):
         assert groups_for(nonsense, ROLES["viewer"]) is None
 
