@@ -116,6 +116,16 @@ def test_every_hook_point_has_its_own_name_and_a_hook():
     assert points.keys() == settings.HOOKS.keys()
 
 
+def test_no_table_of_the_console_is_filled_by_another_module():
+    """A feature declares what it adds elsewhere; Django's `ready` only connects Django's own signals, and Celery."""
+    empty = re.compile(r"^([A-Z_]+\b[^=\n]*) = (\{\}|\[\]|set\(\)|dict\(\)|list\(\))$", re.MULTILINE)
+    assert {str(path): found for path in MODULES if (found := empty.findall((ROOT / path).read_text()))} == {}
+    assert {str(path) for path in MODULES if path.name == "apps.py"} == {
+        "console/apps.py",
+        "console/kit/access/apps.py",
+    }
+
+
 def test_every_factory_of_a_tier_and_every_websocket_is_declared():
     """A function that returns a `TierLook` makes a tier, and a class below `PersonSocket` is a websocket."""
     text = {path: (ROOT / path).read_text() for path in MODULES}
