@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from django.db.models import Q, QuerySet
+from django.template.loader import render_to_string
 
 from console.cluster.placement.actions import end_throttle
 from console.cluster.placement.models import KEPT, OPEN, OngoingMove, Reassignment
@@ -23,7 +24,7 @@ from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.moves.interface import MoveView
 from console.kit.live import groups
 from console.kit.live.audience import listened
-from console.kit.live.push import push_partial
+from console.kit.live.push import send_now
 from console.state.consumers.tiers import TierContext, TierLook
 
 State = Reassignment.State
@@ -138,7 +139,7 @@ def tier(context: TierContext) -> TierLook:
 
     def look() -> bool:
         if watch.look() and listened([groups.PLACEMENT]):
-            push_partial(groups.PLACEMENT, "placement/partials/moves.html", moves_facts())
+            send_now([(groups.PLACEMENT, render_to_string("placement/partials/moves.html", moves_facts()))])
         return watch.is_anything_under_way
 
     return TierLook(look)

@@ -140,7 +140,7 @@ def test_the_oldest_of_many_moves_are_forgotten(cluster, watch):
 def test_progress_is_pushed_to_the_placement_page(cluster, collector, collect, monkeypatch):
     collect()
     sent: list[tuple[str, str]] = []
-    monkeypatch.setattr("console.shell.collector.announce.send_now", sent.extend)
+    monkeypatch.setattr("console.cluster.placement.collect.send_now", sent.extend)
     cluster.moves.alter({("orders", 0): (3,)})
     collector.look("moves")
 
