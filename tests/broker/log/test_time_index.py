@@ -1,5 +1,7 @@
 """`.timeindex`: Kafka's bytes, cheap look-ups, and damage that nobody notices."""
 
+import errno
+import os
 import struct
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.log.config import LogConfig
-from broker.log.files import read_at
+from broker.log.files import read_at, write_at
 from broker.log.log import Log
 from broker.log.time_index import TimeEntry, TimeIndex
 from broker.records.batch import iterate_headers
@@ -147,3 +149,49 @@ def test_index_without_its_segment_is_removed(log):
     orphan.write_bytes(b"")
     Log.open(log.directory, CONFIG)
     assert not orphan.exists()
+
+
+def no_room(_file, data, _at):
+    """As a full disk: an empty file needs only a name."""
+    if data:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def room_for_half(file, data, at):
+    write_at(file, data[: len(data) // 16 * 8], at)
+    no_room(file, data, at)
+
+
+FULL = {
+    "no byte of either index": {"offset_index": no_room, "index_file": no_room},
+    "half of the offset index": {"offset_index": room_for_half, "index_file": no_room},
+    "the offset index alone": {"index_file": no_room},
+}
+
+
+@pytest.mark.parametrize("is_rolled", [True, False], ids=["rolled", "stopped"])
+@pytest.mark.parametrize("room_for", FULL)
+def test_a_disk_without_room_for_a_time_index_leaves_none_that_is_short(
+    tmp_path, batch_of, monkeypatch, room_for, is_rolled
+):
+    """An earlier stop has left one, of which every entry is true: retention by time would go by its last."""
+    newest_ms = 5_000_000
+    log = Log.open(tmp_path / "t-0", CONFIG)
+    for _ in range(4):
+        log.append(batch_of(b".", timestamp_ms=time_of(log.log_end_offset)), 0)
+    log.flush()
+    log.store_clean_state()
+    log.close()
+    log = Log.open(log.directory, CONFIG, is_clean=True)
+    log.append(batch_of(b".", timestamp_ms=newest_ms), 0)
+    with monkeypatch.context() as patched:
+        for module, write in FULL[room_for].items():
+            patched.setattr(f"broker.log.{module}.write_at", write)
+        while log.log_end_offset < 16 or (is_rolled and len(log.segments) < 2):
+            log.append(batch_of(b".", timestamp_ms=time_of(log.log_end_offset)), 0)
+        log.flush()
+        log.store_clean_state()
+    log.close()
+    again = Log.open(log.directory, CONFIG, is_clean=True)
+    assert again.segments[0].max_timestamp == newest_ms
+    assert again.max_timestamp_offset() == (4, newest_ms)
