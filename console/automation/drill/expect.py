@@ -10,6 +10,7 @@ from typing import Any
 
 from console.automation.drill.faults import Fault
 from console.automation.drill.samples import tupled
+from console.kit.common.stored_fields import from_stored
 from console.processes.guard import Absence, ServerAbsence
 
 #: What an election takes once somebody is missed, and how far a session's end may come late.
@@ -41,7 +42,7 @@ class Expected:
 
 
 def read_expected(kept: dict[str, Any]) -> Expected:
-    return Expected(**tupled(kept))
+    return from_stored(Expected, tupled(kept))
 
 
 def of_broker(fault: Fault, seconds: int, absence: Absence, session_s: float, lag_s: float) -> Expected:

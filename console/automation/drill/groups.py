@@ -11,6 +11,7 @@ from typing import Any
 from console.automation.drill.samples import LOOK_S
 from console.cluster.placement.sentences import count_of
 from console.kit.common.figures import grouped
+from console.kit.common.stored_fields import from_stored
 
 #: Groups that are watched; the others are counted.
 WATCHED_MAX = 500
@@ -87,7 +88,7 @@ Stories = Mapping[str, GroupStory]
 
 
 def read_stories(kept: Mapping[str, Mapping[str, Any]]) -> dict[str, GroupStory]:
-    return {name: GroupStory(**each) for name, each in kept.items()}
+    return {name: from_stored(GroupStory, each) for name, each in kept.items()}
 
 
 def looked_on(stories: Stories, looks: Iterable[GroupLook], at_ms: int) -> dict[str, GroupStory]:

@@ -11,6 +11,7 @@ from console.automation.drill.expect import Expected, read_expected
 from console.automation.drill.faults import WORDS, Fault
 from console.automation.drill.groups import GroupLine, affected, read_stories, summary
 from console.automation.drill.samples import Sample, read_samples
+from console.kit.common.stored_fields import from_stored
 from console.kit.operations.models import Operation, one_open
 from console.processes.os_process import Identity
 
@@ -92,7 +93,7 @@ class Drill(Operation):
 
     @property
     def table(self) -> list[Row]:
-        return [Row(**each) for each in self.rows]
+        return [from_stored(Row, each) for each in self.rows]
 
     @property
     def group_lines(self) -> list[GroupLine]:

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
+from console.kit.common.stored_fields import from_stored
+
 #: A drill of two minutes with all that goes before and after it.
 SAMPLES_MAX = 900
 #: How coarse it is: the collector looks that often while somebody pays attention.
@@ -35,7 +37,7 @@ class Sample:
 
 
 def read_samples(kept: Iterable[dict[str, Any]]) -> list[Sample]:
-    return [Sample(**tupled(each)) for each in kept]
+    return [from_stored(Sample, tupled(each)) for each in kept]
 
 
 def tupled(kept: dict[str, Any]) -> dict[str, Any]:

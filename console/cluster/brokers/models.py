@@ -6,6 +6,7 @@ from django.db import models
 
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.cluster.brokers.latency import WAITING
+from console.kit.common.stored_fields import from_stored
 
 #: A volume is nearly full with less than this part of it left, and full enough to be critical with less than that.
 ROOM_WARNING, ROOM_CRITICAL = 0.15, 0.05
@@ -89,8 +90,8 @@ class BrokerReport(models.Model):
 
     @property
     def directories(self) -> list[Directory]:
-        return [Directory(**each) for each in self.log_dirs]
+        return [from_stored(Directory, each) for each in self.log_dirs]
 
     @property
     def budgets(self) -> list[CrowdedBudget]:
-        return [CrowdedBudget(**each) for each in self.crowded_budgets]
+        return [from_stored(CrowdedBudget, each) for each in self.crowded_budgets]

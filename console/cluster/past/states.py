@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from console.kit.common.stored_fields import from_stored
 from console.state.clusters.broker_rows import BrokerRow
 from console.state.clusters.topic_rows import TopicRow
 from console.state.consumers.rows import GroupRow
@@ -74,7 +75,7 @@ class GroupThen:
     @classmethod
     def unpack(cls, packed: Packed) -> "GroupThen":
         body = _unpack(packed)
-        return cls(**{**body, "topics": tuple(body["topics"])})
+        return from_stored(cls, {**body, "topics": tuple(body["topics"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class BrokerThen:
 
     @classmethod
     def unpack(cls, packed: Packed) -> "BrokerThen":
-        return cls(**_unpack(packed))
+        return from_stored(cls, _unpack(packed))
 
 
 def topic_then(row: TopicRow) -> TopicThen:

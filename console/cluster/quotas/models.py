@@ -6,6 +6,7 @@ from hashlib import sha256
 from django.db import models
 
 from console.cluster.quotas.words import amount, label
+from console.kit.common.stored_fields import from_stored
 from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, entity_at
 
 
@@ -88,7 +89,7 @@ class QuotaRow(models.Model):
 
     @property
     def seen(self) -> list[SeenUse]:
-        return [SeenUse(**each) for each in self.uses]
+        return [from_stored(SeenUse, each) for each in self.uses]
 
     @property
     def limits(self) -> list[Limit]:

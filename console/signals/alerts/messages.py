@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from console.kit.common.stored_fields import from_stored
+
 #: Objects told one by one; the rest are counted.
 OBJECTS_TOLD_MAX = 20
 
@@ -37,7 +39,8 @@ class Message:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "Message":
-        return cls(**{**stored, "told": tuple(Told(**each) for each in stored["told"])})
+        told = tuple(from_stored(Told, each) for each in stored["told"])
+        return from_stored(cls, {**stored, "told": told})
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
