@@ -6,6 +6,7 @@ from functools import partial
 from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.write_txn_markers import handle_write_txn_markers
@@ -39,7 +40,8 @@ class Coordination:
         clock: Clock,
     ):
         self.group_memory = GroupMemory()
-        self.groups = group_coordinators(replicas, _group_config(config), clock, self.group_memory)
+        deleted = DeletedPartitions()
+        self.groups = group_coordinators(replicas, _group_config(config), clock, self.group_memory, deleted)
         self.markers = MarkerSender(config.broker_id, metadata, address_of, dialer, store.partition_exists)
         self.transactions = TransactionCoordinators(
             replicas, metadata, _transaction_config(config), self.markers, clock
@@ -48,7 +50,7 @@ class Coordination:
         self.appends = TransactionalAppends(
             replicas, self._verifier.verify, is_enabled=lambda: config.transaction_partition_verification_enable
         )
-        metadata.on_deleted.append(partial(forget_partitions, self.groups))
+        metadata.on_deleted.append(partial(forget_partitions, self.groups, deleted, clock))
 
     def serve(self, services: Services, listener_name: str) -> None:
         """Markers for this broker's own partitions take the way of all others, without the socket."""

@@ -29,6 +29,7 @@ from broker.coordinator.group import administration, answers
 from broker.coordinator.group.admission import Admission
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
+from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
@@ -65,8 +66,9 @@ class GroupCoordinator:
         new_member_id: Callable[[str], str],
         wall_now_ms: Callable[[], int] | None = None,
         memory: GroupMemory | None = None,
+        deleted: DeletedPartitions | None = None,
     ):
-        """new_member_id: a new unique id that starts with the given text. memory: shared by all of a broker.
+        """new_member_id: a new unique id that starts with the given text. memory, deleted: shared by all of a broker.
         wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
         """
         self._wall_now_ms = wall_now_ms
@@ -80,7 +82,7 @@ class GroupCoordinator:
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
         self._offsets = Offsets(config, self._progress, self._account)
         self._admission = Admission(memory, self._account, self._offsets)
-        self._expiry = Expiry(config, self._offsets)
+        self._expiry = Expiry(config, self._offsets, DeletedPartitions() if deleted is None else deleted)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = Membership(self._timers, self._rebalance, self._progress)

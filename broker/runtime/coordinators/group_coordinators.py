@@ -6,6 +6,7 @@ from broker.common.clock import Clock
 from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
+from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.outcome import Outcome
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
@@ -16,18 +17,21 @@ GroupCoordinators = CoordinatorRuntime[GroupCoordinator, Outcome]
 
 
 def group_coordinators(
-    replicas: ReplicaManager, config: GroupConfig, clock: Clock, memory: GroupMemory
+    replicas: ReplicaManager, config: GroupConfig, clock: Clock, memory: GroupMemory, deleted: DeletedPartitions
 ) -> GroupCoordinators:
     def new_coordinator() -> GroupCoordinator:
-        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory)
+        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory, deleted)
 
     groups = GroupCoordinators(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
     replicas.on_marker.append(groups.complete_transaction)
     return groups
 
 
-def forget_partitions(groups: GroupCoordinators, partitions: list[TopicPartition]) -> None:
-    """They are gone for good: every coordinator forgets what was committed for them."""
+def forget_partitions(
+    groups: GroupCoordinators, deleted: DeletedPartitions, clock: Clock, partitions: list[TopicPartition]
+) -> None:
+    """They are gone for good: every coordinator forgets what was committed for them, one that is loading when it is."""
+    deleted.note(partitions, clock.now_ms())
     for partition in groups.loaded_partitions():
         groups.tell(partition, lambda coordinator, now_ms: coordinator.partitions_deleted(partitions, now_ms))
 

@@ -17,6 +17,7 @@ from broker.config.listeners import Endpoint
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.write_txn_markers import handle_write_txn_markers
@@ -272,7 +273,7 @@ class Served:
         self.registry = new_registry()
         self.group_memory = GroupMemory()
         config_of_groups = GroupConfig(group_initial_rebalance_delay_ms=0)
-        self.groups = group_coordinators(self.replicas, config_of_groups, clock, self.group_memory)
+        self.groups = group_coordinators(self.replicas, config_of_groups, clock, self.group_memory, DeletedPartitions())
         self.store = Store(self)
         self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, dialer(), self.store.partition_exists)
         self.transactions = TransactionCoordinators(

@@ -6,7 +6,9 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from tests.broker.coordinator.group.world import World, record_bytes
+from broker.coordinator.group.deleted_partitions import DeletedPartitions
+from broker.coordinator.group.group import Proposal
+from tests.broker.coordinator.group.world import WALL_AHEAD_MS, World, record_bytes
 
 T0, U0 = ("t", 0), ("u", 0)
 DAY_MS = 86_400_000
@@ -141,6 +143,53 @@ def test_offset_committed_for_a_successor_of_the_same_name_stays():
     world.advance(0)
     assert offsets(world) == set()
     assert offsets(world, "h") == {T0}
+
+
+def test_offsets_of_a_deleted_topic_go_soon_though_their_tombstones_were_refused():
+    """They would be those of the next topic of that name, whose first records its consumers would leave out."""
+    world = World()
+    world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
+    world.commit("g", "a", {T0: 1})
+    world.append_error = ErrorCode.NOT_ENOUGH_REPLICAS
+    world.coordinator.partitions_deleted([TopicPartition(*T0)], world.now_ms)
+    world.advance(0)
+    assert offsets(world) == {T0}
+    world.advance(CHECK_MS // 10)
+    assert offsets(world) == set()
+
+
+def test_offsets_of_a_deleted_topic_go_though_their_group_had_a_record_on_its_way():
+    world = World()
+    world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
+    world.commit("g", "a", {T0: 1})
+    group = world.coordinator.groups["g"]
+    group.proposal = Proposal(group.metadata, None)
+    world.coordinator.partitions_deleted([TopicPartition(*T0)], world.now_ms)
+    world.carry_out(world.coordinator.tick(world.now_ms))
+    group.proposal = None
+    world.advance(CHECK_MS // 10)
+    assert offsets(world) == set()
+
+
+def test_offsets_of_a_topic_that_was_deleted_while_they_were_loaded_go():
+    world = World()
+    world.commit("g", "-", {T0: 1, U0: 1})
+    world.deleted.note([TopicPartition(*T0)], WALL_AHEAD_MS + world.now_ms)
+    world.restart()
+    world.advance(0)
+    assert offsets(world) == {U0}
+
+
+@pytest.mark.parametrize(
+    ("now_ms", "remembered"),
+    [(3_601_000, [1_000, 3_601_000]), (3_601_001, [None, 3_601_000]), (3_600_999, [1_000, None]), (0, [None, None])],
+)
+def test_a_deletion_is_remembered_for_an_hour_unless_the_clock_is_set_back_behind_it(now_ms, remembered):
+    deleted = DeletedPartitions()
+    deleted.note([TopicPartition(*T0)], 1_000)
+    deleted.note([TopicPartition(*U0)], 3_601_000)
+    deleted.forget_others_than_of_the_last_hour(now_ms)
+    assert [deleted.since_ms(TopicPartition(*each)) for each in (T0, U0)] == remembered
 
 
 def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.coordinator.group import Client, GroupConfig, GroupCoordinator, Outcome
+from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -107,6 +108,7 @@ class Seat:
 class World:
     config: GroupConfig = field(default_factory=GroupConfig)
     memory: GroupMemory = field(default_factory=GroupMemory)  #: of the broker
+    deleted: DeletedPartitions = field(default_factory=DeletedPartitions)  #: as the broker has heard
 
     def __post_init__(self) -> None:
         self.log: list[LogRecord | LogMarker] = []
@@ -122,7 +124,8 @@ class World:
         self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> GroupCoordinator:
-        return GroupCoordinator(self.config, self._new_member_id, lambda: WALL_AHEAD_MS + self.now_ms, self.memory)
+        wall_now_ms = lambda: WALL_AHEAD_MS + self.now_ms  # noqa: E731
+        return GroupCoordinator(self.config, self._new_member_id, wall_now_ms, self.memory, self.deleted)
 
     def _new_member_id(self, prefix: str) -> str:
         self._ids[prefix] = self._ids.get(prefix, 0) + 1

@@ -7,6 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import Outcome
@@ -20,6 +21,7 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.records.batch import iterate_headers
 from broker.records.control import MarkerType
 from broker.runtime.coordinators import loading
+from broker.runtime.coordinators.group_coordinators import forget_partitions
 from broker.runtime.coordinators.shard import Shard
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
@@ -42,6 +44,16 @@ async def test_offsets_are_there_after_the_partition_was_away(world):
     world.commit(5)
     await world.reload()
     assert world.committed() == 5
+
+
+async def test_offsets_of_partitions_that_are_deleted_while_no_coordinator_is_loaded_go_when_one_is(world):
+    world.lead()
+    world.commit(5)
+    world.lead(leader=2, leader_epoch=1)
+    forget_partitions(world.coordinators, world.deleted, world.clock, [TopicPartition("t", 0)])
+    world.lead(leader_epoch=2)
+    await eventually(lambda: world.coordinators.loaded_partitions() == [0], "it is loaded")
+    await eventually(lambda: world.committed() == -1, "the offset is gone")
 
 
 async def test_being_told_again_changes_nothing(world):

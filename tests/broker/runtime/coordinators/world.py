@@ -8,6 +8,7 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
@@ -53,7 +54,8 @@ class World:
         self.logs.load_all()
         self.replicas = ReplicaManager(1, self.logs, DelayedFetches(clock), clock)
         self.memory = GroupMemory()
-        self.coordinators = group_coordinators(self.replicas, config, clock, self.memory)
+        self.deleted = DeletedPartitions()
+        self.coordinators = group_coordinators(self.replicas, config, clock, self.memory, self.deleted)
 
     @property
     def hosted(self) -> HostedPartition:
