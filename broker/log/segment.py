@@ -184,20 +184,14 @@ class Segment(StoredSegment):
                 fsync_file(OpenFile(path))
 
     def store_indexes(self) -> None:
-        """An index that cannot be written is no harm: it is completed or rebuilt when it is next loaded.
-
-        The time index goes first: were an earlier one left on a full disk, nothing would tell it from a whole one, and
-        retention by time would go by it.
-        """
+        """An index that cannot be written is no harm: it is completed or rebuilt when it is next loaded."""
         index = self._index
         assert index is not None
         try:
             if self._times is not None:
-                self.files.time_index.unlink(missing_ok=True)
-            store_index(self.files.index, index)
-            if self._times is not None:
                 self._times.add_entry()
                 store_time_index(self.files.time_index, self._times)
+            store_index(self.files.index, index)
         except OSError as error:
             _log.warning("index not written", path=str(self.files.log), reason=str(error))
 

@@ -5,9 +5,9 @@ last offset of the batch that has it, relative to the segment's base offset (int
 added together with one of the offset index if the largest timestamp has grown since the last; one more is added when
 the segment is sealed or the broker stops, so that the last entry holds the largest timestamp of the segment.
 
-Retention goes by that last entry, so a time index must not be short. It is put in place whole; it is fsynced before the
-recovery point passes its segment, and recovery rebuilds those behind it. Besides, an entry counts only after a look at
-the batch it speaks of.
+Retention goes by that last entry, so a time index must not be short. It is put in place whole, or none is left; it is
+fsynced before the recovery point passes its segment, and recovery rebuilds those behind it. Besides, an entry counts
+only after a look at the batch it speaks of.
 """
 
 from array import array
@@ -118,5 +118,10 @@ def load_time_index(path: Path, base_offset: int) -> TimeIndex | None:
 
 
 def store_time_index(path: Path, index: TimeIndex) -> None:
-    """Whole or not at all, but not fsynced."""
+    """Whole or not at all, but not fsynced.
+
+    The earlier one goes first: left by a full disk it could not be told from a whole one, for each of its entries is
+    true, and retention by time would go by it.
+    """
+    path.unlink(missing_ok=True)
     put_in_place(path, index.encode())

@@ -228,10 +228,8 @@ class GroupCoordinator:
 
     def next_deadline_ms(self) -> int | None:
         """When `tick` must be called next, None if nothing is waiting for time to pass."""
-        of_members, of_offsets = self._timers.next_deadline_ms(), self._expiry.next_deadline_ms
-        if of_members is None or of_offsets is None:
-            return of_offsets if of_members is None else of_members
-        return min(of_members, of_offsets)
+        deadlines = (self._timers.next_deadline_ms(), self._expiry.next_deadline_ms)
+        return min((deadline_ms for deadline_ms in deadlines if deadline_ms is not None), default=None)
 
     def tick(self, now_ms: int) -> Outcome:
         """Do what the deadlines that have come ask for, a turn's worth that goes into one batch; the rest stays due.
