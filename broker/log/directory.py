@@ -96,8 +96,8 @@ class LogDirectory:
         self.path = path
         #: Whether every log in it was opened, without which nobody may say that it was left clean.
         self.is_loaded = False
-        #: A log that was not recovered lies here and has no note of that: a clean stop would hide it.
-        self.must_stay_unclean = False
+        #: Where logs lie that were not recovered and have no note of that: a clean stop would hide it.
+        self.unrecovered: set[Path] = set()
         #: How a clean stop left the segments of logs without gaps, see `segments_checksum`.
         self.left_segments: Mapping[TopicPartition, int] = {}
         self.logs_count = 0

@@ -246,7 +246,7 @@ class FutureLogs(LogRemoval):
         except OSError as error:
             if not lacks_room(error):
                 raise
-            directory.must_stay_unclean = True
+            directory.unrecovered.add(path)
 
     def _load_futures(self, directory: LogDirectory, *, is_clean: bool) -> None:
         """Copies go on; one of a log that lies here or is copied elsewhere, goes.

@@ -150,6 +150,7 @@ class LogManager(FoundLogs):
             self._leave_unopened(partition, directory, str(error), stop if isinstance(error, NoRoomError) else None)
             return
         stop.forget(path)
+        directory.unrecovered.discard(path)
         self._enter(partition, log, directory, topic_id)
         self._unopened.pop(partition, None)
         if log.was_cut and not directory.is_loaded:
@@ -366,7 +367,7 @@ class LogManager(FoundLogs):
             partitions = {partition for partition, home in self._homes.items() if home is directory}
             copies = {partition for partition, future in self._futures.items() if future.home is directory}
             is_all_closed = partitions <= self._closed_clean and copies <= closed_copies
-            may_be_clean = directory.offline_reason is None and not directory.must_stay_unclean
+            may_be_clean = directory.offline_reason is None and not directory.unrecovered
             if directory.is_loaded and may_be_clean and is_all_closed:
                 logs = [(each, self._logs[each]) for each in partitions]
                 logs += [(each, self._futures[each].log) for each in copies]

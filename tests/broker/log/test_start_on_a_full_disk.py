@@ -182,6 +182,18 @@ def test_where_nothing_can_be_noted_the_directory_is_not_marked_clean(damaged, s
     assert not (damaged.parent / ".kafka_cleanshutdown").exists()
 
 
+def test_a_directory_is_marked_clean_once_the_log_that_could_not_be_noted_is_opened(damaged, start, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(damaged_parts, "write_at", no_room)
+        patched.setattr(files, "replace_file", no_room)
+        patched.setattr(files, "touch_durably", no_room)
+        manager = start()
+    manager.create_missing([NewLog(DAMAGED, ID, is_new=False)])
+    assert manager.get(DAMAGED) is not None
+    manager.shutdown()
+    assert (damaged.parent / ".kafka_cleanshutdown").exists()
+
+
 def test_a_log_whose_epochs_cannot_be_noted_for_want_of_room_is_out_of_reach_alone(damaged, start, monkeypatch):
     monkeypatch.setattr("broker.log.loader.store_leader_epochs", no_room)
     (damaged.parent / str(WHOLE) / "leader-epoch-checkpoint").write_bytes(b"garbled")
