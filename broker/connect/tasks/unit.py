@@ -16,6 +16,8 @@ _log = logger("broker.connect")
 #: Before a unit begins again that met a retriable failure; twice as long each time, from the first again once it ran
 #: for longer than the longest.
 RESTART_PAUSE_S, RESTART_PAUSE_MAX_S = 0.5, 30.0
+#: Between two looks whether the worker is in its group again.
+_HOLD_S = 0.05
 
 #: Told of each state, with a trace if it failed.
 Tell = Callable[[Unit, str, str | None], None]
@@ -38,6 +40,8 @@ class RunningUnit:
         self._is_faltering = False
         self._tell = tell
         self._redaction = redaction
+        #: Whether the worker may run the unit, by its group; a task gets its worker's.
+        self._holds: Callable[[], bool] = lambda: True
         if not is_paused:
             self._resumed.set()
         self._thread = threading.Thread(target=self._live_redacted, name=f"{unit.connector}-{unit.task}", daemon=True)
@@ -119,10 +123,11 @@ class RunningUnit:
                 self.run()
                 return
             except BaseException as error:  # a plugin's code, which may even exit: its failure is this unit's alone
+                was_held = self._await_hold()
                 if self.stopping.is_set():
                     self._stopped_in_the_middle(error)
                     return
-                if not is_retriable(error):
+                if was_held and not is_retriable(error):
                     self.failed = True
                     trace = trace_of(error)
                     _log.error("failed", connector=self.unit.connector, task=self.unit.task, exception=trace)
@@ -135,6 +140,18 @@ class RunningUnit:
             if self.stopping.wait(backoff.fail()):
                 self.say("UNASSIGNED")
                 return
+
+    def _await_hold(self) -> bool:
+        """Return whether the worker may run the unit now; if not, once it may again or the unit is to stop.
+
+        A worker that was suspended wakes up with a task that its successor has fenced, perhaps before its group tells
+        it to stop: that is no failure of the task, and must not be written over the successor's status.
+        """
+        if self._holds():
+            return True
+        while not self._holds() and not self.stopping.wait(_HOLD_S):
+            pass
+        return False
 
     def _stopped_in_the_middle(self, error: BaseException) -> None:
         _log.warning(
