@@ -42,6 +42,7 @@ from broker.log.files import (
     remove_file_durably,
     remove_tree,
     replace_file,
+    tree_bytes,
 )
 from broker.log.last_stop import LastStop
 from broker.log.offset_checkpoint import OffsetCheckpoint
@@ -106,6 +107,8 @@ class LogDirectory:
         self.room = DirectoryRoom()
         #: Directories here that were set aside as stray, by this start or an earlier one.
         self.strays: frozenset[Path] = frozenset()
+        #: Of their files, when they were last looked for.
+        self.stray_bytes = 0
         self.recovery_points = OffsetCheckpoint(path / RECOVERY_POINT_CHECKPOINT)
         self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSET_CHECKPOINT)
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSET_CHECKPOINT)
@@ -265,8 +268,9 @@ class LogDirectory:
         return sorted(found)
 
     def find_strays(self) -> None:
-        """Look again which strays are here: an operator may have removed some. Raises OSError."""
+        """Look again which strays are here, and how large: an operator may have removed some. Raises OSError."""
         self.strays = frozenset(entry for entry in self.path.iterdir() if _STRAY_DIRECTORY.fullmatch(entry.name))
+        self.stray_bytes = sum(map(tree_bytes, self.strays))
 
     def futures(self) -> list[tuple[TopicPartition, Path]]:
         """The copies that lie here and are to be logs, sorted, and where. Raises OSError."""

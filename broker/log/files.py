@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,16 @@ def remove_file_durably(path: Path) -> bool:
 def remove_tree(directory: Path) -> None:
     """Remove a directory and all in it; already gone is fine."""
     shutil.rmtree(directory, onerror=_ignore_missing)
+
+
+def tree_bytes(directory: Path) -> int:
+    """Return the bytes of the files in a directory and all below it; of those that can be looked at."""
+    sizes = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            with suppress(OSError):
+                sizes += os.lstat(os.path.join(folder, name)).st_size
+    return sizes
 
 
 def _ignore_missing(_function: object, _path: str, failure: tuple[Any, BaseException, Any]) -> None:

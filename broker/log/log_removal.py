@@ -84,6 +84,11 @@ class LogRemoval(HostedLogs):
         """Directories of logs that were set aside as stray, by this start or an earlier one."""
         return frozenset[Path]().union(*(directory.strays for directory in self._online()))
 
+    @property
+    def stray_bytes(self) -> dict[Path, int]:
+        """Of the strays in each log directory, when they were last looked for."""
+        return {directory.path: directory.stray_bytes for directory in self._online()}
+
     def find_strays(self) -> None:
         """Look again which strays there are: an operator may have removed some. For a worker thread."""
         for directory in self._online():

@@ -4,14 +4,13 @@ One that is offline tells nothing else: its disk may still say how large it is, 
 """
 
 import asyncio
-import os
 import shutil
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.log.files import tree_bytes
 from broker.log.manager import LogManager
 from broker.runtime.replication.replica_manager import ReplicaManager
 
@@ -70,7 +69,7 @@ def _measure(found: dict[Path, LogDir], strays: list[Path]) -> None:
     for stray in strays:
         if (home := found.get(stray.parent)) is not None and stray.is_dir():
             home.stray_count += 1
-            home.stray_bytes += _size_of(stray)
+            home.stray_bytes += tree_bytes(stray)
     for path, log_dir in found.items():
         try:
             usage = shutil.disk_usage(path)
@@ -78,13 +77,3 @@ def _measure(found: dict[Path, LogDir], strays: list[Path]) -> None:
             log_dir.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         else:
             log_dir.total_bytes, log_dir.usable_bytes = usage.total, usage.free
-
-
-def _size_of(directory: Path) -> int:
-    """Return the bytes of its files; of those that can be looked at."""
-    sizes = 0
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            with suppress(OSError):
-                sizes += os.lstat(os.path.join(folder, name)).st_size
-    return sizes

@@ -59,12 +59,19 @@ class LogMetrics:
         offline = GaugeMetricFamily(
             _PREFIX + "log_dir_offline", "1 when the log directory has failed.", labels=["log_dir"]
         )
+        stray = GaugeMetricFamily(
+            _PREFIX + "stray_bytes",
+            "Bytes of the -stray directories in the log directory, looked at once a minute; nothing removes them.",
+            labels=["log_dir"],
+        )
+        for path, stray_bytes in self._logs.stray_bytes.items():
+            stray.add_metric([self._label(path)], stray_bytes)
         for path, room in self._logs.rooms.items():
             full.add_metric([self._label(path)], int(room.is_full))
             offline.add_metric([self._label(path)], 0)
         for path in self._logs.offline_directories:
             offline.add_metric([self._label(path)], 1)
-        return full, offline
+        return full, offline, stray
 
     def _label(self, path: Path) -> str:
         """Return the path, or where /metrics has no names the place of the directory in `log.dirs`, from 1 on."""

@@ -53,5 +53,6 @@ async def test_a_directory_tells_how_many_logs_were_set_aside_in_it_until_they_a
         (stray / name).write_bytes(bytes(size))
     logs.find_strays()
     assert [(each.stray_count, each.stray_bytes) for each in await log_dirs.describe()] == [(0, 0), (1, 1000)]
+    assert logs.stray_bytes == {tmp_path / "a": 0, tmp_path / "b": 1000}
     shutil.rmtree(stray)
     assert [(each.stray_count, each.stray_bytes) for each in await log_dirs.describe()] == [(0, 0), (0, 0)]

@@ -58,6 +58,7 @@ def test_log_directories_are_named_by_path_or_by_their_place_in_log_dirs(named, 
         rooms={paths[1]: SimpleNamespace(is_full=True)},
         offline_directories={paths[0]: "the disk refused a write"},
         strays=(),
+        stray_bytes={paths[1]: 1_000},
         unopened=(),
         withheld=(),
         truncations_kept=0,
@@ -68,4 +69,6 @@ def test_log_directories_are_named_by_path_or_by_their_place_in_log_dirs(named, 
     of_directories = {sample.labels["log_dir"]: sample.value for sample in samples if "offline" in sample.name}
     assert of_directories.keys() == labels
     assert of_directories[min(labels)] == 1
+    [stray] = [sample for sample in samples if "stray_bytes" in sample.name]
+    assert (stray.labels["log_dir"], stray.value) == (max(labels), 1_000)
     assert named or not any("data" in str(sample.labels) for sample in samples)
