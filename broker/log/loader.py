@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, BarnabasError
 from broker.common.logs import logger
+from broker.log.checkpoints import PARTITION_METADATA
 from broker.log.compaction.swap import finish_swaps
 from broker.log.config import LogConfig
 from broker.log.damaged_parts import DamagedParts
@@ -103,8 +104,10 @@ def _load(
         segments, damage = _recover(directory, segments, recovery_point, epochs, parts)
         was_cut = damage is not None
     if not segments or segments[-1].next_offset < log_start_offset:
+        # A log is noted as its topic's when its first segment is there.
+        is_bereft = not segments and (directory / PARTITION_METADATA).exists()
         segments, is_as_left = [_start_anew(directory, config, segments, log_start_offset, parts)], False
-        was_cut = was_cut or log_start_offset > 0
+        was_cut = was_cut or log_start_offset > 0 or is_bereft
     if epochs is None:
         epochs = _epochs_of(directory, segments)
     epochs.truncate_from_end(segments[-1].next_offset)

@@ -324,8 +324,9 @@ class LogManager(FoundLogs):
         if (path / MOVED_TO).exists() or (path.exists() and directory.copy_facts(partition).holds_batches):
             directory.set_aside_as_stray(partition, "it lies in the place of a new log")
         path.mkdir(exist_ok=True)
-        write_partition_metadata(path / PARTITION_METADATA, topic_id)
         log = Log.open(path, self._config, opened=self._opened)
+        # Last: a log of a topic that has no segment has lost it.
+        write_partition_metadata(path / PARTITION_METADATA, topic_id)
         fsync_directory(directory.path)
         self._enter(partition, log, directory, topic_id)
         return log

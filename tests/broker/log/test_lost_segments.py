@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.types import TopicPartition
-from broker.log import directory, log_removal
+from broker.log import directory, log_removal, manager
 from broker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, read_offset_checkpoint, write_offset_checkpoint
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT
 from broker.log.compaction.log_cleaner import LogCleaner
@@ -26,6 +26,7 @@ from broker.log.truncation import Cut
 from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from tests.broker.log.death import Died
 from tests.manual_clock import ManualClock
 
 TOPIC = UUID(int=1)
@@ -410,6 +411,40 @@ def test_a_log_that_ends_before_it_starts_has_lost_its_end(logs, start):
     assert not again.has_whole(T_0, TOPIC)
     kill(again)
     assert not start().has_whole(T_0, TOPIC), "the next start finds it whole"
+
+
+@pytest.mark.parametrize("stop", ["kill", "shutdown"])
+def test_a_log_without_a_segment_has_lost_its_end_though_no_checkpoint_speaks_of_it(logs, start, stop):
+    """It is younger than its first checkpoint. A replica that led with it would empty the others."""
+    directory = logs.get(T_0).directory
+    kill(logs) if stop == "kill" else logs.shutdown()
+    for name in (RECOVERY_POINT_CHECKPOINT, "replication-offset-checkpoint", "log-start-offset-checkpoint"):
+        write_offset_checkpoint(directory.parent / name, {})
+    for path in [*directory.glob("*.log"), *directory.glob("*.*index")]:
+        path.unlink()
+    again = start()
+    assert again.get(T_0).log_end_offset == 0
+    assert not again.has_whole(T_0, TOPIC)
+    kill(again)
+    assert not start().has_whole(T_0, TOPIC), "the next start finds it whole"
+
+
+def test_a_log_that_was_only_begun_to_be_made_has_lost_nothing(logs, start, monkeypatch):
+    """Wherever the making stops."""
+    begun = []
+
+    def dies(path, _topic_id):
+        begun.append(path.parent)
+        raise Died
+
+    monkeypatch.setattr(manager, "write_partition_metadata", dies)
+    with pytest.raises(Died):
+        logs.get_or_create(TopicPartition("t", 1), TOPIC)
+    kill(logs)
+    bare = begun[0].with_name("t-2")
+    bare.mkdir()
+    again = start()
+    assert [again.has_whole(TopicPartition("t", index), TOPIC) for index in (0, 1, 2)] == [True, True, True]
 
 
 def test_missing_offsets_are_lost_until_they_come_before_the_start_of_the_log(logs, start):
