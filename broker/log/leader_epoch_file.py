@@ -2,18 +2,24 @@
 
 The records carry their epochs: a missing or malformed file is made anew from the headers. Compaction may take the first
 records of an epoch, or all, and then the file is the only witness of where the epoch began. So it is fsynced before
-compaction exchanges a segment, and before the recovery point passes the records it speaks of.
+compaction exchanges a segment, and before the recovery point passes the records it speaks of. New epochs are written on
+the broker's loop, for thousands of partitions at once, and without fsync: a power failure may leave an empty file. What
+was fsynced last then stays under a second name.
 """
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from broker.common.logs import logger
-from broker.log.files import OpenFile, fsync_file
+from broker.log.files import TEMPORARY_SUFFIX, OpenFile, fsync_file
 from broker.log.index_file import put_in_place
 from broker.log.leader_epochs import EpochEntry, LeaderEpochs
 
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+#: The last one that was fsynced before the present one was written.
+SYNCED_EPOCHS = LEADER_EPOCH_CHECKPOINT + ".synced"
 
 _VERSION = "0"
 
@@ -27,9 +33,20 @@ def store_leader_epochs(directory: Path, epochs: LeaderEpochs) -> None:
     put_in_place(directory / LEADER_EPOCH_CHECKPOINT, ("\n".join(lines) + "\n").encode())
 
 
-def load_leader_epochs(directory: Path) -> LeaderEpochs | None:
+def keep_synced_epochs(directory: Path) -> None:
+    """Give the file, which was fsynced and is about to be replaced, its second name; where the file system has none, or
+    no room for a name, nothing is kept.
+    """
+    link = directory / (SYNCED_EPOCHS + TEMPORARY_SUFFIX)
+    with suppress(OSError):
+        link.unlink(missing_ok=True)
+        os.link(directory / LEADER_EPOCH_CHECKPOINT, link)
+        link.replace(directory / SYNCED_EPOCHS)
+
+
+def load_leader_epochs(directory: Path, name: str = LEADER_EPOCH_CHECKPOINT) -> LeaderEpochs | None:
     """None if the file is missing or malformed. Raises OSError."""
-    path = directory / LEADER_EPOCH_CHECKPOINT
+    path = directory / name
     try:
         text = path.read_text()
         version, count, *rows = text.splitlines()
@@ -117,6 +134,8 @@ class StoredEpochs:
 
     def _store(self) -> None:
         if not self._is_stored:
+            if self.is_synced:
+                keep_synced_epochs(self.directory)
             store_leader_epochs(self.directory, self.cache)
             self._is_stored, self.is_synced = True, False
 

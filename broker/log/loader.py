@@ -27,7 +27,7 @@ from broker.log.compaction.swap import finish_swaps
 from broker.log.config import LogConfig
 from broker.log.damaged_parts import DamagedParts
 from broker.log.files import TEMPORARY_SUFFIX
-from broker.log.leader_epoch_file import load_leader_epochs, store_leader_epochs
+from broker.log.leader_epoch_file import SYNCED_EPOCHS, load_leader_epochs, store_leader_epochs
 from broker.log.leader_epochs import LeaderEpochs
 from broker.log.scan import BadBatchError, OldFormatError, find_old_format
 from broker.log.segment import Segment
@@ -244,12 +244,12 @@ def _start_anew(
 
 
 def _epochs_of(directory: Path, segments: list[Segment]) -> LeaderEpochs:
-    """From the headers of all batches that can be read."""
-    epochs = LeaderEpochs()
+    """From the headers of all batches that can be read, and, where compaction took some, from an earlier file."""
+    epochs = load_leader_epochs(directory, SYNCED_EPOCHS) or LeaderEpochs()
     for segment in segments:
         try:
             for _, header in segment.batches():
-                epochs.assign(header.partition_leader_epoch, header.base_offset)
+                epochs.confirm(header.partition_leader_epoch, header.base_offset, header.last_offset)
         except ApiError as damage:
             _log.error("leader epochs unknown behind damage", directory=str(directory), reason=damage.message)
     return epochs

@@ -238,3 +238,35 @@ def test_checkpoint_that_could_not_be_fsynced_is_fsynced_with_the_next_flush(log
     monkeypatch.setattr("broker.log.leader_epoch_file.fsync_file", fsynced.append)
     log.flush()
     assert len(fsynced) == 1
+
+
+@pytest.mark.parametrize("left", [b"", b"0\n3\n0 0\n", None], ids=["empty", "half", "missing"])
+def test_an_epoch_that_only_the_file_knows_outlives_a_power_failure_after_the_next_was_noted(tmp_path, batch_of, left):
+    """Compaction has taken the first records of two epochs; a later epoch was written over what it had fsynced."""
+    log = Log.open(tmp_path / "t-0", CONFIG)
+    log.append(batch_of(b"."), 0)
+    log.end_at(3)
+    log.append(batch_of(b"."), 3)
+    log.take_over_epochs([EpochEntry(0, 0), EpochEntry(2, 1), EpochEntry(3, 2)])
+    log.flush()
+    log.append(batch_of(b"."), 5)
+    known = log.leader_epochs.entries
+    log.close()
+    path = log.directory / CHECKPOINT
+    path.unlink()
+    if left is not None:
+        path.write_bytes(left)
+    assert Log.open(log.directory, CONFIG, recovery_point=4).leader_epochs.entries == known
+    assert known == ((0, 0), (2, 1), (3, 2), (5, 4))
+
+
+def test_what_an_earlier_file_says_of_records_that_were_cut_since_is_not_believed(tmp_path, batch_of):
+    log = Log.open(tmp_path / "t-0", CONFIG)
+    for epoch in (0, 2):
+        log.append(batch_of(b"."), epoch)
+    log.flush()
+    log.truncate_to(1)
+    log.append(batch_of(b"."), 4)
+    log.close()
+    (log.directory / CHECKPOINT).write_bytes(b"")
+    assert Log.open(log.directory, CONFIG).leader_epochs.entries == ((0, 0), (4, 1))
