@@ -16,6 +16,7 @@ A stop before 3 leaves the log, and a copy that goes on; a stop after it leaves 
 nobody knows which of the two is the log, and the partition is out of reach until it is back.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -132,7 +133,7 @@ class FutureLogs(LogRemoval):
             ):
                 checkpoint.note(partial(dict, {partition: offset}))
         with self._writing_to(home, partition, "moved"):
-            replace_file_or_touch(home.path_of(partition) / MOVED_TO, str(future.home.path.absolute()).encode())
+            replace_file_or_touch(home.path_of(partition) / MOVED_TO, os.fsencode(future.home.path.absolute()))
 
     def finish_replacement(self, partition: TopicPartition, old: Log, home: LogDirectory) -> None:
         """Step 4: `old` lay in `home`. A disk that fails takes its directory offline, and the next start tells."""
@@ -205,14 +206,16 @@ class FutureLogs(LogRemoval):
     def _is_undecided(self, partition: TopicPartition, directory: LogDirectory) -> bool:
         """Of the only log found of the partition: whether it may have been exchanged for one that is out of reach.
 
-        If not, and it was about to be, the copy goes on as before. Raises OSError.
+        If not, and it was about to be, the copy goes on as before. A mark that names no directory that is here, as an
+        empty or damaged one, and that of a disk that was mounted elsewhere, may mean one that is not. Raises OSError.
         """
         marker = directory.path_of(partition) / MOVED_TO
         if not marker.exists():
             return False
-        other, offline = marker.read_text(), [str(path.absolute()) for path in self.offline_directories]
-        if offline and (not other or other in offline):
-            reason = f"the log of {partition} may have been moved to {other or ' or '.join(offline)}, which is offline"
+        other, offline = os.fsdecode(marker.read_bytes()), [str(path.absolute()) for path in self.offline_directories]
+        if offline and other not in [str(path.absolute()) for path in self.online_directories]:
+            other = other if other in offline else " or ".join(offline)
+            reason = f"the log of {partition} may have been moved to {other}, which is offline"
             self._leave_unopened(partition, directory, reason)
             return True
         remove_file_durably(marker)

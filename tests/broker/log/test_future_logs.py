@@ -239,13 +239,16 @@ def test_the_old_disk_fails_in_the_exchange_and_comes_back_with_what_is_old(writ
     assert old.is_offline
 
 
-def test_while_the_other_disk_is_away_nobody_takes_the_old_log_for_the_log(written, start, tmp_path, batch_of):
+@pytest.mark.parametrize("mark", [None, b"\xff\xfe", b"/mnt/earlier"], ids=["whole", "damaged", "mounted elsewhere"])
+def test_while_the_other_disk_is_away_nobody_takes_the_old_log_for_the_log(written, start, tmp_path, batch_of, mark):
     written.make_future(ORDERS_0, written.directory_at(str(tmp_path / "b")), CONFIG)
     copy(written)
     written.prepare_replacement(ORDERS_0, 6)
     new = written.replace_by_future(ORDERS_0)
     new.append(batch_of(b"late"), 0)
     kill(written)
+    if mark is not None:
+        (tmp_path / "a" / "orders-0" / "moved-to").write_bytes(mark)
     (tmp_path / "b").rename(tmp_path / "elsewhere")
     (tmp_path / "b").write_text("no directory")
     without = start()
