@@ -6,11 +6,14 @@ looked for in each round until a while is over. All coordinators of a broker sha
 """
 
 from collections.abc import Iterable
+from itertools import islice
 
 from broker.common.types import TopicPartition
 
 #: Longer than a coordinator takes to load, or to have enough replicas in sync again after an outage.
 _REMEMBERED_MS = 3_600_000
+#: About 40 MB, whoever makes and deletes topics for an hour; of more, the oldest deletions are forgotten first.
+DELETED_PARTITIONS_MAX = 200_000
 
 
 class DeletedPartitions:
@@ -28,6 +31,8 @@ class DeletedPartitions:
         for partition in partitions:
             self._since_ms.pop(partition, None)
             self._since_ms[partition] = wall_ms
+        for oldest in list(islice(self._since_ms, max(0, len(self._since_ms) - DELETED_PARTITIONS_MAX))):
+            del self._since_ms[oldest]
 
     def forget_others_than_of_the_last_hour(self, wall_ms: int) -> None:
         """Forget what is too old, and what is of the future: the clock was set back, and by what is committed from now

@@ -6,6 +6,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.coordinator.group import deleted_partitions
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.group import Proposal
 from tests.broker.coordinator.group.world import WALL_AHEAD_MS, World, record_bytes
@@ -190,6 +191,14 @@ def test_a_deletion_is_remembered_for_an_hour_unless_the_clock_is_set_back_behin
     deleted.note([TopicPartition(*U0)], 3_601_000)
     deleted.forget_others_than_of_the_last_hour(now_ms)
     assert [deleted.since_ms(TopicPartition(*each)) for each in (T0, U0)] == remembered
+
+
+def test_of_too_many_deletions_the_oldest_are_forgotten(monkeypatch):
+    monkeypatch.setattr(deleted_partitions, "DELETED_PARTITIONS_MAX", 3)
+    deleted, partitions = DeletedPartitions(), [TopicPartition("t", index) for index in range(5)]
+    deleted.note(partitions[:3], 1)
+    deleted.note([*partitions[3:], partitions[0]], 2)
+    assert [deleted.since_ms(each) for each in partitions] == [2, None, None, 2, 2]
 
 
 def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():
