@@ -6,9 +6,13 @@ from django.urls import include, path
 from console.kit.common.cluster_urls import prefix_of
 from console.kit.features.listed import features
 from console.kit.features.tables import addresses_of
+from console.shell.web.bundles import bundle
 
 pages = [path(addresses.prefix, include(addresses.module)) for addresses in addresses_of(features())]
-urlpatterns = [path(prefix_of(settings.CLUSTER), include(pages))]
+urlpatterns = [
+    path(f"{settings.PATH_PREFIX}static/bundle/app.<slug:digest>.<slug:kind>", bundle, name="bundle"),
+    path(prefix_of(settings.CLUSTER), include(pages)),
+]
 
 handler400 = "console.shell.web.errors.bad_request"
 handler403 = "console.shell.web.errors.forbidden"

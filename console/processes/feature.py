@@ -4,16 +4,7 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import (
-    Addresses,
-    Database,
-    Feature,
-    FormsOf,
-    Link,
-    PushedPage,
-    SameAction,
-    Section,
-)
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage, SameAction
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.live import groups
@@ -25,9 +16,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("processes/", "console.processes.urls"),),
     links=(
-        Link(
-            "Processes", "processes", section=Section.RUNNING, resource=Resource.PROCESS, needs=("manages_processes",)
-        ),
+        Link("Processes", "processes", entry=Entry.SERVICES, resource=Resource.PROCESS, needs=("manages_processes",)),
     ),
     places=(_PROCESSES,),
     commands=(Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),

@@ -1,21 +1,20 @@
-// Light, dark or as the system says; kept in this browser. Runs before the first paint so that nothing flickers.
-(() => {
-  const KEY = "barnabas-theme";
-  const NEXT = { system: "light", light: "dark", dark: "system" };
-  const read = () => {
-    try { return localStorage.getItem(KEY) in NEXT ? localStorage.getItem(KEY) : "system"; } catch { return "system"; }
-  };
-  const apply = (theme) => {
-    if (theme === "system") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    document.querySelectorAll("[data-theme-toggle] [data-text]").forEach((each) => { each.textContent = `Theme: ${theme}`; });
-  };
-  apply(read());
-  document.addEventListener("DOMContentLoaded", () => apply(read()));
-  document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-theme-toggle]")) return;
-    const theme = NEXT[read()];
-    try { localStorage.setItem(KEY, theme); } catch { /* private window: the choice lasts for this page */ }
-    apply(theme);
-  });
-})();
+// Light, dark or as the system says. Kept in a cookie, so that the server draws the page in it and nothing flickers.
+
+const NEXT = { system: "light", light: "dark", dark: "system" };
+const YEAR_SECONDS = 365 * 24 * 3600;
+const now = () => document.documentElement.dataset.theme || "system";
+
+function show() {
+  document.querySelectorAll("[data-theme-toggle] [data-text]").forEach((each) => { each.textContent = `Theme: ${now()}`; });
+}
+
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-theme-toggle]")) return;
+  const theme = NEXT[now()];
+  if (theme === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `theme=${theme}; Path=/; SameSite=Lax; Max-Age=${theme === "system" ? 0 : YEAR_SECONDS}${secure}`;
+  show();
+});
+show();

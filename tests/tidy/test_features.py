@@ -8,7 +8,6 @@ from inspect import isfunction
 
 import pytest
 from django.conf import settings
-from django.template.loader import get_template
 from django.urls import URLPattern, get_resolver
 from django.utils.module_loading import import_string
 
@@ -74,8 +73,8 @@ def test_every_module_and_template_that_is_declared_is_there(feature):
     for hook in feature.hooks:
         assert callable(import_string(hook.function))
         assert isinstance(import_string(hook.point), HookPoint)
-    for link in feature.links:
-        assert not link.badge or get_template(link.badge)
+    for mark in feature.marks:
+        assert callable(import_string(mark.count))
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "pushed_pages", "row_kinds", "tiers", "tables"])

@@ -2,13 +2,13 @@
 
 from console.kit.access.places import Place
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Feature, Link, Section
+from console.kit.features.declaration import Addresses, Entry, Feature, Link
 
 FEATURE = Feature(
     package="console.automation.declared",
     addresses=(Addresses("declaration/", "console.automation.declared.urls"),),
-    links=(Link("Declaration", "declaration", section=Section.CLUSTER),),
-    places=(Place("Declaration", "declaration", "files yaml gitops apply diff drift export"),),
+    links=(Link("Cluster as code", "declaration", entry=Entry.CHANGES),),
+    places=(Place("Cluster as code", "declaration", "declaration files yaml gitops apply diff drift export"),),
     actions=(
         Action(
             "apply-declaration",

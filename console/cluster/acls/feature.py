@@ -3,7 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, Section
+from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, SameAction
 
 LIVE_GROUP = "acls"
 
@@ -11,9 +11,17 @@ FEATURE = Feature(
     package="console.cluster.acls",
     addresses=(Addresses("access-lists/", "console.cluster.acls.urls"),),
     template_libraries=("acls",),
-    links=(Link("Access lists", "acls", section=Section.SECURITY),),
+    links=(
+        Link(
+            "ACLs",
+            "acls",
+            entry=Entry.ACCESS,
+            needs=("sees_all_names",),
+            also_at=("/access-lists/rules/", "/access-lists/try-out/", "/access-lists/denials/"),
+        ),
+    ),
     places=(
-        Place("Access lists", "acls", "acl rules matrix", names_all=True),
+        Place("ACLs", "acls", "access lists rules matrix", names_all=True),
         Place("Denials", "acl-denials", "acl refused", names_all=True),
         Place("Who may what", "acl-try-out", "acl try out", names_all=True),
     ),

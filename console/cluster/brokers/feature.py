@@ -2,16 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import (
-    Addresses,
-    Database,
-    Feature,
-    FormsOf,
-    Link,
-    PushedPage,
-    SameAction,
-    Section,
-)
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage, SameAction
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.live import groups
@@ -33,7 +24,7 @@ FEATURE = Feature(
     package="console.cluster.brokers",
     database=Database.CLUSTER,
     addresses=(Addresses("brokers/", "console.cluster.brokers.urls"),),
-    links=(Link("Brokers", "brokers", section=Section.CLUSTER),),
+    links=(Link("Brokers", "brokers", entry=Entry.BROKERS),),
     places=(_BROKERS,),
     pushed_pages=(
         PushedPage("brokers", (groups.BROKERS,)),

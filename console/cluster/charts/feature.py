@@ -4,7 +4,7 @@ from console.cluster.charts.tiers import FINEST
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section, Tab
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, Tab
 from console.kit.features.tier import CollectorTier
 
 #: Every page of charts, told that there are new points.
@@ -14,7 +14,7 @@ FEATURE = Feature(
     package="console.cluster.charts",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.cluster.charts.urls"),),
-    links=(Link("Charts", "charts", section=Section.WATCHING, needs=("sees_all_names",)),),
+    links=(Link("Charts", "charts", entry=Entry.METRICS, needs=("sees_all_names",)),),
     places=(Place("Charts", "charts", "rates requests latency", names_all=True),),
     topic_tabs=(Tab("charts", "topic-charts", Right.VIEW),),
     pushed_pages=(PushedPage("charts", (LIVE_GROUP,)),),

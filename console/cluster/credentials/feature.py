@@ -3,7 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
 from console.kit.features.tier import CollectorTier
 
 #: Told that a person changed a user of Kafka here.
@@ -13,7 +13,7 @@ FEATURE = Feature(
     package="console.cluster.credentials",
     database=Database.CLUSTER,
     addresses=(Addresses("kafka-users/", "console.cluster.credentials.urls"),),
-    links=(Link("Kafka users", "credentials", section=Section.SECURITY, after="acls"),),
+    links=(Link("Kafka users", "credentials", entry=Entry.ACCESS, needs=("sees_all_names",), after="acls"),),
     places=(Place("Kafka users", "credentials", "scram passwords", names_all=True),),
     commands=(
         Place(

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -12,8 +12,8 @@ LIVE_GROUP = "footprint"
 FEATURE = Feature(
     package="console.cluster.footprint",
     addresses=(Addresses("footprint/", "console.cluster.footprint.urls"),),
-    links=(Link("Footprint", "footprint", section=Section.WATCHING),),
-    places=(Place("Footprint", "footprint", "own requests console load budget reading in flight"),),
+    links=(Link("Console load", "footprint", entry=Entry.METRICS),),
+    places=(Place("Console load", "footprint", "footprint own requests console load budget reading in flight"),),
     pushed_pages=(PushedPage("footprint", (LIVE_GROUP,), is_only_news=True),),
     reads=(
         Read(

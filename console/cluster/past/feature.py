@@ -2,14 +2,15 @@
 
 from console.kit.access.places import Place
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link
 from console.kit.features.hook import Hook
 
 FEATURE = Feature(
     package="console.cluster.past",
     database=Database.CLUSTER,
     addresses=(Addresses("history/at/", "console.cluster.past.urls"),),
-    places=(Place("As it was", "past", "time travel history placement then"),),
+    links=(Link("Time travel", "past", entry=Entry.ACTIVITY, after="history"),),
+    places=(Place("Time travel", "past", "as it was history placement then"),),
     reads=(
         Read(
             "topics/{name}/leaders",

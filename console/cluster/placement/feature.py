@@ -3,16 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import (
-    Addresses,
-    Database,
-    Feature,
-    Link,
-    PushedPage,
-    RowKind,
-    SameAction,
-    Section,
-)
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind, SameAction
 from console.kit.features.tier import CollectorTier
 from console.kit.live import groups
 
@@ -20,9 +11,9 @@ FEATURE = Feature(
     package="console.cluster.placement",
     database=Database.CLUSTER,
     addresses=(Addresses("placement/", "console.cluster.placement.urls"),),
-    links=(Link("Placement", "placement", section=Section.CLUSTER),),
+    links=(Link("Partition placement", "placement", entry=Entry.BROKERS),),
     places=(
-        Place("Placement", "placement", "replicas leaders racks"),
+        Place("Partition placement", "placement", "replicas leaders racks"),
         Place("What if", "what-if", "simulate lost broker rack added traffic capacity", names_all=True),
     ),
     commands=(

@@ -3,7 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
 from console.kit.features.tier import CollectorTier
 
 #: Told that a person changed a quota here.
@@ -13,7 +13,7 @@ FEATURE = Feature(
     package="console.cluster.quotas",
     database=Database.CLUSTER,
     addresses=(Addresses("quotas/", "console.cluster.quotas.urls"),),
-    links=(Link("Quotas", "quotas", section=Section.SECURITY, after="credentials"),),
+    links=(Link("Quotas", "quotas", entry=Entry.ACCESS, needs=("sees_all_names",), after="credentials"),),
     places=(Place("Quotas", "quotas", "limits throttle", names_all=True),),
     commands=(Place("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),),
     pushed_pages=(PushedPage("quotas", (LIVE_GROUP,), names_all=True),),

@@ -4,7 +4,7 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, Section
+from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, SameAction
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 
@@ -16,7 +16,7 @@ _SCHEMAS = Place("Schemas", "schemas", "registry avro protobuf subjects", resour
 FEATURE = Feature(
     package="console.cluster.schemas",
     addresses=(Addresses("schemas/", "console.cluster.schemas.urls"),),
-    links=(Link("Schemas", "schemas", section=Section.CLUSTER, resource=Resource.TOPIC, needs=("has_registry",)),),
+    links=(Link("Schemas", "schemas", entry=Entry.SCHEMAS, resource=Resource.TOPIC, needs=("has_registry",)),),
     places=(_SCHEMAS,),
     commands=(
         Place(

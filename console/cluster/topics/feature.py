@@ -7,13 +7,13 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
+    Entry,
     Feature,
     FormsOf,
     Link,
     PushedPage,
     RowKind,
     SameAction,
-    Section,
     Tab,
 )
 from console.kit.features.table import Table, columns_of
@@ -28,7 +28,7 @@ FEATURE = Feature(
     package="console.cluster.topics",
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.topics.urls"),),
-    links=(Link("Topics", "topics", section=Section.CLUSTER, resource=Resource.TOPIC),),
+    links=(Link("Topics", "topics", entry=Entry.TOPICS, resource=Resource.TOPIC),),
     places=(_TOPICS,),
     commands=(
         Place("Create a topic", "topic-create", "new add", resource=Resource.TOPIC, right=Right.OPERATE),

@@ -3,7 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -14,9 +14,18 @@ FEATURE = Feature(
     package="console.ecosystem.completeness",
     database=Database.CLUSTER,
     addresses=(Addresses("completeness/", "console.ecosystem.completeness.urls"),),
-    links=(Link("Completeness", "completeness", section=Section.WATCHING, resource=Resource.TOPIC, after="probe"),),
+    links=(
+        Link(
+            "Message audit",
+            "completeness",
+            entry=Entry.MESSAGE_CHECKS,
+            resource=Resource.TOPIC,
+            also_at=("/completeness/+delivery/",),
+            after="probe",
+        ),
+    ),
     places=(
-        Place("Completeness", "completeness", "audit loss duplicates windows", resource=Resource.TOPIC),
+        Place("Message audit", "completeness", "completeness loss duplicates windows", resource=Resource.TOPIC),
         Place("Delivery", "delivery", "expected received latency control center audit", resource=Resource.TOPIC),
     ),
     pushed_pages=(PushedPage("completeness", (LIVE_GROUP,)),),

@@ -4,7 +4,7 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
@@ -22,10 +22,9 @@ FEATURE = Feature(
         Link(
             "Connectors",
             "connectors",
-            section=Section.RUNNING,
+            entry=Entry.CONNECTORS,
             resource=Resource.PROCESS,
             needs=("has_connect",),
-            after="zookeeper",
         ),
     ),
     places=(_CONNECTORS,),

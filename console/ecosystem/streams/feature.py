@@ -6,7 +6,7 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.live import groups
@@ -25,7 +25,7 @@ def group_of_stream(name: str) -> str | None:
     return stream_group(name) if _STREAM_NAME.fullmatch(name) else None
 
 
-_STREAMS = Place("Streams", "streams", "spark jobs", resource=Resource.PROCESS)
+_STREAMS = Place("Stream jobs", "streams", "spark", resource=Resource.PROCESS)
 
 FEATURE = Feature(
     package="console.ecosystem.streams",
@@ -33,9 +33,9 @@ FEATURE = Feature(
     addresses=(Addresses("streams/", "console.ecosystem.streams.urls"),),
     links=(
         Link(
-            "Streams",
+            "Stream jobs",
             "streams",
-            section=Section.RUNNING,
+            entry=Entry.CONNECTORS,
             resource=Resource.PROCESS,
             needs=("manages_processes",),
             after="connectors",

@@ -23,4 +23,5 @@ def rights(request: HttpRequest) -> dict[str, object]:
         "sees_all_names": sees_all_names(request.user),
         "sees": {str(each) for each in seen_by(request.user)},
         "can_administer": Right.ADMINISTER in reach_of(request.user).role,
+        "has_own_password": request.user.is_authenticated and request.user.has_usable_password(),
     }

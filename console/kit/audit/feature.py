@@ -3,7 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link
 from console.kit.features.table import Table, columns_of
 
 _AUDIT = Place("Audit", "audit", "who did", right=Right.ADMINISTER)
@@ -12,7 +12,7 @@ FEATURE = Feature(
     package="console.kit.audit",
     database=Database.CONSOLE,
     addresses=(Addresses("audit/", "console.kit.audit.urls"),),
-    links=(Link("Audit", "audit", section=Section.CONSOLE),),
+    links=(Link("Audit", "audit", entry=Entry.ACTIVITY, needs=("can_administer",), after="history"),),
     places=(_AUDIT,),
     reads=(Read("audit", "audit", "What people did", after="changes"),),
     tables=(

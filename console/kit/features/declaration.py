@@ -6,7 +6,7 @@ that it is listed behind; `console/kit/features/order.py` has the rule.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
@@ -71,32 +71,69 @@ class RowKind:
 
 
 class Section(StrEnum):
-    """The groups of links in the sidebar, in its order, with their headings."""
+    """The groups of entries in the sidebar, in its order, with their headings."""
 
     TOP = ""
+    DATA = "Data"
     CLUSTER = "Cluster"
-    RUNNING = "Running"
-    WATCHING = "Watching"
+    OBSERVE = "Observe"
     SECURITY = "Security"
-    CONSOLE = "Console"
+    ADMIN = "Admin"
+
+
+class Entry(Enum):
+    """The entries of the sidebar, in its order. The pages of one entry are tabs of each other."""
+
+    OVERVIEW = ("Overview", Section.TOP)
+    TOPICS = ("Topics", Section.DATA)
+    GROUPS = ("Consumer groups", Section.DATA)
+    SCHEMAS = ("Schemas", Section.DATA)
+    CONNECTORS = ("Connectors", Section.DATA)
+    LINEAGE = ("Lineage", Section.DATA)
+    BROKERS = ("Brokers", Section.CLUSTER)
+    SERVICES = ("Services", Section.CLUSTER)
+    METRICS = ("Metrics", Section.OBSERVE)
+    ALERTS = ("Alerts", Section.OBSERVE)
+    MESSAGE_CHECKS = ("Message checks", Section.OBSERVE)
+    ACTIVITY = ("Activity", Section.OBSERVE)
+    ACCESS = ("Access", Section.SECURITY)
+    CHANGES = ("Changes", Section.ADMIN)
+    #: Not in the sidebar but in the menu of the person.
+    ACCOUNT = ("Account", None)
+
+    def __init__(self, title: str, section: Section | None) -> None:
+        self.title = title
+        self.section = section
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A count behind an entry's title, hidden while it is 0, as in `2 in trouble`.
+
+    `count` is the dotted name of a function that takes the person's `Reach`, or, if the count `is_personal`, the
+    person; it returns an int. An entry has one mark at most.
+    """
+
+    entry: Entry
+    count: str
+    words: str
+    is_personal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link of the sidebar.
+    """A page of a sidebar's entry, or of the account menu.
 
     `needs` names variables of the templates that have to be true. The link is for people who see some `resource`, or
-    the process of that name. `badge` is a template behind the title. The link is the current one at its own address and
-    `also_at` these places.
+    the process of that name. The link is the current one at its own address and `also_at` these places.
     """
 
     title: str
     route: str
-    section: Section
+    entry: Entry
     needs: tuple[str, ...] = ()
     resource: Resource | None = None
     process: str = ""
-    badge: str = ""
     also_at: tuple[str, ...] = ()
     after: str = ""
 
@@ -157,6 +194,7 @@ class Feature:
     sockets: tuple[Socket, ...] = ()
     #: Of the sidebar; pages and actions as the palette offers them; and the topic's tabs there.
     links: tuple[Link, ...] = ()
+    marks: tuple[Mark, ...] = ()
     places: tuple[Place, ...] = ()
     commands: tuple[Place, ...] = ()
     topic_tabs: tuple[Tab, ...] = ()

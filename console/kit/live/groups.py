@@ -10,6 +10,8 @@ from console.kit.common.current_cluster import current_cluster, is_main
 
 #: The age of the data and whether the collector lives: every page listens.
 HEARTBEAT = "heartbeat"
+#: The counts in the sidebar are others now: every page listens, and asks for its own person's.
+MARKS = "marks"
 CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
 PLACEMENT = "placement"

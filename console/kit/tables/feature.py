@@ -1,13 +1,14 @@
 """Declares kept columns, filters and views of lists."""
 
 from console.kit.access.places import Place
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link
 
 FEATURE = Feature(
     package="console.kit.tables",
     database=Database.CONSOLE,
     addresses=(Addresses("views/", "console.kit.tables.urls"),),
-    places=(Place("Views", "views", "saved columns filters lists"),),
+    links=(Link("Saved views", "views", entry=Entry.ACCOUNT),),
+    places=(Place("Saved views", "views", "columns filters lists"),),
     forms=(
         FormsOf("overview", ("density",), is_one_for_all=True),
         FormsOf("views", ("table-arrange", "view-change", "view-delete", "view-save"), is_one_for_all=True),

@@ -3,13 +3,16 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, Section
+from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link
 
 FEATURE = Feature(
     package="console.people.users",
     addresses=(Addresses("", "console.people.users.urls"),),
-    links=(Link("Users", "users", section=Section.CONSOLE, also_at=("/read-only/",)),),
-    places=(Place("Users", "users", "people roles rules", right=Right.ADMINISTER),),
+    links=(
+        Link("Console users", "users", entry=Entry.ACCOUNT, needs=("can_administer",)),
+        Link("Password", "own-password", entry=Entry.ACCOUNT, needs=("has_own_password",)),
+    ),
+    places=(Place("Console users", "users", "people roles rules", right=Right.ADMINISTER),),
     commands=(Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),),
     reads=(Read("users", "users", "People and their roles"),),
     forms=(FormsOf("overview", ("logout",), is_one_for_all=True),),

@@ -1,12 +1,13 @@
 """Declares the API and its tokens."""
 
 from console.kit.access.places import Place
-from console.kit.features.declaration import Addresses, Feature, FormsOf
+from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link
 
 FEATURE = Feature(
     package="console.shell.api",
     addresses=(Addresses("", "console.shell.api.urls"),),
-    places=(Place("Tokens", "tokens", "api programs"),),
+    links=(Link("API tokens", "tokens", entry=Entry.ACCOUNT, after="own-password"),),
+    places=(Place("API tokens", "tokens", "programs"),),
     forms=(FormsOf("tokens", ("token-end", "token-make"), is_one_for_all=True),),
     always_open=(
         "api",

@@ -3,7 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, Mark, PushedPage
 from console.kit.features.hook import Hook
 
 LIVE_GROUP = "changes.list"
@@ -14,15 +14,19 @@ FEATURE = Feature(
     addresses=(Addresses("changes/", "console.shell.changes.urls"),),
     links=(
         Link(
-            "Changes",
+            "Approvals",
             "changes",
-            section=Section.CLUSTER,
+            entry=Entry.CHANGES,
             needs=("may_decide_changes",),
-            badge="changes/partials/count.html",
             after="declaration",
         ),
     ),
-    places=(Place("Changes", "changes", "approve second person waiting windows freeze rules", right=Right.OPERATE),),
+    marks=(Mark(Entry.CHANGES, "console.shell.changes.queries.count_for", "waiting", is_personal=True),),
+    places=(
+        Place(
+            "Approvals", "changes", "changes approve second person waiting windows freeze rules", right=Right.OPERATE
+        ),
+    ),
     pushed_pages=(PushedPage("changes", (LIVE_GROUP,)),),
     reads=(
         Read(

@@ -13,10 +13,12 @@ from console.cluster.placement.queries import placement_facts
 from console.cluster.zookeeper.queries import ensemble_facts
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.clock import now_ms
+from console.kit.features.declaration import Entry
+from console.kit.features.marks import counts_for_all
 from console.kit.live import groups
 from console.kit.live.audience import listened
 from console.kit.live.changes import ChangeSender
-from console.kit.live.push import resync_html, send_now
+from console.kit.live.push import resync_html, send_message, send_now
 from console.signals.overview.charts import SPANS, overview_charts
 from console.signals.overview.queries import health_within, overview_facts, topic_totals
 from console.signals.overview.samples import newest_sample_ms
@@ -48,6 +50,7 @@ class Announcer:
         self._sent: dict[tuple[str, str], str] = {}
         self._changes = ChangeSender("topics")
         self._charted_ms = 0
+        self._counts: dict[Entry, int] = {}
 
     def heartbeat(self) -> None:
         """While a page is open, as `Attention.review` says: each of them listens."""
@@ -71,10 +74,19 @@ class Announcer:
             groups.PLACEMENT: [self._placement],
         }
         with self._lock:
-            heard = frozenset(self._listened([groups.CHANGES, *renderers]))
+            heard = frozenset(self._listened([groups.CHANGES, groups.MARKS, *renderers]))
             messages = self._rendered(renderers, heard)
+        if groups.MARKS in heard:
+            self._tell_of_marks()
         self._send_rows(changes, keys, groups.CHANGES in heard)
         send_now(messages)
+
+    def _tell_of_marks(self) -> None:
+        """Send no counts: what a person may see of them differs."""
+        counts = counts_for_all()
+        if counts != self._counts:
+            self._counts = counts
+            send_message(groups.MARKS, {"type": "marks.changed"})
 
     def _send(self, renderers: Mapping[str, list[_Renderer]]) -> None:
         with self._lock:

@@ -13,10 +13,13 @@ from collections import deque
 from urllib.parse import parse_qs
 from weakref import WeakValueDictionary
 
+from channels.db import database_sync_to_async
+
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import CLUSTER, Right
 from console.kit.common.clock import now_ms
 from console.kit.features.listed import features
+from console.kit.features.marks import marks_html
 from console.kit.live import groups
 from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, PersonSocket
 from console.kit.live.push import PushedHtml, resync_html
@@ -55,7 +58,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         return None
     can_operate = Right.OPERATE in rights
     of_page = [group if isinstance(group, str) else group(can_operate) for group in declared.groups]
-    return [groups.HEARTBEAT, *([of_object] if of_object else []), *of_page]
+    return [groups.HEARTBEAT, groups.MARKS, *([of_object] if of_object else []), *of_page]
 
 
 def may_show(page: str, reach: Reach) -> bool:
@@ -143,6 +146,10 @@ class PageConsumer(PersonSocket):
             self.put(message["html"])
         elif self.hint_timer is None:
             self.hint_timer = asyncio.get_running_loop().call_later(HINT_SECONDS, self.hint)
+
+    async def marks_changed(self, _message: object) -> None:
+        """The counts in the sidebar hang on the person's rights, so each page draws its own."""
+        self.put(await database_sync_to_async(marks_html)(self.scope["user"]))
 
     def hint(self) -> None:
         self.hint_timer = None

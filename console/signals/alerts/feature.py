@@ -2,7 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, Mark, PushedPage
 from console.kit.features.tier import CollectorTier
 
 LIVE_GROUP = "alerts"
@@ -11,7 +11,8 @@ FEATURE = Feature(
     package="console.signals.alerts",
     database=Database.CLUSTER,
     addresses=(Addresses("alerts/", "console.signals.alerts.urls"),),
-    links=(Link("Alerts", "alerts", section=Section.WATCHING, needs=("sees_all_names",)),),
+    links=(Link("Alerts", "alerts", entry=Entry.ALERTS, needs=("sees_all_names",)),),
+    marks=(Mark(Entry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
     places=(Place("Alerts", "alerts", "rules silence", names_all=True),),
     pushed_pages=(PushedPage("alerts", (LIVE_GROUP,), names_all=True),),
     reads=(Read("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),

@@ -3,9 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from console.cluster.charts.measures import MEASURES
+from console.kit.access.reach import Reach
 from console.kit.common.clock import now_ms
 from console.kit.common.figures import duration
+from console.kit.common.kept_statements import kept_rows
 from console.signals.alerts.channels import CHANNEL_KINDS, Channel
 from console.signals.alerts.evaluation import State
 from console.signals.alerts.file import RulesFile
@@ -77,6 +81,15 @@ def alerts_page() -> dict[str, object]:
         "deliveries": Delivery.objects.all()[:DELIVERIES_SHOWN],
         "now_ms": at_ms,
     }
+
+
+def firing_count(reach: Reach) -> int:
+    """Count the alerts that fire; 0 for who does not see all names, since alerts name objects of every kind."""
+    return len(kept_rows(_firing)) if reach.sees_all_names else 0
+
+
+def _firing() -> QuerySet[Alert]:
+    return Alert.objects.filter(state=State.FIRING).only("pk")
 
 
 def alert_rows() -> Iterator[tuple[object, ...]]:

@@ -3,14 +3,14 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Feature, Link, Section
+from console.kit.features.declaration import Addresses, Entry, Feature, Link
 
 FEATURE = Feature(
     package="console.signals.dependencies",
     addresses=(Addresses("dependencies/", "console.signals.dependencies.urls"),),
-    links=(Link("Dependencies", "dependencies", section=Section.CLUSTER, resource=Resource.TOPIC),),
+    links=(Link("Lineage", "dependencies", entry=Entry.LINEAGE, resource=Resource.TOPIC),),
     places=(
-        Place("Dependencies", "dependencies", "graph lineage what hangs on what reads writes", resource=Resource.TOPIC),
+        Place("Lineage", "dependencies", "dependencies graph what hangs on what reads writes", resource=Resource.TOPIC),
     ),
     reads=(
         Read(

@@ -1,13 +1,18 @@
 """Declares the overview and health of the cluster."""
 
 from console.kit.access.places import Place
-from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link, Mark, PushedPage
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.signals.overview",
     addresses=(Addresses("", "console.signals.overview.urls"),),
-    links=(Link("Overview", "overview", section=Section.TOP),),
+    links=(Link("Overview", "overview", entry=Entry.OVERVIEW),),
+    marks=(
+        Mark(Entry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble"),
+        Mark(Entry.CONNECTORS, "console.signals.overview.marks.failed_connector_count", "failed"),
+        Mark(Entry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing"),
+    ),
     places=(Place("Overview", "overview", "home start"),),
     pushed_pages=(PushedPage("overview", (groups.CLUSTER_OVERVIEW,)),),
     forms=(FormsOf("health", ("health-undo",), is_one_for_all=True),),

@@ -7,18 +7,18 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
+    Entry,
     Feature,
     Link,
     PushedPage,
     RowKind,
     SameAction,
-    Section,
     Tab,
 )
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 
-_CONSUMERS = Place("Consumers", "consumers", "groups lag", resource=Resource.GROUP)
+_CONSUMERS = Place("Consumer groups", "consumers", "lag", resource=Resource.GROUP)
 
 FEATURE = Feature(
     package="console.state.consumers",
@@ -27,7 +27,7 @@ FEATURE = Feature(
         Addresses("topics/", "console.state.consumers.topic_urls"),
         Addresses("consumers/", "console.state.consumers.urls"),
     ),
-    links=(Link("Consumers", "consumers", section=Section.CLUSTER, resource=Resource.GROUP),),
+    links=(Link("Consumer groups", "consumers", entry=Entry.GROUPS, resource=Resource.GROUP),),
     places=(_CONSUMERS,),
     commands=(
         Place("Prepare a consumer group", "group-prepare", "offsets new", resource=Resource.GROUP, right=Right.OPERATE),

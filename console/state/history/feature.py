@@ -3,7 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section, Tab
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, Tab
 
 LIVE_GROUP = "history"
 
@@ -11,7 +11,7 @@ FEATURE = Feature(
     package="console.state.history",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.state.history.urls"),),
-    links=(Link("History", "history", section=Section.WATCHING, after="footprint"),),
+    links=(Link("History", "history", entry=Entry.ACTIVITY),),
     places=(Place("History", "history", "changes events"),),
     topic_tabs=(Tab("history", "topic-history", Right.VIEW),),
     pushed_pages=(PushedPage("history", (LIVE_GROUP,)),),

@@ -11,7 +11,7 @@ from console.features import PACKAGES
 
 DECLARATION = """
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section, Socket
+from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, Socket
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
@@ -22,7 +22,7 @@ TOYS = Place("Toy", "toy", "plaything")
 FEATURE = Feature(
     package="toy",
     addresses=(Addresses("toy/", "toy.urls"),),
-    links=(Link("Toy", "toy", Section.WATCHING, after="footprint"),),
+    links=(Link("Toy", "toy", Entry.METRICS, after="footprint"),),
     places=(TOYS,),
     pushed_pages=(PushedPage("toy", ("toy",)),),
     reads=(Read("toy", "toy", "What the toy has"),),
@@ -95,7 +95,7 @@ for name in {"toy"} & collector.tiers.keys():
 pages = {address: client.get(address) for address in json.loads(sys.argv[2])}
 print(json.dumps({
     "statuses": {address: page.status_code for address, page in pages.items()},
-    "overview": pages["/"].text,
+    "metrics": pages["/charts/"].text,
     "groups": {name: groups_for(name, ROLES["admin"]) for name in ("toy", "footprint", "brokers")},
     "palette": [place.route for place in PAGES],
     "reads": [read.path for read in READS],
@@ -109,7 +109,7 @@ print(json.dumps({
 }))
 """
 #: Pages that open without any of the optional features.
-PAGES = ("/", "/brokers/", "/topics/", "/topics/orders/", "/consumers/", "/placement/", "/history/", "/alerts/")
+PAGES = ("/", "/brokers/", "/topics/", "/topics/orders/", "/consumers/", "/placement/", "/history/", "/charts/")
 
 
 def console_with(packages, directory: Path, *more: str) -> dict:
@@ -133,8 +133,8 @@ def test_a_feature_needs_its_folder_and_one_line(tmp_path):
     console = console_with([*PACKAGES, "toy"], tmp_path, "/toy/")
 
     assert set(console["statuses"].values()) == {200}
-    assert console["overview"].index(">Footprint</a>") < console["overview"].index(">Toy</a>")
-    assert console["groups"]["toy"] == ["heartbeat", "toy"]
+    assert console["metrics"].index(">Console load</a>") < console["metrics"].index(">Toy</a>")
+    assert console["groups"]["toy"] == ["heartbeat", "marks", "toy"]
     assert "toy" in console["palette"]
     assert "toy" in console["reads"]
     assert "ws/toy/" in console["sockets"]
@@ -149,8 +149,8 @@ def test_a_feature_that_is_left_out_leaves_no_trace_and_pages_still_work(tmp_pat
     console = console_with(packages, tmp_path, "/footprint/")
 
     assert console["statuses"] == dict.fromkeys(PAGES, 200) | {"/footprint/": 404}
-    assert "/footprint/" not in console["overview"]
-    assert console["groups"] == {"toy": None, "footprint": None, "brokers": ["heartbeat", "brokers"]}
+    assert "/footprint/" not in console["metrics"]
+    assert console["groups"] == {"toy": None, "footprint": None, "brokers": ["heartbeat", "marks", "brokers"]}
     assert "footprint" not in console["palette"]
     assert "footprint" not in console["reads"]
     assert console["tiers"].keys() >= {"brokers", "topics", "groups"}

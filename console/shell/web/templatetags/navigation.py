@@ -1,14 +1,21 @@
-"""The sidebar's links for its template."""
+"""The frame of every page for its templates: the sidebar, the tabs, the account menu; the style and the script."""
 
 from django import template
 from django.template.context import Context
 
-from console.shell.web.navigation import ShownLink, shown_sections
+from console.shell.web.bundles import address_of
+from console.shell.web.navigation import Navigation, navigation_of
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def navigation(context: Context) -> list[tuple[str, list[ShownLink]]]:
-    """Return the headings and links that the person on this page is shown."""
-    return shown_sections(context)  # type: ignore[arg-type]  # it is read by names alone
+def navigation(context: Context) -> Navigation:
+    """Return what the person on this page is shown."""
+    return navigation_of(context.flatten())
+
+
+@register.simple_tag
+def bundle(kind: str) -> str:
+    """Return the address of the bundle of `kind`, css or js."""
+    return address_of(kind)

@@ -1,0 +1,52 @@
+"""The counts behind the entries of the sidebar, for one person."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.template.loader import render_to_string
+from django.utils.module_loading import import_string
+
+from console.kit.access.reach import EVERYTHING
+from console.kit.access.rights import reach_of
+from console.kit.features.declaration import Entry, Mark
+from console.kit.features.listed import features
+
+_MARKS = {mark.entry: mark for feature in features() for mark in feature.marks}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMark:
+    """`key` is part of the element's id; the mark is hidden while `count` is 0."""
+
+    key: str
+    count: int
+    words: str
+
+
+def mark_of(entry: Entry, user: User) -> ShownMark | None:
+    """Return the mark of `entry` for `user`; None where no feature declares one."""
+    mark = _MARKS.get(entry)
+    return _shown(mark, user) if mark else None
+
+
+def marks_html(user: User) -> str:
+    """Render all marks as `user` may see them, to take the place of those on an open page."""
+    marks = [_shown(mark, user) for mark in _MARKS.values()]
+    return "".join(render_to_string("components/mark.html", {"mark": mark}) for mark in marks)
+
+
+def counts_for_all() -> dict[Entry, int]:
+    """Return the counts without limits of rights, of the marks that are the same for everybody who sees everything."""
+    return {entry: _function(mark.count)(EVERYTHING) for entry, mark in _MARKS.items() if not mark.is_personal}
+
+
+def _shown(mark: Mark, user: User) -> ShownMark:
+    count = _function(mark.count)(user if mark.is_personal else reach_of(user))
+    return ShownMark(mark.entry.name.lower(), count, mark.words)
+
+
+@cache
+def _function(name: str) -> Any:
+    return import_string(name)
