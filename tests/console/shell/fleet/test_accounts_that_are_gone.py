@@ -38,7 +38,7 @@ def test_a_move_of_somebody_who_is_gone_pauses_until_who_may_goes_on_with_it(
     settings, staging, clock, look_at_both, operator, administrator, client_of
 ):
     brokers = settings.CLUSTERS[STAGING].values["CLUSTER_GATEWAY"] = FakeGateway(3, clock_ms=clock.now_ms)
-    look_at_both.staging._gateway = brokers
+    look_at_both.staging.gateway = brokers
     brokers.create_topic("orders", 1, 1)
     look_at_both()
     (has,) = brokers.moves.assignments(["orders"]).values()
