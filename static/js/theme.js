@@ -14,7 +14,8 @@ document.addEventListener("click", (event) => {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `theme=${theme}; Path=/; SameSite=Lax; Max-Age=${theme === "system" ? 0 : YEAR_SECONDS}${secure}`;
+  const path = new URL("../..", document.querySelector("link[rel=icon]").href).pathname; // above static/img/
+  document.cookie = `barnabas_theme=${theme}; Path=${path}; SameSite=Lax; Max-Age=${theme === "system" ? 0 : YEAR_SECONDS}${secure}`;
   show();
 });
 show();

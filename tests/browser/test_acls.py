@@ -49,7 +49,7 @@ def test_a_rule_is_planned_made_seen_by_others_and_taken_back(windows, console):
     expect(other.get_by_text("No rule connects such a principal")).to_be_visible()
 
     page.goto(console)
-    page.get_by_label("Pages").get_by_role("link", name="Access lists").click()
+    page.get_by_label("Pages", exact=True).get_by_role("link", name="Access").click()
     expect(page.get_by_role("row", name="User:alice").filter(has_text="allow Read on orders…").first).to_be_visible()
     page.get_by_role("link", name="Create a rule…").click()
     page.get_by_label("Principal").fill("User:alice")

@@ -67,14 +67,29 @@ def test_a_change_of_one_broker_is_drift_on_the_others_until_it_is_put_back(page
     expect(page.get_by_text("no drift")).to_be_visible()
 
 
-def test_the_open_page_of_a_narrow_screen_is_in_view_among_the_others(page, product):
+def test_a_phone_has_five_entries_in_a_bar_and_the_others_behind_more(page, product):
     page.set_viewport_size({"width": 390, "height": 800})
-    page.goto(f"{product.console}/audit/")
-    link = page.locator(".sidebar nav [aria-current]")
-    expect(link).to_have_text("Audit")
-    box = link.bounding_box()
+    page.goto(f"{product.console}/brokers/")
+    entries = page.get_by_label("Pages", exact=True)
+    expect(entries.get_by_role("link")).to_have_count(5)
+    expect(entries.locator("[aria-current]")).to_have_text("Brokers")
+    entries.get_by_role("button", name="More").click()
+    entries.get_by_role("link", name="Activity").click()
+    page.get_by_label("Pages beside this one").get_by_role("link", name="Audit").click()
+    box = page.locator(".entry-tabs [aria-current]").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
+    expect(entries.get_by_role("link")).to_have_count(5)
+
+
+def test_the_theme_that_a_person_chose_is_on_every_page_before_any_script(page, product):
+    page.goto(f"{product.console}/brokers/")
+    page.locator(".account summary").click()
+    page.get_by_role("button", name="Theme: system").click()
+    page.get_by_role("button", name="Theme: light").click()
+    assert 'data-theme="dark"' in page.request.get(f"{product.console}/topics/").text()
+    page.get_by_role("button", name="Theme: dark").click()
+    assert "data-theme" not in page.request.get(f"{product.console}/topics/").text()
 
 
 @pytest.mark.long

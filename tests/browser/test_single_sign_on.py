@@ -59,6 +59,7 @@ def test_a_person_comes_by_the_provider_sees_what_the_group_gives_and_leaves_bot
     assert page.get_by_text("payments.cards").count() == 0
     assert page.get_by_role("link", name="Audit").count() == 0
     assert page.get_by_role("link", name="Password").count() == 0
+    page.locator(".account summary").click()
     page.get_by_role("button", name="Log out").click()
     page.get_by_role("link", name="Log out at Acme too").click()
     page.wait_for_url(f"{console}login/")

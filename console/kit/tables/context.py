@@ -10,7 +10,7 @@ from console.kit.tables.queries import preference_of
 def tables(request: HttpRequest) -> dict[str, object]:
     if not hasattr(request, "user"):
         return {}
-    theme = request.COOKIES.get("theme", "")
+    theme = request.COOKIES.get("barnabas_theme", "")
     return {
         "theme": theme if theme in ("light", "dark") else "",
         "density": SimpleLazyObject(lambda: preference_of(request.user).density),
