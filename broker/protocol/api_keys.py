@@ -1,4 +1,4 @@
-"""The number of every API in Kafka 3.9's table, whether or not this broker serves it, and of this broker's own.
+"""The number of every API in Kafka 4.4's table, whether or not this broker serves it, and of this broker's own.
 
 Which versions are served is not said here: that is computed from the handlers. Own APIs have numbers Kafka will not
 come to, and only programs of this product are told of them.
@@ -101,5 +101,12 @@ class ApiKey(IntEnum):
     WRITE_SHARE_GROUP_STATE = 85
     DELETE_SHARE_GROUP_STATE = 86
     READ_SHARE_GROUP_STATE_SUMMARY = 87
+    STREAMS_GROUP_HEARTBEAT = 88
+    STREAMS_GROUP_DESCRIBE = 89
+    DESCRIBE_SHARE_GROUP_OFFSETS = 90
+    ALTER_SHARE_GROUP_OFFSETS = 91
+    DELETE_SHARE_GROUP_OFFSETS = 92
+    STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE = 93
+    UNREGISTER_CONTROLLER = 94
     PREVIEW_RETENTION = 20_000
     DESCRIBE_REQUESTS = 20_001

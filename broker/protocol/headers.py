@@ -39,7 +39,7 @@ _FLEXIBLE = _Flexible()
 
 
 class RequestHeader(NamedTuple):
-    #: An ApiKey, or a plain int when Kafka 3.9 has no such API.
+    #: An ApiKey, or a plain int when Kafka has no such API.
     api_key: int
     api_version: int
     #: Chosen by the client, repeated in the response.
