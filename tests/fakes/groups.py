@@ -2,13 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from broker.common.errors import ErrorCode
 from console.kit.gateway.errors import refusal
 from console.kit.gateway.groups.interface import (
+    CLASSIC,
+    NO_DETAILS,
+    SHARE,
+    UNDERSTOOD_TYPES,
+    UNKNOWN_STATE,
     Bounds,
     CommitView,
+    GroupDetails,
     GroupsView,
     GroupView,
     MemberView,
@@ -22,8 +28,12 @@ from console.kit.gateway.interface import TopicView
 
 @dataclass
 class FakeGroup:
+    """`committed` are start offsets of a share group."""
+
     committed: dict[TopicPartition, int] = field(default_factory=dict)
     members: dict[str, MemberView] = field(default_factory=dict)
+    group_type: str = CLASSIC
+    details: GroupDetails = NO_DETAILS
 
 
 class FakeCluster(Protocol):
@@ -107,8 +117,20 @@ class FakeGroups:
         self._cluster.alive_brokers()
         if group_id in self._groups and self._groups[group_id].members:
             raise refusal(ErrorCode.UNKNOWN_MEMBER_ID)
+        if group_id in self._groups and self._groups[group_id].group_type == SHARE:
+            raise refusal(ErrorCode.GROUP_ID_NOT_FOUND)
         for (topic, partition), offset in offsets.items():
             self.commit(group_id, topic, partition, offset)
+        return OffsetRefusals()
+
+    def set_share_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
+        self._cluster.alive_brokers()
+        group = self._groups.setdefault(group_id, FakeGroup(group_type=SHARE))
+        if group.group_type != SHARE:
+            raise refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+        if group.members:
+            raise refusal(ErrorCode.NON_EMPTY_GROUP)
+        group.committed.update(offsets)
         return OffsetRefusals()
 
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
@@ -136,10 +158,18 @@ class FakeGroups:
         self._groups.setdefault(group_id, FakeGroup()).committed[topic, partition] = offset
         self._commits.append(CommitView(group_id, (topic, partition), offset, self._cluster.now_ms()))
 
-    def join(self, group_id: str, member_id: str, *assigned: TopicPartition) -> None:
-        """As if a consumer had joined and been given these partitions."""
-        member = MemberView(member_id, member_id.partition("-")[0], "127.0.0.1", "", tuple(assigned))
+    def join(self, group_id: str, member_id: str, *assigned: TopicPartition, **more: Any) -> None:
+        """As if a consumer had joined and been given these partitions; `more` are other values of a `MemberView`."""
+        member = MemberView(member_id, member_id.partition("-")[0], "127.0.0.1", "", tuple(assigned), **more)
         self._groups.setdefault(group_id, FakeGroup()).members[member_id] = member
+
+    def make(self, group_id: str, group_type: str, details: GroupDetails = NO_DETAILS) -> None:
+        """As if the first member of such a group had come. One of another type is listed and not described."""
+        self._groups[group_id] = FakeGroup(group_type=group_type, details=details)
+
+    def share(self, group_id: str, topic: str, partition: int, start_offset: int) -> None:
+        """As if everything before that offset were done with."""
+        self._groups[group_id].committed[topic, partition] = start_offset
 
     def leave(self, group_id: str, member_id: str) -> None:
         del self._groups[group_id].members[member_id]
@@ -157,6 +187,17 @@ class FakeGroups:
     def _view(self, group_id: str) -> GroupView:
         group = self._groups[group_id]
         coordinator = 1 + list(self._groups).index(group_id) % self._cluster.broker_count
+        if group.group_type not in UNDERSTOOD_TYPES:
+            because = GroupDetails(unknown_because=f"This console does not know groups of type {group.group_type}.")
+            return GroupView(group_id, UNKNOWN_STATE, "", coordinator, (), {}, group.group_type, because)
         members = tuple(replace(each) for _, each in sorted(group.members.items()))
         state, protocol = ("Stable", "consumer") if members else ("Empty", "")
-        return GroupView(group_id, state, protocol, coordinator, members, dict(group.committed))
+        committed, lags = dict(group.committed), self._lags(group)
+        details = group.details
+        return GroupView(group_id, state, protocol, coordinator, members, committed, group.group_type, details, lags)
+
+    def _lags(self, group: FakeGroup) -> dict[TopicPartition, int]:
+        if group.group_type != SHARE:
+            return {}
+        bounds = self.bounds(group.committed)
+        return {place: max(0, each.next - group.committed[place]) for place, each in bounds.items()}

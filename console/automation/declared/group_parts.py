@@ -16,7 +16,7 @@ from console.kit.gateway.groups.interface import Bounds, GroupView, TopicPartiti
 from console.state.consumers.access import READS_BEYOND
 from console.state.consumers.actions import do_delete_group, do_reset_offsets
 from console.state.consumers.removal import delete_plan, forgotten
-from console.state.consumers.reset import FREE_STATES, reset_command, reset_plan, reset_to
+from console.state.consumers.reset import FREE_STATES, obstacle_of, reset_command, reset_plan, reset_to
 
 _BEYOND = "Your rights do not reach a consumer group of this name."
 _NOT_YOURS = "You may look at it, and not change it."
@@ -40,6 +40,9 @@ def group_parts(
     if declared.is_absent:
         if not _is_gone(view):
             yield removal_part(reach, view)
+        return
+    if not view.is_understood:
+        yield Unplanned(words, obstacle_of(view))
         return
     for topic in sorted(declared.starts):
         if Right.VIEW not in reach.rights_on(Resource.TOPIC, topic):
@@ -80,7 +83,7 @@ def _start(
     if topic in now.topics and len(bounds) < len(now.topics[topic].partitions):
         return Unplanned(f"consumer group {view.group_id}", f"Not every leader of {topic} answers; try again.")
     reset = reset_to(view, wanted, bounds)
-    plan = reset_plan(view, reset, reset_command(view.group_id, reset, here.BOOTSTRAP_SERVERS))
+    plan = reset_plan(view, reset, reset_command(view, reset, here.BOOTSTRAP_SERVERS))
     return Part(plan, lambda actor, said: do_reset_offsets(actor, plan, reset, said)[0], _refusal(reach, view))
 
 

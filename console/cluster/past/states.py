@@ -66,7 +66,8 @@ class TopicThen:
 class GroupThen:
     state: str
     coordinator: int
-    member_count: int
+    #: None: the group could not be described.
+    member_count: int | None
     topics: tuple[str, ...]
 
     def pack(self) -> Packed:
@@ -118,7 +119,7 @@ def unpack_settings(packed: Packed) -> dict[str, str]:
 
 
 def group_then(row: GroupRow) -> GroupThen:
-    return GroupThen(row.state, row.coordinator, len(row.members), tuple(row.topics))
+    return GroupThen(row.state, row.coordinator, row.member_count, tuple(row.topics))
 
 
 def broker_then(row: BrokerRow) -> BrokerThen:

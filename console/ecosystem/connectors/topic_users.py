@@ -97,8 +97,11 @@ def keeping_of(topic: str, cleanup_policy: str, *, is_used: bool) -> Keeping:
 
 
 def _used_topics() -> set[str]:
-    """Return the topics that connectors or stream jobs read or write, and those of members of consumer groups."""
-    by_groups = ConsumerGroup.objects.filter(member_count__gt=0).values_list("topics", flat=True)
+    """Return the topics that connectors or stream jobs read or write, and those of members of consumer groups.
+
+    Members of a group that cannot be described are not known: its topics count as used.
+    """
+    by_groups = ConsumerGroup.objects.exclude(member_count=0).values_list("topics", flat=True)
     return _used_by_programs().union(*by_groups)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.groups.interface import GroupView, TopicPartition
+from console.kit.gateway.groups.interface import SHARE, GroupView, TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.processes.mirror import Moved, go_on, places_of, read_book
 from console.kit.plans.plan import Plan
@@ -102,6 +102,7 @@ def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False, rea
     `read_only`: why nothing may be changed in the target; empty: it may.
     """
     plan = reset_plan(found.here, found.reset, "" if is_undo else command(ends, group), ACTION)
+    stays = "" if is_undo else _stays_of_type(ends, found.there)
     object_type, object_name = ends.object_of(group)
     taken = "" if is_undo or found.there.state in FREE_STATES else _members_there(ends, found.there)
     left = len(found.left_behind)
@@ -115,7 +116,7 @@ def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False, rea
         losses=(),  # what it passes by there it has read where it was
         undo=f"the former offsets in {ends.target_name} are kept, and can be put back.",
         clusters=tuple(sorted(ends.target_clusters)),
-        obstacle=read_only or taken or plan.obstacle,
+        obstacle=read_only or stays or taken or plan.obstacle,
     )
 
 
@@ -127,6 +128,14 @@ def command(ends: Ends, group: str) -> str:
         "execute": True,
     }
     return shell_command("kafka-mirror-groups", ends.source_servers, options)
+
+
+def _stays_of_type(ends: Ends, there: GroupView) -> str:
+    """Why a group of its type does not go on elsewhere; empty: it can."""
+    if there.is_understood and there.group_type != SHARE:
+        return ""
+    sentence = there.details.unknown_because or "It is a share group: which records are done with is kept there only."
+    return f"{sentence} So it cannot go on from {ends.source_name} in {ends.target_name}."
 
 
 def _members_there(ends: Ends, there: GroupView) -> str:

@@ -1,6 +1,7 @@
 """Partitions as people type them: numbers and ranges, `0,3-5`. Pure."""
 
 import re
+from collections.abc import Iterable
 
 #: No topic has more.
 _COUNT_MAX = 10_000
@@ -19,3 +20,14 @@ def parse_partitions(text: str) -> frozenset[int]:
             raise ValueError("Numbers and ranges with commas, as 0,3-5; blank for all.")
         found.update(range(first, last + 1))
     return frozenset(found)
+
+
+def format_partitions(numbers: Iterable[int]) -> str:
+    """Return numbers and ranges as `parse_partitions` reads them: `0,3-5`."""
+    ranges: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ",".join("-".join(map(str, each)) for each in ranges)

@@ -68,8 +68,10 @@ def _row(resource: Resource, now: Reach, then: Reach) -> PreviewRow:
 def _objects(resource: Resource, reach: Reach, right: Right = Right.VIEW) -> QuerySet[Any]:
     if resource is Resource.GROUP:
         groups = groups_within(reach).filter(within(reach, resource, "name", right))
+        if right is not Right.OPERATE or not reach.is_limited(Resource.TOPIC):
+            return groups
         beyond = GroupPartition.objects.exclude(within(reach, Resource.TOPIC, "topic"))
-        return groups.exclude(pk__in=beyond.values("group")) if right is Right.OPERATE else groups
+        return groups.exclude(pk__in=beyond.values("group"))
     model = Topic if resource is Resource.TOPIC else ManagedProcess
     return model.objects.filter(within(reach, resource, "name", right))
 

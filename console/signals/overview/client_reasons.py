@@ -37,7 +37,7 @@ def _expiring(group: TroubledGroup, in_ms: int) -> Reason:
 
 def _badly_read(group: TroubledGroup) -> Reason:
     name = _short(group.name)
-    if not group.member_count and group.lag:
+    if group.member_count == 0 and group.lag:
         trouble = "unread"
         text = f"Group {name} has no members and {grouped(group.lag)} unread {_records(group.lag)}{_lost_too(group)}."
         action = Action("Start its consumers, or delete it if it is retired", "group", group.name)
@@ -63,7 +63,7 @@ def _reason(trouble: str, group: TroubledGroup, text: str, action: Action) -> Re
         weight=group.lost,
         about="group",
         name=group.name,
-        may_retire=not group.member_count,
+        may_retire=group.member_count == 0,
     )
 
 
@@ -71,8 +71,14 @@ def _evidence(group: TroubledGroup) -> str:
     found = [f"consumer lag {grouped(group.lag)}"] if group.lag is not None else []
     if group.behind_ms is not None:
         found.append(f"behind by {duration(group.behind_ms)}")
-    members = "1 member" if group.member_count == 1 else f"{group.member_count} members"
-    return " · ".join([*found, members if group.member_count else "no members"])
+    match group.member_count:
+        case None:
+            members = "members unknown"
+        case 0:
+            members = "no members"
+        case count:
+            members = f"{count} member{'' if count == 1 else 's'}"
+    return " · ".join([*found, members])
 
 
 def _records(count: int) -> str:

@@ -67,7 +67,8 @@ class TroubledGroup:
     verdict: str
     meaning: str
     lag: int | None = None
-    member_count: int = 0
+    #: None: the group cannot be described.
+    member_count: int | None = 0
     lost: int = 0
     behind_ms: int | None = None
     #: Until the oldest record it has not read may be deleted, if that is soon.

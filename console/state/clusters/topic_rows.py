@@ -29,6 +29,8 @@ class PartitionRow(NamedTuple):
     sizes: tuple[tuple[int, int], ...] = ()
     #: Of the replicas, those a move brings.
     adding: tuple[int, ...] = ()
+    #: Its leader did not answer at the newest look: the offsets are those of an earlier one.
+    is_end_old: bool = False
 
     @property
     def out_of_sync(self) -> list[int]:
@@ -184,6 +186,7 @@ def _partition_row(
         records_per_second=records_per_second,
         sizes=_sizes_of(view, sizes.get((topic.name, view.partition), {}), known),
         adding=tuple(sorted(arriving.get((topic.name, view.partition), frozenset()).intersection(view.replicas))),
+        is_end_old=view.next_offset is None and next_offset is not None,
     )
     return known if known is not None and row == known else row
 

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from console.kit.access.filters import within
@@ -36,7 +36,8 @@ def groups_within(reach: Reach) -> QuerySet[ConsumerGroup]:
     groups = ConsumerGroup.objects.filter(within(reach, Resource.GROUP, "name"))
     if not reach.is_limited(Resource.TOPIC):
         return groups
-    return groups.filter(Q(pk__in=partitions_within(reach).values("group")) | Q(partitions__isnull=True))
+    reads_nothing = ~Exists(GroupPartition.objects.filter(group=OuterRef("pk")))
+    return groups.filter(Q(pk__in=partitions_within(reach).values("group")) | reads_nothing)
 
 
 def partitions_within(reach: Reach) -> QuerySet[GroupPartition]:

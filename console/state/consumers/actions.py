@@ -45,7 +45,8 @@ def put_offsets(groups: GroupGateway, group_id: str, reset: Reset) -> dict[Topic
     wanted = flat(reset.wanted)
     set_to = {place: offset for place, offset in wanted.items() if offset is not None}
     taken_away = [place for place, offset in wanted.items() if offset is None]
-    refused = dict(groups.commit_offsets(group_id, set_to).why) if set_to else {}
+    put = groups.set_share_offsets if reset.is_share else groups.commit_offsets
+    refused = dict(put(group_id, set_to).why) if set_to else {}
     if taken_away:
         refused.update(groups.delete_offsets(group_id, taken_away).why)
     return refused

@@ -5,6 +5,7 @@ Like retention these pages ask the coordinator while they are drawn: a plan is m
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -20,7 +21,7 @@ from console.kit.common.current_cluster import here
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.groups.interface import GroupView, TopicPartition, is_ledger
+from console.kit.gateway.groups.interface import SHARE, GroupView, TopicPartition, is_ledger
 from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse, inverses_of
 from console.kit.plans.models import KeptInverse
@@ -32,7 +33,10 @@ from console.state.consumers.access import READS_BEYOND, access_group
 from console.state.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
 from console.state.consumers.forms import ResetForm
 from console.state.consumers.models import ConsumerGroup
+from console.state.consumers.removal import ACTION as DELETE
+from console.state.consumers.removal import SHARE_ACTION as DELETE_SHARE
 from console.state.consumers.removal import delete_plan, forget_plan, forgotten
+from console.state.consumers.reset import SHARE_ACTION as RESET_SHARE
 from console.state.consumers.reset import (
     Aim,
     Kind,
@@ -51,6 +55,8 @@ GROUP_NAME_LENGTH_MAX = 249
 #: Partitions listed one by one on a plan.
 MOVES_SHOWN = 200
 OBJECT_TYPE = "consumer group"
+#: What these changed was a share group.
+SHARE_ACTIONS = (RESET_SHARE, DELETE_SHARE)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -62,7 +68,7 @@ def reset(request: UserRequest, group: str) -> HttpResponse:
     kept = inverses_of(OBJECT_TYPE, group)
     context: dict[str, object] = {"name": group, "kept": kept[:5]}
     with refusable(422 if request.method == "POST" else 200) as answer:
-        view = cluster_gateway().groups.describe_one(group)
+        view = _as_it_was(request, cluster_gateway().groups.describe_one(group))
         _require_topics(request, _places(view))
         context |= {
             "view": view,
@@ -123,6 +129,15 @@ def _plan_asked(request: UserRequest, view: GroupView, context: dict[str, object
     return 200
 
 
+def _as_it_was(request: UserRequest, view: GroupView) -> GroupView:
+    """Return a share group that was deleted as one: only by its type is it known how its offsets are put back."""
+    if view.state != "Dead":
+        return view
+    undo = find_inverse(OBJECT_TYPE, view.group_id, request.GET.get("undo", ""))
+    is_share = request.POST.get("type") == SHARE or (undo is not None and undo.action in SHARE_ACTIONS)
+    return replace(view, group_type=SHARE) if is_share else view
+
+
 def _committed_by(request: UserRequest, view: GroupView, aim: Aim) -> dict[TopicPartition, int]:
     """By the group that is followed, for who may see it and all it reads. Raises GatewayError."""
     if aim.kind is not Kind.GROUP:
@@ -144,13 +159,13 @@ def _show_plan(
 
 
 def _put(context: dict[str, object], view: GroupView, planned: Reset) -> Plan:
-    plan = reset_plan(view, planned, reset_command(view.group_id, planned, here.BOOTSTRAP_SERVERS))
+    plan = reset_plan(view, planned, reset_command(view, planned, here.BOOTSTRAP_SERVERS))
     context |= {
         "plan": plan,
         "moves": planned.moves[:MOVES_SHOWN],
         "hidden_count": max(0, len(planned.moves) - MOVES_SHOWN),
         "stays": planned.stays[:MOVES_SHOWN],
-        "fields": [("offsets", json.dumps(planned.wanted))],
+        "fields": [("offsets", json.dumps(planned.wanted)), *([("type", SHARE)] if planned.is_share else [])],
         "verb": f"Reset {len(planned.moves)} offset{'' if len(planned.moves) == 1 else 's'}",
     }
     return plan
@@ -191,6 +206,7 @@ def _removal(request: UserRequest, name: str, topic: str) -> HttpResponse:
             plan = delete_plan(view, planned, here.BOOTSTRAP_SERVERS)
         context |= {
             "plan": plan,
+            "view": view,
             "moves": planned.moves[:MOVES_SHOWN],
             "hidden_count": max(0, len(planned.moves) - MOVES_SHOWN),
         }
@@ -210,7 +226,7 @@ def _told(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse
         undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""
         messages.success(request, format_html("{}{}", what, undo))
     is_there = ConsumerGroup.objects.filter(name=plan.object_name).exists()
-    if plan.action == "delete consumer group" or not is_there:
+    if plan.action in (DELETE, DELETE_SHARE) or not is_there:
         return redirect("consumers")
     return redirect("group", plan.object_name)
 

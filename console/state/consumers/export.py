@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
+from console.state.consumers.members import MemberRow
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 
 GROUP_TITLES = (
     "group",
+    "type",
     "verdict",
     "state",
     "members",
@@ -34,13 +36,17 @@ PLACE_TITLES = (
     "lag_ms",
     "records_lost",
 )
-MEMBER_TITLES = ("group", "client", "host", "partitions", "static_id", "member")
+MEMBER_TITLES = (
+    *("group", "client", "host", "partitions", "static_id", "member", "epoch"),
+    *("assigned", "target", "rack", "subscription"),
+)
 
 
 def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple[object, ...]]:
     for group in groups:
         yield (
             group.name,
+            group.group_type,
             group.verdict,
             group.state,
             group.member_count,
@@ -75,6 +81,18 @@ def partition_rows(places: Iterable[GroupPartition]) -> Iterator[tuple[object, .
         )
 
 
-def member_rows(group: ConsumerGroup) -> Iterator[tuple[object, ...]]:
-    for member_id, client_id, host, instance_id, partitions in group.members:
-        yield group.name, client_id, host, partitions, instance_id, member_id
+def member_rows(group: str, members: Iterable[MemberRow]) -> Iterator[tuple[object, ...]]:
+    for member in members:
+        yield (
+            group,
+            member.client_id,
+            member.host,
+            member.partition_count,
+            member.instance_id,
+            member.member_id,
+            member.epoch,
+            member.assigned_text,
+            member.target_text or member.assigned_text,
+            member.rack,
+            member.subscription_text,
+        )

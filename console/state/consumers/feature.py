@@ -69,13 +69,15 @@ FEATURE = Feature(
     same_actions=(
         SameAction("delete committed offsets", ("reset offsets",)),
         SameAction("delete consumer group", ("reset offsets",)),
+        SameAction("reset share group offsets", ("reset offsets",)),
+        SameAction("delete share group", ("delete consumer group", "reset offsets")),
     ),
     tables=(
         Table(
             _CONSUMERS,
-            columns_of("Group, Verdict, State, Members, Lag, Behind by, Trend, Caught up in, Expires in"),
+            columns_of("Group, Verdict, Type, State, Members, Lag, Behind by, Trend, Caught up in, Expires in"),
             order=("sort", "bad"),
-            asked=("search",),
+            asked=("search", "type"),
             rows=50,
         ),
     ),

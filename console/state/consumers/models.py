@@ -3,6 +3,8 @@
 from django.db import models
 
 from console.kit.common.clock import now_ms
+from console.kit.gateway.groups.interface import CLASSIC, SHARE, UNDERSTOOD_TYPES, UNKNOWN_STATE
+from console.state.consumers.members import MemberRow, member_of
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.state.consumers.trend import Trend, catch_up_seconds, trend_of
 from console.state.consumers.verdict import Verdict
@@ -13,8 +15,11 @@ class ConsumerGroup(models.Model):
     state = models.CharField(max_length=40)
     protocol_type = models.CharField(max_length=100, blank=True)
     coordinator = models.IntegerField()
-    member_count = models.IntegerField(default=0)
-    #: [member id, client id, host, instance id, partitions held] each.
+    #: As Kafka writes it: classic, consumer, share, streams, or one that is younger.
+    group_type = models.CharField(max_length=40, default=CLASSIC)
+    #: None: the group cannot be described.
+    member_count = models.IntegerField(default=0, null=True)
+    #: The values of a `MemberRow` each.
     members = models.JSONField(default=list)
     topics = models.JSONField(default=list)
     partition_count = models.IntegerField(default=0)
@@ -31,6 +36,8 @@ class ConsumerGroup(models.Model):
     #: Verdict.severity, to sort by.
     severity = models.IntegerField(default=0)
     is_silent = models.BooleanField(default=False)
+    #: What only some types have: epochs, assignor, topology; see `GroupDetails`.
+    details = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["name"]
@@ -41,6 +48,19 @@ class ConsumerGroup(models.Model):
     @property
     def judgement(self) -> Verdict:
         return Verdict(self.verdict)
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether members and offsets are known, so that a change of them can be planned."""
+        return self.state != UNKNOWN_STATE and self.group_type in UNDERSTOOD_TYPES
+
+    @property
+    def is_share(self) -> bool:
+        return self.group_type == SHARE
+
+    @property
+    def member_rows(self) -> list[MemberRow]:
+        return [member_of(member) for member in self.members]
 
     @property
     def behind_ms(self) -> int | None:

@@ -7,7 +7,7 @@ lie beyond the end that is known, which is no error until an end read later than
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.gateway.groups.interface import CommitView, GroupView, TopicPartition, UnreadView
+from console.kit.gateway.groups.interface import SHARE, CommitView, GroupView, TopicPartition, UnreadView
 from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow
 from console.state.consumers.commits import CommitRing
@@ -100,9 +100,12 @@ class PartitionWatch:
         if committed is not None:
             if committed != ring.seen_offset:
                 ring.see(committed, look.at_ms, following, _waited_ms(ring, ends, look.at_ms))
-            following = _believed_end(ring, committed, following, look.ends_at_ms)
+            is_old = partition is not None and partition.is_end_old
+            following = _believed_end(ring, committed, following, look.ends_at_ms, is_old=is_old)
         position = _position(committed, first)
         lag = None if position is None or following is None else max(0, following - position)
+        if group.group_type == SHARE:
+            lag = _share_lag(group.lags.get(place), committed, lag)
         unread = self._unread.of(place, position, following) if lag and position is not None else None
         if unread is not None and unread.offset is None:
             lag = 0
@@ -193,11 +196,27 @@ def _position(committed: int | None, first: int | None) -> int | None:
     return max(committed, first or 0)
 
 
-def _believed_end(ring: CommitRing, committed: int, following: int | None, ends_at_ms: int) -> int | None:
-    """The log's end, or the commit where the end was read before it: who commits an offset has seen it."""
-    if following is None or committed <= following or ends_at_ms > ring.seen_since_ms:
+def _believed_end(
+    ring: CommitRing, committed: int, following: int | None, ends_at_ms: int, *, is_old: bool
+) -> int | None:
+    """Return the log's end, or the commit where the end was read before it: a client has seen what it commits.
+
+    `is_old`: the leader did not answer at `ends_at_ms`, so the end is from an unknown moment before.
+    """
+    if following is None or committed <= following or (ends_at_ms > ring.seen_since_ms and not is_old):
         return following
     return committed
+
+
+def _share_lag(counted: int | None, start: int | None, waiting: int | None) -> int | None:
+    """Return the records of a share partition that are not done with; None: not known.
+
+    `counted` is the coordinator's count, None where it tells none (before Kafka 4.2); then `waiting`, the records from
+    the start offset on, is the most that it can be. Without a start offset a group may begin anywhere.
+    """
+    if counted is not None:
+        return counted
+    return waiting if start is not None or waiting == 0 else None
 
 
 def _waited_ms(ring: CommitRing, ends: LogEnds | None, made_ms: int) -> int | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from django.core.paginator import Page, Paginator
@@ -12,8 +13,11 @@ from django.http import QueryDict
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
+from console.kit.gateway.groups.interface import Subtopology
 from console.state.consumers.access import groups_within, partitions_within
+from console.state.consumers.members import MemberRow, member_within, subtopology_within
 from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
+from console.state.consumers.rows import details_of
 from console.state.consumers.verdict import Verdict
 
 PLACES_PER_PAGE = 100
@@ -23,6 +27,7 @@ _Sorts: TypeAlias = Mapping[str, tuple[str, bool]]
 SORTS = {
     "name": ("name", False),
     "verdict": ("severity", False),
+    "type": ("group_type", False),
     "state": ("state", False),
     "members": ("member_count", False),
     "lag": ("lag", False),
@@ -46,6 +51,8 @@ class GroupListQuery:
     sort: str = "name"
     is_descending: bool = False
     only_bad: bool = False
+    #: As Kafka writes it; empty: groups of every type.
+    group_type: str = ""
     page: int = 1
 
     @classmethod
@@ -58,6 +65,7 @@ class GroupListQuery:
             sort=sort if sort in sorts else default,
             is_descending=wanted.startswith("-") and sort in sorts,
             only_bad=parameters.get("bad") == "on",
+            group_type=parameters.get("type", "").strip()[:40],
             page=int(page) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
         )
 
@@ -80,6 +88,8 @@ def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup
     if query.search:
         in_topic = partitions_within(reach).filter(topic__icontains=query.search).values("group")
         groups = groups.filter(Q(name__icontains=query.search) | Q(pk__in=in_topic))
+    if query.group_type:
+        groups = groups.filter(group_type=query.group_type)
     if query.only_bad:
         groups = groups.filter(_is_in_trouble(now_ms()))
     return groups.defer("members").order_by(_order(query, SORTS), "name")
@@ -91,11 +101,31 @@ def group_list_page(query: GroupListQuery, reach: Reach, rows: int) -> "Page[Any
     return page
 
 
+def types_seen(reach: Reach) -> list[str]:
+    """Return the types of groups in reach, sorted: what the list can be filtered by."""
+    return sorted(set(groups_within(reach).order_by().values_list("group_type", flat=True)))
+
+
 def with_topics_within(groups: Iterable[ConsumerGroup], reach: Reach) -> Iterator[ConsumerGroup]:
     """The groups, each naming only the topics in reach."""
     for group in groups:
-        group.topics = [each for each in group.topics if Right.VIEW in reach.rights_on(Resource.TOPIC, each)]
+        group.topics = [each for each in group.topics if _may_see(reach, each)]
         yield group
+
+
+def members_within(group: ConsumerGroup, reach: Reach) -> list[MemberRow]:
+    """Return its members, each naming only topics in reach."""
+    return [member_within(member, partial(_may_see, reach)) for member in group.member_rows]
+
+
+def subtopologies_within(group: ConsumerGroup, reach: Reach) -> list[Subtopology]:
+    """Return the parts of a streams application, each naming only topics in reach."""
+    parts = details_of(group.details).subtopologies
+    return [subtopology_within(part, partial(_may_see, reach)) for part in parts]
+
+
+def _may_see(reach: Reach, topic: str) -> bool:
+    return Right.VIEW in reach.rights_on(Resource.TOPIC, topic)
 
 
 def topics_left(group: ConsumerGroup) -> list[str]:

@@ -1,10 +1,23 @@
 """Forgetting what a group has committed: all of it with the group, or that of one topic. Pure."""
 
-from console.kit.gateway.groups.interface import GroupView
+from console.kit.gateway.groups.interface import SHARE, STREAMS, GroupView
 from console.kit.plans.plan import Line, Plan
 from console.state.consumers.reset import Move, Reset, groups_command, obstacle_of
 
 _UNDO = "the offsets are kept, and can be put back from the reset page of the group; its name then exists again."
+ACTION = "delete consumer group"
+SHARE_ACTION = "delete share group"
+_SHARE_UNDO = (
+    "the start offsets are kept, and can be put back from the reset page of the group; records after them are then "
+    "delivered again."
+)
+_SHARE_LOSS = (
+    "Its share state is deleted for good: which records after the start offsets are done with or in flight, and how "
+    "often each was delivered. Consumers that come back begin where share.auto.offset.reset says."
+)
+_STREAMS_LOSS = (
+    "Its changelog and repartition topics stay; an application that comes back finds its former state there."
+)
 _LOSS = "The group's place is forgotten: a consumer that comes back starts where its auto.offset.reset says."
 
 
@@ -15,19 +28,22 @@ def forgotten(group: GroupView, topic: str = "") -> Reset:
         for place, offset in sorted(group.committed.items())
         if not topic or place[0] == topic
     )
-    return Reset(tuple(moves), ())
+    return Reset(tuple(moves), (), group.group_type == SHARE)
 
 
 def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
+    """Return the deletion with every offset that goes; of a share group these are start offsets."""
+    is_share = group.group_type == SHARE
+    more = (_STREAMS_LOSS,) if group.group_type == STREAMS else ()
     return Plan(
-        action="delete consumer group",
+        action=SHARE_ACTION if is_share else ACTION,
         object_type="consumer group",
         object_name=group.group_id,
         lines=(Line("group", group.state, None), *_lines(reset)),
         read=(group.state, *(f"{move.name} {move.old}" for move in reset.moves)),
-        losses=(_LOSS,),
-        undo=_UNDO,
-        command=groups_command(bootstrap_servers, group.group_id, {"delete": True}),
+        losses=(_SHARE_LOSS,) if is_share else (_LOSS, *more),
+        undo=_SHARE_UNDO if is_share else _UNDO,
+        command=groups_command(bootstrap_servers, group, {"delete": True}),
         typed_name=group.group_id or "nameless",
         obstacle=obstacle_of(group),
     )
@@ -37,6 +53,10 @@ def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: s
     """Members may be there, as long as none of them reads the topic."""
     readers = [each.client_id for each in group.members if any(place[0] == topic for place in each.assigned)]
     obstacle = f"A member reads {topic} now ({readers[0]}). Stop the consumers that do." if readers else ""
+    if not group.is_understood:
+        obstacle = obstacle_of(group)
+    elif group.group_type == SHARE:
+        obstacle = "Start offsets of one topic are deleted by kafka-share-groups.sh --delete-offsets, not from here."
     return Plan(
         action="delete committed offsets",
         object_type="consumer group",
@@ -45,11 +65,13 @@ def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: s
         read=tuple(f"{move.name} {move.old}" for move in reset.moves),
         losses=(_LOSS,),
         undo=_UNDO,
-        command=groups_command(bootstrap_servers, group.group_id, {"delete-offsets": True, "topic": [topic]}),
+        command=groups_command(bootstrap_servers, group, {"delete-offsets": True, "topic": [topic]}),
         typed_name=topic,
         obstacle=obstacle,
     )
 
 
 def _lines(reset: Reset) -> tuple[Line, ...]:
-    return tuple(Line(move.name, move.old, None) for move in reset.moves)
+    """Return a line for each offset that goes."""
+    what = " start offset" if reset.is_share else ""
+    return tuple(Line(f"{move.name}{what}", move.old, None) for move in reset.moves)

@@ -10,10 +10,13 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.groups.interface import Bounds, GroupView, TopicPartition
+from console.kit.gateway.groups.interface import CLASSIC, SHARE, STREAMS, Bounds, GroupView, TopicPartition
 from console.kit.plans.plan import Line, Plan
 
 ACTION = "reset offsets"
+SHARE_ACTION = "reset share group offsets"
+#: Kafka's tool for groups of a type; kafka-consumer-groups for every other. They share the options that are used here.
+_TOOLS = {SHARE: "kafka-share-groups", STREAMS: "kafka-streams-groups"}
 #: Kafka takes commits from outside only while nobody is in the group.
 FREE_STATES = ("Empty", "Dead")
 
@@ -77,10 +80,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """`moves` change something; `stays` do not, each with a note why."""
+    """`moves` change something; `stays` do not, each with a note why. `is_share`: these are start offsets."""
 
     moves: tuple[Move, ...]
     stays: tuple[Move, ...]
+    is_share: bool = False
 
     @property
     def wanted(self) -> dict[str, dict[str, int | None]]:
@@ -155,7 +159,7 @@ def reset_by_aim(
             stays.append(Move(place, old, old, bounds.get(place), note or "is there already"))
         else:
             moves.append(Move(place, old, new, bounds.get(place), note))
-    return Reset(tuple(moves), tuple(stays))
+    return Reset(tuple(moves), tuple(stays), group.group_type == SHARE)
 
 
 def reset_to(
@@ -168,27 +172,31 @@ def reset_to(
         new, note = (offset, "") if offset is None or known is None else _within(offset, known)
         if known is None and offset is not None:
             stays.append(Move(place, old, old, None, "its leader does not answer"))
+        elif new is None and group.group_type == SHARE:
+            stays.append(Move(place, old, old, known, "a start offset is not taken away alone"))
         elif new == old:
             stays.append(Move(place, old, old, known, "is there already"))
         else:
             moves.append(Move(place, old, new, known, note))
-    return Reset(tuple(moves), tuple(stays))
+    return Reset(tuple(moves), tuple(stays), group.group_type == SHARE)
 
 
-def reset_plan(group: GroupView, reset: Reset, command: str, action: str = ACTION) -> Plan:
-    """The change as it is shown, confirmed and kept."""
+def reset_plan(group: GroupView, reset: Reset, command: str, action: str = "") -> Plan:
+    """Return the change as it is shown, confirmed and kept; `action` is the audit's word where it is another."""
     again = sum(move.again for move in reset.moves)
     skipped = sum(move.skipped for move in reset.moves)
     touches = [f"{_count(again, 'record')} will be read a second time."] if again else []
     if group.state == "Dead" and not group.committed:
         touches.append("There is no such group yet: it begins with these offsets, where its first member will read.")
+    touches += _of_type(group)
     return Plan(
-        action=action,
+        action=action or (SHARE_ACTION if reset.is_share else ACTION),
         object_type="consumer group",
         object_name=group.group_id,
         lines=tuple(Line(move.name, move.old, move.new) for move in reset.moves),
         read=(
             "free" if group.state in FREE_STATES else "taken",
+            *([group.group_type] if group.group_type != CLASSIC else ()),
             *(f"{move.name} {move.old} {move.new}" for move in reset.moves),
         ),
         touches=tuple(touches),
@@ -199,42 +207,63 @@ def reset_plan(group: GroupView, reset: Reset, command: str, action: str = ACTIO
     )
 
 
+def _of_type(group: GroupView) -> list[str]:
+    """Return what a reset of such a group does besides."""
+    if group.group_type == SHARE:
+        return [
+            "Records that were done with behind the new start offsets are delivered again; delivery counts begin anew."
+        ]
+    if group.group_type == STREAMS:
+        return ["State stores, changelog and repartition topics stay as they are: what is read again is counted twice."]
+    return []
+
+
 def obstacle_of(group: GroupView) -> str:
     """Why offsets cannot be changed from outside now; empty: they can."""
+    if not group.is_understood:
+        why = group.details.unknown_because or f"This console does not know groups of type {group.group_type}."
+        return f"{why} Nothing of it is changed from here; use the command-line tool for its type."
     if group.state in FREE_STATES:
         return ""
     count = len(group.members)
     who = _count(count, "member") if count else "members coming and going"
+    if group.group_type == SHARE:
+        return (
+            f"The group has {who} (state {group.state}), and start offsets change only while it is empty. "
+            "Stop its consumers first."
+        )
     return (
         f"The group has {who} (state {group.state}), and what they commit would overwrite this. "
         "Stop its consumers, and the group becomes empty."
     )
 
 
-def reset_command(group_id: str, reset: Reset, bootstrap_servers: str) -> str:
+def reset_command(group: GroupView, reset: Reset, bootstrap_servers: str) -> str:
     """Exactly what the plan writes, partition by partition: the tool's own --to-latest would look again.
 
     Offsets travel in a file, as the tool reads it (topic,partition,offset), unless one partition is all there is.
     """
     put = [move for move in reset.moves if move.new is not None]
     steps = []
-    if len(put) == 1:
+    if len(put) == 1 and group.group_type != STREAMS:  # whose tool names topics by another option
         ((topic, partition),) = (move.place for move in put)
         moved = {"reset-offsets": True, "topic": [f"{topic}:{partition}"], "to-offset": put[0].new, "execute": True}
-        steps.append(groups_command(bootstrap_servers, group_id, moved))
+        steps.append(groups_command(bootstrap_servers, group, moved))
     elif put:
         lines = "\n".join(f"{move.place[0]},{move.place[1]},{move.new}" for move in put)
         steps += ["cat > offsets.csv <<'END'", lines, "END"]
         moved = {"reset-offsets": True, "from-file": "offsets.csv", "execute": True}
-        steps.append(groups_command(bootstrap_servers, group_id, moved))
+        steps.append(groups_command(bootstrap_servers, group, moved))
     for topic, partitions in _nested((move.place, None) for move in reset.moves if move.new is None).items():
         forgotten = {"delete-offsets": True, "topic": [f"{topic}:{','.join(partitions)}"]}
-        steps.append(groups_command(bootstrap_servers, group_id, forgotten))
+        steps.append(groups_command(bootstrap_servers, group, forgotten))
     return "\n".join(steps)
 
 
-def groups_command(bootstrap_servers: str, group_id: str, options: Mapping[str, object]) -> str:
-    return shell_command("kafka-consumer-groups", bootstrap_servers, {"group": [group_id], **options})
+def groups_command(bootstrap_servers: str, group: GroupView, options: Mapping[str, object]) -> str:
+    line = shell_command("kafka-consumer-groups", bootstrap_servers, {"group": [group.group_id], **options})
+    tool = _TOOLS.get(group.group_type)
+    return line if tool is None else f"{tool}{line.removeprefix('kafka-consumer-groups')}"
 
 
 def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[TopicPartition, int | None]:

@@ -1,8 +1,17 @@
 """What the collector keeps of groups, and what changed between two looks. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
+from console.kit.gateway.groups.interface import (
+    CLASSIC,
+    NO_DETAILS,
+    UNKNOWN_STATE,
+    GroupDetails,
+    Subtopology,
+)
+from console.state.consumers.members import MemberRow
 from console.state.consumers.trend import Trend, trend_of
 from console.state.consumers.verdict import Verdict, worst
 
@@ -37,8 +46,7 @@ class GroupRow:
     state: str
     protocol_type: str
     coordinator: int
-    #: (member id, client id, host, instance id, number of partitions)
-    members: tuple[tuple[str, str, str, str, int], ...]
+    members: tuple[MemberRow, ...]
     partitions: tuple[GroupPartitionRow, ...]
     #: Unread records gained (or, below zero, worked off) per second; None: not known yet.
     lag_per_second: float | None = None
@@ -46,10 +54,17 @@ class GroupRow:
     arriving_per_second: float | None = None
     #: Its coordinator does not answer: this is how it was.
     is_silent: bool = False
+    group_type: str = CLASSIC
+    details: GroupDetails = NO_DETAILS
 
     @property
-    def member_count(self) -> int:
-        return len(self.members)
+    def member_count(self) -> int | None:
+        """None: the group cannot be described."""
+        return None if self.state == UNKNOWN_STATE else len(self.members)
+
+    @property
+    def details_as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self.details).items() if value not in (None, "", ())}
 
     @property
     def partition_count(self) -> int:
@@ -78,11 +93,22 @@ class GroupRow:
 
     @property
     def verdict(self) -> Verdict:
+        if self.state == UNKNOWN_STATE:
+            return Verdict.UNKNOWN
         return worst(each.verdict for each in self.partitions)
 
     @property
     def topics(self) -> list[str]:
         return sorted({each.topic for each in self.partitions})
+
+
+def details_of(stored: Mapping[str, Any]) -> GroupDetails:
+    """Return what `GroupRow.details_as_json` wrote."""
+    parts = tuple(
+        Subtopology(**{name: value if name == "name" else tuple(value) for name, value in part.items()})
+        for part in stored.get("subtopologies", ())
+    )
+    return GroupDetails(**{**stored, "subtopologies": parts})
 
 
 @dataclass(frozen=True, slots=True)

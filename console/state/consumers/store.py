@@ -5,8 +5,9 @@ from operator import attrgetter
 
 from console.kit.common.databases import cluster_atomic
 from console.kit.common.many_rows import keys_of, put_rows
+from console.state.consumers.members import member_of
 from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
-from console.state.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow
+from console.state.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow, details_of
 from console.state.consumers.verdict import Verdict
 
 _GROUP_FIELDS = [
@@ -26,6 +27,8 @@ _GROUP_FIELDS = [
     "verdict",
     "severity",
     "is_silent",
+    "group_type",
+    "details",
 ]
 _PARTITION_FIELDS = [
     "committed",
@@ -39,6 +42,7 @@ _PARTITION_FIELDS = [
     "member_id",
 ]
 _STORED_AS = {
+    "details": "details_as_json",
     "verdict": "verdict.value",
     "severity": "verdict.severity",
 }
@@ -71,11 +75,13 @@ def load_groups() -> dict[str, GroupRow]:
             group.state,
             group.protocol_type,
             group.coordinator,
-            tuple(tuple(member) for member in group.members),
+            tuple(map(member_of, group.members)),
             tuple(places.get(group.pk, ())),
             group.lag_per_second,
             group.arriving_per_second,
             group.is_silent,
+            group.group_type,
+            details_of(group.details),
         )
         for group in ConsumerGroup.objects.all()
     }

@@ -10,9 +10,10 @@ from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
+from console.kit.gateway.groups.interface import CONSUMER, STREAMS
 from console.kit.tables.arrangement import rows_for
 from console.state.clusters.access import access_topic
-from console.state.consumers.access import access_group, groups_within, reads_beyond
+from console.state.consumers.access import access_group, reads_beyond
 from console.state.consumers.chart import lag_chart
 from console.state.consumers.export import (
     GROUP_TITLES,
@@ -22,6 +23,7 @@ from console.state.consumers.export import (
     member_rows,
     partition_rows,
 )
+from console.state.consumers.members import MemberRow
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 from console.state.consumers.queries import (
     PLACE_SORTS,
@@ -30,9 +32,12 @@ from console.state.consumers.queries import (
     chosen_partitions,
     group_list_page,
     lag_history,
+    members_within,
     partition_page,
     partitions_in_topic,
+    subtopologies_within,
     topics_left,
+    types_seen,
     with_topics_within,
 )
 from console.state.consumers.verdict import RULE
@@ -47,10 +52,12 @@ def group_list(request: UserRequest) -> HttpResponseBase:
         return csv_response(request, "consumers", GROUP_TITLES, group_rows(found))
     is_part = request.htmx.target == "group-table"
     template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
+    types = types_seen(reach)
     context = {
         "query": query,
         "page": group_list_page(query, reach, rows_for(request, "consumers")),
-        "has_groups": groups_within(reach).exists(),
+        "types": types,
+        "has_groups": bool(types),
         "rule": RULE,
     }
     return render(request, template, context)
@@ -63,9 +70,13 @@ def group_page(request: UserRequest, group: str) -> HttpResponseBase:
     reach = reach_of(request.user)
     places = chosen_partitions(found, query, reach)
     if wants_csv(request):
-        return _group_csv(request, found, places)
+        return _group_csv(request, found, places, members_within(found, reach))
+    members = members_within(found, reach)
     context = {
         "group": found,
+        "members": members,
+        "has_targets": any(member.target_text for member in members) or found.group_type in (CONSUMER, STREAMS),
+        "subtopologies": subtopologies_within(found, reach),
         "left_topics": topics_left(found),
         "reads_beyond": reads_beyond(found, reach),
         "query": query,
@@ -76,10 +87,12 @@ def group_page(request: UserRequest, group: str) -> HttpResponseBase:
     return render(request, "consumers/page.html", context)
 
 
-def _group_csv(request: UserRequest, group: ConsumerGroup, places: QuerySet[GroupPartition]) -> HttpResponseBase:
+def _group_csv(
+    request: UserRequest, group: ConsumerGroup, places: QuerySet[GroupPartition], members: list[MemberRow]
+) -> HttpResponseBase:
     """One of the two tables of the page."""
     if request.GET.get("table") == "members":
-        return csv_response(request, "consumer-group-members", MEMBER_TITLES, member_rows(group))
+        return csv_response(request, "consumer-group-members", MEMBER_TITLES, member_rows(group.name, members))
     rows = partition_rows(places.select_related("group").iterator())
     return csv_response(request, "consumer-group", PLACE_TITLES, rows)
 

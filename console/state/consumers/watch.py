@@ -5,9 +5,10 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.groups.interface import GroupView, TopicPartition
+from console.kit.gateway.groups.interface import SHARE, STREAMS, GroupView, TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
+from console.state.consumers.members import member_row
 from console.state.consumers.partitions import Look, PartitionWatch, partitions_of
 from console.state.consumers.resting import Rest, Rests, may_rest
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
@@ -41,7 +42,11 @@ class GroupWatch:
     def look(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> dict[str, GroupRow]:
         """The rows of all groups. `topics` were read at `ends_at_ms`. Raises GatewayError if no broker answers."""
         view = self._gateway.groups.describe()
-        groups = {group.group_id: group for group in view.groups if len(group.group_id) <= GROUP_NAME_LENGTH_MAX}
+        groups = {
+            group.group_id: _with_partitions_that_are(group, topics)
+            for group in view.groups
+            if len(group.group_id) <= GROUP_NAME_LENGTH_MAX
+        }
         have_committed, at_ms = self._take_commits(), self._now_ms()
         resting, woken = self._rests.look(groups.values(), topics, ends_at_ms, at_ms, have_committed)
         for rest in woken:
@@ -92,28 +97,33 @@ class GroupWatch:
                     self._rests.begun(Rest(group, row, appended, _counted(places)))
 
     def _row(self, group: GroupView, look: Look) -> GroupRow:
-        holders = {place: member.member_id for member in group.members for place in member.assigned}
+        holders = _holders(group)
         found = [(place, self._places.evidence(group, place, holders, look)) for place in sorted(partitions_of(group))]
-        gains, arrives = self._pace(group.group_id, found, look.at_ms)
+        gains, arrives = self._pace(group, found, look.at_ms)
         return GroupRow(
             group.group_id,
             group.state,
             group.protocol_type,
             group.coordinator,
-            tuple((m.member_id, m.client_id, m.host, m.instance_id, len(m.assigned)) for m in group.members),
+            tuple(map(member_row, group.members)),
             self._partition_rows(group.group_id, found, trend_of(None if gains is None else 1, gains, arrives)),
             lag_per_second=gains,
             arriving_per_second=arrives,
+            group_type=group.group_type,
+            details=group.details,
         )
 
     def _pace(
-        self, group_id: str, found: list[tuple[TopicPartition, Evidence]], at_ms: int
+        self, group: GroupView, found: list[tuple[TopicPartition, Evidence]], at_ms: int
     ) -> tuple[float | None, float | None]:
         counted = [(place, each, end) for place, each in found if (end := each.next_offset) is not None]
         appended = sum(end for *_, end in counted)
         unread = appended - sum(min(each.committed or 0, end) for _, each, end in counted)
+        if group.group_type == SHARE:
+            # Records beyond the start offset may be done with.
+            unread = sum(each.lag or 0 for _, each, _ in counted)
         behind_ms = max((each.behind_ms for _, each, _ in counted if each.lag), default=0)
-        history = self._histories.setdefault(group_id, LagHistory())
+        history = self._histories.setdefault(group.group_id, LagHistory())
         history.observe(unread, appended, at_ms, _counted(place for place, *_ in counted))
         return history.pace(unread, appended, at_ms, behind_ms)
 
@@ -149,6 +159,37 @@ class GroupWatch:
         for memory in (self._histories, self._seen_at_ms):
             for gone in memory.keys() - rows.keys():
                 del memory[gone]
+
+
+def _holders(group: GroupView) -> dict[TopicPartition, str]:
+    """Return the member that holds each partition; empty where several share it."""
+    holders: dict[TopicPartition, str] = {}
+    for member in group.members:
+        for place in member.assigned:
+            holders[place] = "" if place in holders else member.member_id
+    return holders
+
+
+def _with_partitions_that_are(group: GroupView, topics: Mapping[str, TopicRow]) -> GroupView:
+    """Return the group without partitions that its topics do not have.
+
+    A streams task reads its number's partition of each source topic that has one: numbers come from the largest topic.
+    """
+    if group.group_type != STREAMS:
+        return group
+
+    def is_there(place: TopicPartition) -> bool:
+        return place[0] not in topics or place[1] < topics[place[0]].partition_count
+
+    members = (
+        replace(
+            member,
+            assigned=tuple(filter(is_there, member.assigned)),
+            target=None if member.target is None else tuple(filter(is_there, member.target)),
+        )
+        for member in group.members
+    )
+    return replace(group, members=tuple(members))
 
 
 def _partitions_read(groups: Iterable[GroupView], topics: Mapping[str, TopicRow]) -> dict[TopicPartition, PartitionRow]:

@@ -10,6 +10,11 @@ from broker.client.coordinators import MOVED, Coordinators
 from broker.client.groups import commit_request, offset_delete_request
 from broker.common.errors import ErrorCode
 from broker.protocol.messages import AnyResponse
+from broker.protocol.messages.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestPartition,
+    AlterShareGroupOffsetsRequestTopic,
+)
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.offset_commit import OffsetCommitResponse
@@ -34,6 +39,29 @@ class GroupChanges:
         if codes and len(codes) == len(offsets):
             raise refusal(next(iter(codes.values())))
         return {place: str(refusal(code)) for place, code in codes.items()}
+
+    def set_share_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, str]:
+        """AlterShareGroupOffsets; what was refused, with why, if it is not all of it."""
+        topics: dict[str, list[AlterShareGroupOffsetsRequestPartition]] = {}
+        for (topic, partition), offset in offsets.items():
+            start = AlterShareGroupOffsetsRequestPartition(partition_index=partition, start_offset=offset)
+            topics.setdefault(topic, []).append(start)
+        request = AlterShareGroupOffsetsRequest(
+            group_id=group_id,
+            topics=[
+                AlterShareGroupOffsetsRequestTopic(topic_name=name, partitions=starts)
+                for name, starts in topics.items()
+            ],
+        )
+        response = self._ask(group_id, request, lambda answer: answer.error_code)
+        if response.error_code:
+            raise refusal(response.error_code, response.error_message or "")
+        return {
+            (topic.topic_name, each.partition_index): str(refusal(each.error_code, each.error_message or ""))
+            for topic in response.responses
+            for each in topic.partitions
+            if each.error_code
+        }
 
     def forget(self, group_id: str, places: Iterable[TopicPartition]) -> dict[TopicPartition, str]:
         """OffsetDelete; what was refused, with why."""

@@ -11,22 +11,73 @@ from broker.spark.ledger_names import LEDGER_PREFIX
 TopicPartition = tuple[str, int]
 
 
+#: The types of groups that can be described, as Kafka writes them.
+CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
+UNDERSTOOD_TYPES = frozenset({CLASSIC, CONSUMER, SHARE, STREAMS})
+#: The state of a group that is there and could not be described. No word of Kafka's.
+UNKNOWN_STATE = "Unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """`assigned` is empty during a rebalance, and for groups that are not of the consumer protocol."""
+    """A member of a group.
+
+    `assigned` is empty during a rebalance, and for classic groups that are not of the consumer protocol. Members of a
+    share group may hold the same partitions; those of a streams group hold what their active tasks read.
+    `target` is what the member is to hold; None where the group's type knows no target. `epoch` is None for classic
+    groups. `subscription` names topics, `regex` others. `tasks` are those of a streams group, as a text.
+    """
 
     member_id: str
     client_id: str
     host: str
     instance_id: str
     assigned: tuple[TopicPartition, ...]
+    target: tuple[TopicPartition, ...] | None = None
+    epoch: int | None = None
+    rack: str = ""
+    subscription: tuple[str, ...] = ()
+    regex: str = ""
+    tasks: str = ""
+    target_tasks: str = ""
+    #: A member of the classic protocol in a group that is being upgraded.
+    is_classic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subtopology:
+    """A part of a streams application that is connected with its other parts by topics only."""
+
+    name: str
+    source_topics: tuple[str, ...] = ()
+    repartition_topics: tuple[str, ...] = ()
+    sink_topics: tuple[str, ...] = ()
+    changelog_topics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDetails:
+    """What only some types of groups have; None or empty: this one does not, or the broker does not tell."""
+
+    group_epoch: int | None = None
+    assignment_epoch: int | None = None
+    assignor: str = ""
+    topology_epoch: int | None = None
+    subtopologies: tuple[Subtopology, ...] = ()
+    #: Why its state is unknown, as a sentence.
+    unknown_because: str = ""
+
+
+NO_DETAILS = GroupDetails()
 
 
 @dataclass(frozen=True, slots=True)
 class GroupView:
-    """`state` is Kafka's word: Stable, Empty, PreparingRebalance, CompletingRebalance, Dead.
+    """`state` is Kafka's word: Stable, Empty, PreparingRebalance, Assigning, Dead …; or UNKNOWN_STATE.
 
-    `committed` holds the next offset to read of each partition the group has committed.
+    `committed` holds the next offset to read of each partition the group has committed; of a share group the start
+    offset of each share partition: the first record that is not done with. `lags` are records that are not done with
+    as the coordinator counts them, which only it can for a share group.
     """
 
     group_id: str
@@ -35,6 +86,14 @@ class GroupView:
     coordinator: int
     members: tuple[MemberView, ...]
     committed: Mapping[TopicPartition, int]
+    group_type: str = CLASSIC
+    details: GroupDetails = NO_DETAILS
+    lags: Mapping[TopicPartition, int] = field(default_factory=dict)
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether members and offsets are known, so that a change of them can be planned."""
+        return self.state != UNKNOWN_STATE and self.group_type in UNDERSTOOD_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +164,7 @@ class GroupGateway(Protocol):
         ...
 
     def describe_one(self, group_id: str) -> GroupView:
-        """A group as its coordinator knows it now; one that does not exist is Dead."""
+        """A group as its coordinator knows it now; one that does not exist is Dead, one of another type Unknown."""
         ...
 
     def commits(self) -> list[CommitView]:
@@ -129,6 +188,10 @@ class GroupGateway(Protocol):
 
     def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
         """Commit for a group without members. Raises RefusedError if it has some."""
+        ...
+
+    def set_share_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
+        """Set where a share group without members begins anew. Raises RefusedError if it has some."""
         ...
 
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:

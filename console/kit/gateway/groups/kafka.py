@@ -80,6 +80,10 @@ class KafkaGroups:
         with in_our_words():
             return OffsetRefusals(self._changes.commit(group_id, offsets))
 
+    def set_share_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
+        with in_our_words():
+            return OffsetRefusals(self._changes.set_share_offsets(group_id, offsets))
+
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
         with in_our_words():
             return OffsetRefusals(self._changes.forget(group_id, places))

@@ -4,18 +4,13 @@ The admin client asks for the offsets of one group at a time, which is thousands
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
-from broker.client.assignment import decode_assignment
 from broker.client.cluster import parse_bootstrap_servers
 from broker.common.errors import BarnabasError, ErrorCode
-from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsRequest
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
-from broker.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponseGroup
-from broker.protocol.schema import Message, Request
-from console.kit.common.natural_order import natural_order
+from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from console.kit.gateway.connection.at_once import Address, Heard, ask_at_once
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import (
@@ -27,12 +22,11 @@ from console.kit.gateway.errors import (
     refusal,
     unanswered,
 )
-from console.kit.gateway.groups.interface import GroupView, MemberView, TopicPartition
+from console.kit.gateway.groups.described import inquiries, read_views
+from console.kit.gateway.groups.interface import GroupView
 
 logger = logging.getLogger(__name__)
 
-GROUPS_PER_REQUEST = 500
-CONSUMER_PROTOCOL = "consumer"
 T = TypeVar("T")
 
 
@@ -47,18 +41,21 @@ def ask_all_groups(
     ids = {(host, port): broker_id for broker_id, host, port in brokers}
     failures: list[GatewayError] = []
     listed = ask_at_once(client, {each: [ListGroupsRequest()] for each in ids}, timeout_seconds)
-    names = _said(listed, lambda _address, answers: _names(*answers), failures)
-    questions = {each: _questions(found) for each, found in names.items() if found}
-    told = ask_at_once(client, questions, timeout_seconds) if questions else {}
+    names = _said(listed, lambda _address, heard: _listed(*heard.answers), failures)
+    asked = {each: inquiries(groups, listed[each].served) for each, groups in names.items()}
+    questions = {each: [request for one in of_one for request in one.requests] for each, of_one in asked.items()}
+    told = ask_at_once(client, {each: some for each, some in questions.items() if some}, timeout_seconds)
     described = {each: told.get(each, Heard()) for each in names}
-    groups = _said(described, lambda address, answers: list(_views(answers, ids[address])), failures)
+    groups = _said(
+        described, lambda address, heard: list(read_views(asked[address], heard.answers, ids[address])), failures
+    )
     if not groups:
         raise min(failures, key=_is_unanswered, default=unanswered())
     return [group for found in groups.values() for group in found], frozenset(ids[each] for each in groups)
 
 
 def _said(
-    told: Mapping[Address, Heard], read: Callable[[Address, list[Any]], list[T]], failures: list[GatewayError]
+    told: Mapping[Address, Heard], read: Callable[[Address, Heard], list[T]], failures: list[GatewayError]
 ) -> dict[Address, list[T]]:
     """What each broker's answers say; why there are none goes to `failures`. Raises that the console is not let in."""
     found = {}
@@ -67,7 +64,7 @@ def _said(
             with in_our_words():
                 if heard.error is not None:
                     raise heard.error
-                found[address] = read(address, heard.answers)
+                found[address] = read(address, heard)
         except (ClientRefusedError, OtherClusterError):
             raise
         except GatewayError as error:
@@ -80,18 +77,24 @@ def _is_unanswered(failure: GatewayError) -> bool:
     return isinstance(failure, ClusterUnreachableError)
 
 
-def _names(listed: ListGroupsResponse) -> list[str]:
+def _listed(listed: ListGroupsResponse) -> list[ListedGroup]:
     if listed.error_code:
         raise refusal(listed.error_code)
-    return sorted(group.group_id for group in listed.groups)
+    return list(listed.groups)
 
 
 def ask_group(client: ClusterClient, group_id: str, timeout_seconds: float) -> GroupView:
-    """Raises RefusedError if the coordinator says no, BarnabasError if it cannot be asked."""
+    """Return the group as its coordinator describes it: only the coordinator's list tells its type.
+
+    Raises RefusedError if the coordinator says no, BarnabasError if it cannot be asked.
+    """
     coordinator = _find_coordinator(client, group_id, timeout_seconds)
     with client.connection(coordinator.host, coordinator.port, timeout_seconds) as connection:
-        (group,) = _views([connection.ask(each) for each in _questions([group_id])], coordinator.node_id)
-    return group
+        listed = [each for each in _listed(connection.ask(ListGroupsRequest())) if each.group_id == group_id]
+        asked = inquiries(listed or [ListedGroup(group_id=group_id)], connection.served)
+        answers = [connection.ask(request) for each in asked for request in each.requests]
+    views = list(read_views(asked, answers, coordinator.node_id))
+    return views[0] if views else GroupView(group_id, "Dead", "", coordinator.node_id, (), {})
 
 
 def _find_coordinator(client: ClusterClient, group_id: str, timeout_seconds: float) -> Coordinator:
@@ -108,63 +111,3 @@ def _find_coordinator(client: ClusterClient, group_id: str, timeout_seconds: flo
                 raise refusal(coordinator.error_code, coordinator.error_message or "")
             return coordinator
     raise failure or refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-
-
-def _questions(names: list[str]) -> list[Request[Message]]:
-    """Two for each of some groups: who is in them, and what they have committed."""
-    return [
-        question
-        for start in range(0, len(names), GROUPS_PER_REQUEST)
-        for question in _questions_of(names[start : start + GROUPS_PER_REQUEST])
-    ]
-
-
-def _questions_of(names: list[str]) -> tuple[DescribeGroupsRequest, OffsetFetchRequest]:
-    wanted = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in names]
-    return DescribeGroupsRequest(groups=names), OffsetFetchRequest(groups=wanted)
-
-
-def _views(answers: Sequence[Any], broker_id: int) -> Iterator[GroupView]:
-    """Of the answers to these questions. Raises RefusedError if one of the groups has moved away meanwhile."""
-    for described, committed in zip(answers[::2], answers[1::2], strict=True):
-        yield from _views_of(described.groups, {each.group_id: each for each in committed.groups}, broker_id)
-
-
-def _views_of(
-    described: Iterable[DescribedGroup], fetched: Mapping[str, OffsetFetchResponseGroup], broker_id: int
-) -> Iterator[GroupView]:
-    for group in described:
-        committed = fetched[group.group_id]
-        code = group.error_code or committed.error_code
-        if code not in (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND):
-            raise refusal(code)
-        offsets = {
-            (topic.name, each.partition_index): each.committed_offset
-            for topic in committed.topics
-            for each in topic.partitions
-            if not each.error_code and each.committed_offset >= 0
-        }
-        yield _view(group, broker_id, offsets)
-
-
-def _view(group: DescribedGroup, broker_id: int, committed: Mapping[TopicPartition, int]) -> GroupView:
-    is_consumer = group.protocol_type == CONSUMER_PROTOCOL
-    members = (_member(each, is_consumer) for each in group.members)
-    return GroupView(
-        group.group_id,
-        group.group_state,
-        group.protocol_type,
-        broker_id,
-        tuple(sorted(members, key=member_order)),
-        committed,
-    )
-
-
-def member_order(member: MemberView) -> tuple[object, ...]:
-    return natural_order(member.client_id), natural_order(member.member_id)
-
-
-def _member(member: DescribedGroupMember, is_consumer: bool) -> MemberView:
-    assigned = decode_assignment(bytes(member.member_assignment)) if is_consumer else ()
-    host = member.client_host.removeprefix("/")
-    return MemberView(member.member_id, member.client_id, host, member.group_instance_id or "", assigned)

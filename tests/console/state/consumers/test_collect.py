@@ -63,7 +63,9 @@ def test_a_group_is_stored_with_members_and_lag(cluster, collect):
     seen = group()
     assert (seen.state, seen.member_count, seen.topics, seen.partition_count) == ("Stable", 1, ["orders"], 2)
     assert seen.lag == 40
-    assert seen.members == [["app-1", "app", "127.0.0.1", "", 2]]
+    (member,) = seen.member_rows
+    assert member[:5] == ("app-1", "app", "127.0.0.1", "", 2)
+    assert member.assigned == (("orders", "0-1"),)
     assert (place().committed, place().next_offset, place().lag, place().member_id) == (60, 100, 40, "app-1")
     assert (place(1).committed, place(1).lag, place(1).verdict) == (None, 0, "ok")
     assert cluster_state().groups_at_ms > 0

@@ -33,8 +33,8 @@ def test_members_are_a_file_of_their_own(viewer, client_of):
     answer = client_of(viewer).get("/consumers/readers/?table=members&format=csv")
 
     assert b"".join(answer.streaming_content).decode().splitlines() == [
-        '"group","client","host","partitions","static_id","member"',
-        '"readers","app","127.0.0.1","1","","app-1"',
+        '"group","client","host","partitions","static_id","member","epoch","assigned","target","rack","subscription"',
+        '"readers","app","127.0.0.1","1","","app-1","","orders 0","orders 0","",""',
     ]
 
 

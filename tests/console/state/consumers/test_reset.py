@@ -1,5 +1,7 @@
 """What a reset would do, without a cluster."""
 
+from dataclasses import replace
+
 import pytest
 
 from console.kit.gateway.groups.interface import Bounds, GroupView, MemberView
@@ -116,7 +118,7 @@ BASE = "kafka-consumer-groups.sh --bootstrap-server 127.0.0.1:9092 --group 'my g
 
 
 def command(who: GroupView, wanted: dict) -> str:
-    return reset_command("my group", reset_to(who, wanted, BOUNDS), "127.0.0.1:9092")
+    return reset_command(replace(who, group_id="my group"), reset_to(who, wanted, BOUNDS), "127.0.0.1:9092")
 
 
 def test_the_command_of_one_partition_names_it_and_its_offset():

@@ -12,8 +12,8 @@ from broker.coordinator.group.records import (
     encode_offset_value,
 )
 from console.kit.gateway.groups.commit_log import commit_in
+from console.kit.gateway.groups.described import member_order
 from console.kit.gateway.groups.interface import CommitView, MemberView
-from console.kit.gateway.groups.wire import member_order
 
 KEY = encode_offset_key(OffsetKey("readers", TopicPartition("orders", 2)))
 
