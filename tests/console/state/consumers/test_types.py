@@ -58,7 +58,7 @@ def test_each_type_is_kept_with_its_members_and_epochs():
     assert (group("modern").state, group("modern").member_count) == ("Stable", 2)
     assert group("modern").details == {"group_epoch": 5, "assignment_epoch": 4, "assignor": "uniform"}
     first, second = group("modern").member_rows
-    assert (first.assigned_text, first.target_text, first.epoch) == ("app-x 0; orders 0-1", "orders 0", 4)
+    assert (first.assigned_text, first.target_text, first.epoch) == ("orders 0-1; app-x 0", "orders 0", 4)
     assert (second.assigned_text, second.target_text, second.subscription_text) == ("", "orders 1", "regex ord.*")
 
 
