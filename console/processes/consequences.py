@@ -11,7 +11,15 @@ from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
 from console.kit.common.list_length import ListLength
 from console.processes.dependents import dependents_of, dependents_sentences
-from console.processes.guard import Ensemble, Hosted, World, absence_of, absence_of_server
+from console.processes.guard import (
+    GROUPS_TOPIC,
+    TRANSACTIONS_TOPIC,
+    Ensemble,
+    Hosted,
+    World,
+    absence_of,
+    absence_of_server,
+)
 from console.processes.guard_words import (
     course_sentences,
     harm_sentences,
@@ -80,10 +88,11 @@ def _of_zookeeper(port: int) -> Consequence:
 
 
 def meaning_of_removal(process: ManagedProcess, reach: Reach = EVERYTHING) -> tuple[str, ...]:
-    """Of ending it for good; a broker holds no replica any more by then, and may still have an office."""
+    """Return what ending it for good means: a broker holds no replica by then, and others have its offices."""
     if process.kind != ManagedProcess.Kind.BROKER:
         return tuple(dependents_sentences(dependents_of(process), reach))
-    absence = absence_of(broker_id_of(process), world_now(partitions=()))
+    offices = hosted_partitions(Q(topic__name__in=(GROUPS_TOPIC, TRANSACTIONS_TOPIC)))
+    absence = absence_of(broker_id_of(process), world_now(partitions=offices))
     return tuple(role_sentences(absence, may_see(reach, Resource.GROUP)))
 
 

@@ -19,6 +19,7 @@ from console.processes.registry import forget_process
 from console.processes.states import Desired
 from console.signals.overview.queries import overview_facts
 from console.state.clusters.models import Broker, ClusterState, Partition
+from console.state.consumers.models import ConsumerGroup
 from console.state.history.models import Change
 
 ADDRESS = "/processes/+decommission/broker-3/"
@@ -318,6 +319,18 @@ def test_a_move_that_was_asked_for_long_ago_and_is_not_seen_hides_nothing(
     assert len(arriving_replicas()) == 4
     Reassignment.objects.update(began_at=timezone.now() - 2 * SEEN_WITHIN)
     assert arriving_replicas() == {}
+
+
+def test_the_plan_counts_the_partitions_by_which_the_broker_coordinates_groups(
+    broker, cluster, collect, operator, client_of
+):
+    cluster.create_topic("__consumer_offsets", 3, 2)
+    for partition in range(3):
+        cluster.move_leader("__consumer_offsets", partition, 3)
+    collect()
+    ConsumerGroup.objects.create(name="billing", state="Empty", coordinator=3, verdict="ok")
+    offices = client_of(operator).get(ADDRESS).context["plan"].touches
+    assert any("coordinator of 2 partitions of __consumer_offsets, with 1 group (billing)" in each for each in offices)
 
 
 def test_the_plan_says_which_offices_the_broker_has(broker, collect, operator, client_of):

@@ -8,6 +8,7 @@ from django.urls import reverse
 from console.kit.access.models import NameRule, PasswordToChange
 from console.kit.access.reach import Level, Resource, Rule
 from console.kit.audit.models import AuditEvent
+from console.people.users.preview import Extent, preview
 from console.people.users.queries import logins_of, role_of, standing_of
 from console.state.clusters.models import Topic
 from tests.console.confirming import digest_in
@@ -228,3 +229,13 @@ def test_people_are_changed_by_administrators_only(route, person, request, clien
     assert client.get(address).status_code == 403
     assert client.post(address, standing("admin")).status_code in (403, 405)
     assert role_of(viewer) == "viewer"
+
+
+def test_an_administrator_may_operate_every_group(administrator, cluster, collect, viewer, client_of):
+    cluster.create_topic("orders", 2, 2)
+    for name in ("billing", "shipping"):
+        cluster.commit(name, "orders", 0, 0)
+    collect()
+    now, then = standing_of(administrator), standing_of(viewer)
+    row = next(each for each in preview(now, then) if each.resource is Resource.GROUP)
+    assert (row.total, row.now, row.then) == (2, Extent(2, 2), Extent(2, 0))

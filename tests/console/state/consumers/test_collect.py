@@ -408,3 +408,30 @@ def test_a_new_group_tells_the_list_to_look_again(cluster, collect, monkeypatch)
     collect()
 
     assert sent[-1]["pages"] == ["consumers", "consumer-pages"]
+
+
+def test_a_commit_beyond_an_end_that_a_dead_leader_told_is_no_alarm(cluster, look, clock):
+    """Its leader answers no more, and the commit was made before it died."""
+    cluster.create_topic("lonely", 1, 1)
+    cluster.append("lonely", 0, 100)
+    cluster.commit("others", "lonely", 0, 100)
+    cluster.commit("readers", "lonely", 0, 100)
+    look()
+    (leader,) = (topic.partitions[0].leader for topic in cluster.describe_topics() if topic.name == "lonely")
+    seen = GroupPartition.objects.exclude(group__coordinator=leader).filter(topic="lonely").first()
+    cluster.stop_broker(leader)
+    cluster.commit(seen.group.name, "lonely", 0, 150)
+    for _ in range(5):
+        clock.advance(1_000)
+        look()
+        seen.refresh_from_db()
+        assert (seen.committed, seen.verdict, seen.lag) == (150, "ok", 0)
+
+
+def test_a_commit_beyond_an_end_that_the_leader_tells_is_one(cluster, look, clock):
+    cluster.append("orders", 0, 100)
+    cluster.commit("readers", "orders", 0, 150)
+    for _ in range(3):
+        look()
+        clock.advance(1_000)
+    assert place().verdict == "beyond the end"

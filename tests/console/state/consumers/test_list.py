@@ -4,6 +4,7 @@ import io
 import pytest
 from django.utils.html import escape
 
+from console.kit.access.models import NameRule
 from console.kit.common.clock import now_ms
 from console.kit.tables.declared import TABLES
 from console.state.consumers.models import ConsumerGroup, GroupPartition
@@ -125,3 +126,14 @@ def test_long_lists_are_paged_in_the_database(viewer, client_of, django_assert_m
     with django_assert_max_num_queries(11):
         assert len(client.get("/consumers/").context["page"].object_list) == TABLES["consumers"].rows
     assert len(client.get("/consumers/?page=2").context["page"].object_list) == 5
+
+
+def test_a_group_is_listed_once_however_many_partitions_a_limited_person_sees(cluster, collect, outsider, client_of):
+    cluster.create_topic("orders", 3, 2)
+    for partition in range(3):
+        cluster.commit("billing", "orders", partition, 0)
+    collect()
+    for resource, pattern in (("topic", "orders*"), ("group", "billing*")):
+        NameRule.objects.create(user=outsider, resource=resource, pattern=pattern, level="operator")
+    answer = client_of(outsider).get("/consumers/")
+    assert [each.name for each in answer.context["page"].object_list] == ["billing"]
