@@ -1,6 +1,6 @@
 """ConsumerGroupDescribe: state, members and assignments of groups of the consumer protocol (KIP-848).
 
-Served by Kafka from 3.7 on, not by this broker, whose groups are all classic: programs of this product ask others for it.
+Served by Kafka from 3.7 on, not by this broker, whose groups are all classic.
 """
 
 from uuid import UUID

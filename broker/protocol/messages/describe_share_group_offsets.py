@@ -32,9 +32,9 @@ class DescribeShareGroupOffsetsRequest(
 
 class DescribeShareGroupOffsetsResponsePartition(Struct):
     partition_index: int = wire(int32)
-    start_offset: int = wire(int64)  #: of the first record that is not done with; -1: nothing was delivered yet
+    start_offset: int = wire(int64)  #: of the first record that is not acknowledged; -1: nothing was delivered yet
     leader_epoch: int = wire(int32)
-    lag: int = wire(int64, since=1, default=-1, ignorable=True)  #: records that are not done with; -1: not told
+    lag: int = wire(int64, since=1, default=-1, ignorable=True)  #: records that are not acknowledged; -1: not told
     error_code: int = wire(int16)
     error_message: str | None = wire(string, nullable=True, default=None)
 

@@ -134,7 +134,9 @@ def _stays_of_type(ends: Ends, there: GroupView) -> str:
     """Why a group of its type does not go on elsewhere; empty: it can."""
     if there.is_understood and there.group_type != SHARE:
         return ""
-    sentence = there.details.unknown_because or "It is a share group: which records are done with is kept there only."
+    sentence = (
+        there.details.unknown_because or "It is a share group: which records are acknowledged is known there only."
+    )
     return f"{sentence} So it cannot go on from {ends.source_name} in {ends.target_name}."
 
 

@@ -209,7 +209,7 @@ def _believed_end(
 
 
 def _share_lag(counted: int | None, start: int | None, waiting: int | None) -> int | None:
-    """Return the records of a share partition that are not done with; None: not known.
+    """Return the records of a share partition that are not acknowledged; None: not known.
 
     `counted` is the coordinator's count, None where it tells none (before Kafka 4.2); then `waiting`, the records from
     the start offset on, is the most that it can be. Without a start offset a group may begin anywhere.

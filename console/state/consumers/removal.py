@@ -12,8 +12,8 @@ _SHARE_UNDO = (
     "delivered again."
 )
 _SHARE_LOSS = (
-    "Its share state is deleted for good: which records after the start offsets are done with or in flight, and how "
-    "often each was delivered. Consumers that come back begin where share.auto.offset.reset says."
+    "Its share state is deleted for good: which records after the start offsets are acknowledged or in flight, and "
+    "how often each was delivered. Consumers that come back begin where share.auto.offset.reset says."
 )
 _STREAMS_LOSS = (
     "Its changelog and repartition topics stay; an application that comes back finds its former state there."

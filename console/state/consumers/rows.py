@@ -105,7 +105,13 @@ class GroupRow:
 def details_of(stored: Mapping[str, Any]) -> GroupDetails:
     """Return what `GroupRow.details_as_json` wrote."""
     parts = tuple(
-        Subtopology(**{name: value if name == "name" else tuple(value) for name, value in part.items()})
+        Subtopology(
+            part["name"],
+            *(
+                tuple(part[names])
+                for names in ("source_topics", "repartition_topics", "sink_topics", "changelog_topics")
+            ),
+        )
         for part in stored.get("subtopologies", ())
     )
     return GroupDetails(**{**stored, "subtopologies": parts})

@@ -120,7 +120,7 @@ class GroupWatch:
         appended = sum(end for *_, end in counted)
         unread = appended - sum(min(each.committed or 0, end) for _, each, end in counted)
         if group.group_type == SHARE:
-            # Records beyond the start offset may be done with.
+            # Records beyond the start offset may be acknowledged.
             unread = sum(each.lag or 0 for _, each, _ in counted)
         behind_ms = max((each.behind_ms for _, each, _ in counted if each.lag), default=0)
         history = self._histories.setdefault(group.group_id, LagHistory())

@@ -76,8 +76,8 @@ class GroupView:
     """`state` is Kafka's word: Stable, Empty, PreparingRebalance, Assigning, Dead …; or UNKNOWN_STATE.
 
     `committed` holds the next offset to read of each partition the group has committed; of a share group the start
-    offset of each share partition: the first record that is not done with. `lags` are records that are not done with
-    as the coordinator counts them, which only it can for a share group.
+    offset of each share partition: of the first record that is not acknowledged. `lags` count all that are not, as only
+    the coordinator of a share group can.
     """
 
     group_id: str
