@@ -16,6 +16,7 @@ from tests.zookeeper_server import free_ports
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 CONFIGS = "org.apache.kafka.tools.ConfigCommand"
 REASSIGN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+SHARE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleShareConsumer"
 CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 _FORMAT = "kafka.tools.StorageTool"
 _BROKER = "kafka.Kafka"
@@ -82,6 +83,21 @@ def java(
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=check)
 
 
+@contextlib.contextmanager
+def share_consumer(servers: str, group: str, topic: str) -> Iterator[subprocess.Popen]:
+    """Run Kafka's console consumer of a share group; what it reads it prints."""
+    jars = class_path(KAFKA, fetch=True)
+    words = ("--bootstrap-server", servers, "--topic", topic, "--group", group)
+    process = subprocess.Popen(
+        ["java", "-Xmx128m", "-cp", jars, SHARE_CONSUMER, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def log_of(directory: Path) -> Path:
     """What the process that runs in that directory has written."""
     return directory / "out.log"
@@ -108,6 +124,9 @@ def _settings(
         "listeners": f"{settings['listeners']},CONTROLLER://127.0.0.1:{controller_port}",
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "3",
     }
 
 

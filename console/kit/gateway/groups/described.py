@@ -5,7 +5,7 @@ does not know, is in an unknown state: it is there, and nothing is known of its 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from broker.client.assignment import decode_assignment
@@ -56,11 +56,16 @@ _Read = Callable[[Sequence[ListedGroup], Sequence[Any], int], Iterator[GroupView
 
 
 class Inquiry(NamedTuple):
-    """Requests about groups of one type, and how their responses are read."""
+    """Requests about groups of one type, and how their responses are read.
+
+    `others`: requests that the coordinator answers only when other brokers have answered it, so that it may keep every
+    response behind them waiting. Where their responses do not come, `read` is given those of `requests` alone.
+    """
 
     groups: Sequence[ListedGroup]
     requests: Sequence[Request[Message]]
     read: _Read
+    others: Sequence[Request[Message]] = ()
 
 
 def inquiries(listed: Iterable[ListedGroup], served: Served) -> list[Inquiry]:
@@ -74,13 +79,17 @@ def inquiries(listed: Iterable[ListedGroup], served: Served) -> list[Inquiry]:
     return found
 
 
-def read_views(asked: Iterable[Inquiry], responses: Sequence[Any], broker_id: int) -> Iterator[GroupView]:
-    """Return the views that `responses`, one to each request in order, come to. Raises RefusedError."""
-    at = 0
+def read_views(
+    asked: Iterable[Inquiry], responses: Sequence[Any], others: Sequence[Any], broker_id: int
+) -> Iterator[GroupView]:
+    """Return the views that `responses`, one to each request in order, come to. Raises RefusedError.
+
+    `others` are the responses to `Inquiry.others`, none where they did not come.
+    """
+    of_requests, of_others = iter(responses), iter(others)
     for inquiry in asked:
-        count = len(inquiry.requests)
-        yield from inquiry.read(inquiry.groups, responses[at : at + count], broker_id)
-        at += count
+        found = [*islice(of_requests, len(inquiry.requests)), *islice(of_others, len(inquiry.others))]
+        yield from inquiry.read(inquiry.groups, found, broker_id)
 
 
 def group_type_of(group: ListedGroup) -> str:
@@ -96,6 +105,7 @@ def _inquiry(group_type: str, groups: Sequence[ListedGroup], served: Served) -> 
     names = [group.group_id for group in groups]
     offsets = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=name, topics=None) for name in names])
     requests: tuple[Request[Message], ...]
+    others: tuple[Request[Message], ...] = ()
     match group_type:
         case "classic":
             return Inquiry(groups, (DescribeGroupsRequest(groups=names), offsets), _classic_views)
@@ -104,12 +114,14 @@ def _inquiry(group_type: str, groups: Sequence[ListedGroup], served: Served) -> 
         case "streams":
             requests, read = (StreamsGroupDescribeRequest(group_ids=names), offsets), _streams_views
         case "share":
+            requests = (ShareGroupDescribeRequest(group_ids=names),)
             places = [DescribeShareGroupOffsetsRequestGroup(group_id=name, topics=None) for name in names]
-            requests = ShareGroupDescribeRequest(group_ids=names), DescribeShareGroupOffsetsRequest(groups=places)
-            read = _share_views
+            others, read = (DescribeShareGroupOffsetsRequest(groups=places),), _share_views
         case _:
             return Inquiry(groups, (), _unknown_views)
-    return Inquiry(groups, requests, read) if _are_served(requests, served) else Inquiry(groups, (), _unserved_views)
+    if _are_served((*requests, *others), served):
+        return Inquiry(groups, requests, read, others)
+    return Inquiry(groups, (), _unserved_views)
 
 
 def _are_served(requests: Iterable[Request[Message]], served: Served) -> bool:
@@ -197,8 +209,12 @@ def _consumer_member(member: ConsumerGroupMember) -> MemberView:
 
 
 def _share_views(groups: Sequence[ListedGroup], responses: Sequence[Any], broker_id: int) -> Iterator[GroupView]:
-    described, places = responses
-    for group, offsets, listed in _known(groups, described.groups, places.groups):
+    described, *places = responses
+    if not places:
+        for each in groups:
+            yield _unknown(each, broker_id, "Its start offsets were not told in time.")
+        return
+    for group, offsets, listed in _known(groups, described.groups, places[0].groups):
         code = _refused(group.error_code) or _refused(offsets.error_code)
         if code:
             yield _unknown(listed, broker_id, f"It is not described: {refusal(code)}")

@@ -4,8 +4,8 @@ The admin client asks for the offsets of one group at a time, which is thousands
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from broker.client.cluster import parse_bootstrap_servers
 from broker.common.errors import BarnabasError, ErrorCode
@@ -22,7 +22,7 @@ from console.kit.gateway.errors import (
     refusal,
     unanswered,
 )
-from console.kit.gateway.groups.described import inquiries, read_views
+from console.kit.gateway.groups.described import Inquiry, inquiries, read_views
 from console.kit.gateway.groups.interface import GroupView
 
 logger = logging.getLogger(__name__)
@@ -46,12 +46,27 @@ def ask_all_groups(
     questions = {each: [request for one in of_one for request in one.requests] for each, of_one in asked.items()}
     told = ask_at_once(client, {each: some for each, some in questions.items() if some}, timeout_seconds)
     described = {each: told.get(each, Heard()) for each in names}
+    others = _others(client, asked, timeout_seconds)
     groups = _said(
-        described, lambda address, heard: list(read_views(asked[address], heard.answers, ids[address])), failures
+        described,
+        lambda address, heard: list(read_views(asked[address], heard.answers, others.get(address, ()), ids[address])),
+        failures,
     )
     if not groups:
         raise min(failures, key=_is_unanswered, default=unanswered())
     return [group for found in groups.values() for group in found], frozenset(ids[each] for each in groups)
+
+
+def _others(
+    client: ClusterClient, asked: Mapping[Address, Sequence[Inquiry]], timeout_seconds: float
+) -> dict[Address, Sequence[Any]]:
+    """Return the responses to what other brokers have to answer as well; of a broker that is late there are none."""
+    questions = {each: [request for one in of_one for request in one.others] for each, of_one in asked.items()}
+    told = ask_at_once(client, {each: some for each, some in questions.items() if some}, timeout_seconds)
+    for address, heard in told.items():
+        if heard.error is not None:
+            logger.debug("no offsets of share groups of broker %s:%s: %s", *address, heard.error)
+    return {address: heard.answers for address, heard in told.items() if heard.error is None}
 
 
 def _said(
@@ -93,7 +108,8 @@ def ask_group(client: ClusterClient, group_id: str, timeout_seconds: float) -> G
         listed = [each for each in _listed(connection.ask(ListGroupsRequest())) if each.group_id == group_id]
         asked = inquiries(listed or [ListedGroup(group_id=group_id)], connection.served)
         answers = [connection.ask(request) for each in asked for request in each.requests]
-    views = list(read_views(asked, answers, coordinator.node_id))
+        others = [connection.ask(request) for each in asked for request in each.others]
+    views = list(read_views(asked, answers, others, coordinator.node_id))
     return views[0] if views else GroupView(group_id, "Dead", "", coordinator.node_id, (), {})
 
 

@@ -60,11 +60,13 @@ def listed(name: str, group_type: str = "", state: str = "Stable") -> ListedGrou
 
 
 def asked_of(groups, served) -> list[ApiKey]:
-    return [request.api for inquiry in inquiries(groups, served) for request in inquiry.requests]
+    return [request.api for each in inquiries(groups, served) for request in (*each.requests, *each.others)]
 
 
 def view_of(group: ListedGroup, *responses, served=KAFKA_4):
-    (view,) = read_views(inquiries([group], served), responses, 3)
+    asked = inquiries([group], served)
+    count = len(asked[0].requests)
+    (view,) = read_views(asked, responses[:count], responses[count:], 3)
     return view
 
 
@@ -207,7 +209,13 @@ def test_a_group_that_the_console_may_not_describe_is_unknown_and_the_others_are
 def test_a_group_that_has_gone_meanwhile_is_left_out():
     gone = DescribedConsumerGroup(group_id="c", error_code=ErrorCode.GROUP_ID_NOT_FOUND)
     asked = inquiries([listed("c", "consumer")], KAFKA_4)
-    assert list(read_views(asked, [ConsumerGroupDescribeResponse(groups=[gone]), committed("c")], 1)) == []
+    assert list(read_views(asked, [ConsumerGroupDescribeResponse(groups=[gone]), committed("c")], [], 1)) == []
+
+
+def test_a_share_group_whose_offsets_do_not_come_is_unknown():
+    described = ShareGroupDescribeResponse(groups=[DescribedShareGroup(group_id="s", group_state="Stable")])
+    view = view_of(listed("s", "share"), described)
+    assert (view.state, view.details.unknown_because) == ("Unknown", "Its start offsets were not told in time.")
 
 
 def test_a_coordinator_that_moves_is_asked_again_rather_than_believed():

@@ -6,9 +6,11 @@ import pytest
 
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ErrorCode
+from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
 from broker.protocol.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponseGroup
+from broker.protocol.messages.share_group_describe import DescribedShareGroup, ShareGroupDescribeResponse
 from console.kit.gateway.connection.at_once import Heard
 from console.kit.gateway.errors import ClientRefusedError, ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.groups import wire as group_wire
@@ -75,3 +77,19 @@ def test_groups_of_those_that_tell_them_are_told_whatever_the_others_say(groups,
 def test_that_the_console_is_not_let_in_is_told_though_others_answer(groups):
     with pytest.raises(GatewayError, match="not let in"):
         groups(READERS, ClientRefusedError("not let in")).describe()
+
+
+def test_offsets_of_share_groups_that_do_not_come_cost_no_other_group(monkeypatch):
+    served = dict.fromkeys((ApiKey.SHARE_GROUP_DESCRIBE, ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS), (0, 1))
+    names = [ListedGroup(group_id="readers"), ListedGroup(group_id="shared", group_type="share")]
+    described = ShareGroupDescribeResponse(groups=[DescribedShareGroup(group_id="shared", group_state="Stable")])
+    answers = iter([[ListGroupsResponse(groups=names)], [*READERS[1:], described], AWAY])
+
+    def ask_at_once(_client, questions, _timeout_seconds):
+        found = next(answers)
+        heard = Heard(error=found) if isinstance(found, Exception) else Heard(found, served=served)
+        return dict.fromkeys(questions, heard)
+
+    monkeypatch.setattr(group_wire, "ask_at_once", ask_at_once)
+    view = KafkaGroups(None, lambda: [(1, "broker", 1)], 1.0).describe()
+    assert {each.group_id: each.state for each in view.groups} == {"readers": "Empty", "shared": "Unknown"}
