@@ -102,7 +102,7 @@ def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False, rea
     `read_only`: why nothing may be changed in the target; empty: it may.
     """
     plan = reset_plan(found.here, found.reset, "" if is_undo else command(ends, group), ACTION)
-    stays = "" if is_undo else _stays_of_type(ends, found.there)
+    stays = "" if is_undo else _stays_of_type(ends, found)
     object_type, object_name = ends.object_of(group)
     taken = "" if is_undo or found.there.state in FREE_STATES else _members_there(ends, found.there)
     left = len(found.left_behind)
@@ -130,14 +130,15 @@ def command(ends: Ends, group: str) -> str:
     return shell_command("kafka-mirror-groups", ends.source_servers, options)
 
 
-def _stays_of_type(ends: Ends, there: GroupView) -> str:
-    """Why a group of its type does not go on elsewhere; empty: it can."""
-    if there.is_understood and there.group_type != SHARE:
-        return ""
-    sentence = (
-        there.details.unknown_because or "It is a share group: which records are acknowledged is known there only."
-    )
-    return f"{sentence} So it cannot go on from {ends.source_name} in {ends.target_name}."
+def _stays_of_type(ends: Ends, found: Look) -> str:
+    """Return why a group of its type does not go on elsewhere; empty: it can."""
+    for view, cluster in ((found.there, ends.source_name), (found.here, ends.target_name)):
+        sentence = view.details.unknown_because
+        if view.group_type == SHARE:
+            sentence = f"It is a share group in {cluster}: which records are acknowledged is known there only."
+        if sentence:
+            return f"{sentence} So it cannot go on from {ends.source_name} in {ends.target_name}."
+    return ""
 
 
 def _members_there(ends: Ends, there: GroupView) -> str:

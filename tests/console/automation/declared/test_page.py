@@ -345,6 +345,17 @@ def test_a_group_that_has_begun_is_left_where_it_is(files, operator, cluster, co
     assert "begin in orders by themselves" in shown.content.decode()
 
 
+@pytest.mark.parametrize("declared", ["absent: true", "starts: {orders: latest}"])
+def test_a_group_that_cannot_be_described_is_left_alone(declared, files, operator, cluster, collect):
+    cluster.create_topic("orders", 2, 1)
+    cluster.groups.make("later", "quorum")
+    collect()
+    shown = files(operator, f"groups: {{later: {{{declared}}}}}").compare()
+    assert "does not know groups of type quorum" in shown.content.decode()
+    assert files(operator, f"groups: {{later: {{{declared}}}}}").apply(shown).status_code in (409, 422)
+    assert cluster.groups.describe_one("later").group_type == "quorum"
+
+
 # -- what cannot be read
 
 

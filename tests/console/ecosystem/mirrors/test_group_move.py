@@ -13,6 +13,7 @@ from console.kit.access.models import NameRule
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.processes.mirror import read_book
+from tests.console.confirming import digest_in
 from tests.fakes.gateway import FakeGateway
 
 ADDRESS = "/mirrors/groups/"
@@ -118,6 +119,16 @@ def test_a_group_that_still_reads_is_not_moved(cluster, backup, operator, client
     assert response.status_code == 409
     assert b"has changed since it was shown" in response.content
     assert b"The group still reads in main (state Stable)" in response.content
+    assert committed(backup) == {}
+
+
+def test_a_share_group_stays_where_its_records_are_acknowledged(cluster, backup, operator, client_of):
+    cluster.groups.make("billing", "share")
+    cluster.groups.share("billing", "orders", 0, 60)
+    client = client_of(operator)
+    shown = client.get(ADDRESS, asked())
+    assert "It is a share group in main" in shown.content.decode()
+    assert client.post(ADDRESS, {**asked(), "digest": digest_in(shown)}).status_code == 409
     assert committed(backup) == {}
 
 

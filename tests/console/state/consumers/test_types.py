@@ -6,9 +6,14 @@ import re
 
 import pytest
 
+from console.cluster.charts.measures import GROUP
+from console.cluster.charts.readings import readings
 from console.kit.access.models import NameRule
+from console.kit.access.reach import EVERYTHING
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.groups.interface import CONSUMER, SHARE, STREAMS, GroupDetails, Subtopology
+from console.signals.overview.client_reasons import group_reasons
+from console.signals.overview.facts import troubled_groups
 from console.state.consumers import store
 from console.state.consumers.models import ConsumerGroup
 from tests.console.confirming import digest_in
@@ -130,6 +135,29 @@ def test_names_of_topics_beyond_the_rights_of_a_person_are_not_shown(viewer, cli
         text = (b"".join(answer.streaming_content) if answer.streaming else answer.content).decode()
         assert "orders" in text
         assert "app-" not in text
+
+
+@pytest.mark.usefixtures("_typed")
+def test_the_charted_number_of_members_is_that_of_each_type_or_unknown(clock, cluster, collect):
+    members = {each.name: each.values[-1] for each in readings(clock.now_ms()) if each.kind is GROUP}
+    assert members == {"modern": 2, "shared": 2, "app": 1, "later": None}
+
+
+def test_a_live_group_of_a_new_type_is_not_said_to_have_no_members(cluster, collect, clock, monkeypatch):
+    for room in ("console.signals.overview.facts", "console.state.consumers.models", "console.state.consumers.queries"):
+        monkeypatch.setattr(f"{room}.now_ms", clock.now_ms)
+    cluster.groups.make("modern", CONSUMER)
+    cluster.groups.join("modern", "a-1", *ORDERS, epoch=1)
+    for name in ("modern", "left"):
+        cluster.commit(name, "orders", 0, 60)
+    for _ in range(20):
+        collect()
+        clock.advance(15_000)
+    texts = {reason.name: reason for reason in group_reasons(*troubled_groups(EVERYTHING))}
+    assert "has no members" in texts["left"].text
+    assert "no members" not in texts["modern"].text
+    assert "delete it" not in texts["modern"].action.text
+    assert (texts["left"].may_retire, texts["modern"].may_retire) == (True, False)
 
 
 def test_a_share_group_that_stands_still_is_not_ok(cluster, collect, clock):
