@@ -39,7 +39,7 @@ class Traces:
     places: Mapping[str, int]
     #: Groups that have a member with a partition of it.
     active: frozenset[str] = frozenset()
-    #: Coordinators of groups that did not answer.
+    #: Coordinators that did not answer, and groups that were not described: what these read is not known.
     silent: int = 0
 
     @property
@@ -48,7 +48,7 @@ class Traces:
         if None in self.ends or not self.ends:
             return "Not every partition answers, so nobody can say what is written to it."
         if self.silent:
-            return "Not every coordinator answers, so nobody can say which groups read it."
+            return "Not every coordinator answers and describes its groups, so nobody can say which groups read it."
         return ""
 
 
@@ -69,7 +69,8 @@ def traces_of(
     active = frozenset(
         each.group_id for each in groups.groups if any(topic == place[0] for m in each.members for place in m.assigned)
     )
-    return Traces(topic_id, ends, places, active, max(0, brokers - len(groups.answered)))
+    undescribed = sum(not each.is_understood for each in groups.groups)
+    return Traces(topic_id, ends, places, active, max(0, brokers - len(groups.answered)) + undescribed)
 
 
 def later_plan(

@@ -211,11 +211,12 @@ def _believed_end(
 def _share_lag(counted: int | None, start: int | None, waiting: int | None) -> int | None:
     """Return the records of a share partition that are not acknowledged; None: not known.
 
-    `counted` is the coordinator's count, None where it tells none (before Kafka 4.2); then `waiting`, the records from
-    the start offset on, is the most that it can be. Without a start offset a group may begin anywhere.
+    `counted` is the coordinator's count, which may be newer than the log's end; None where it tells none (before Kafka
+    4.2). `waiting`, the records from the start offset on, is the most that it can be. Without a start
+    offset a group may begin anywhere.
     """
     if counted is not None:
-        return counted
+        return counted if waiting is None else min(counted, waiting)
     return waiting if start is not None or waiting == 0 else None
 
 
