@@ -2,6 +2,6 @@
 
 document.querySelectorAll("input[data-moment]").forEach((field) => {
   const hidden = field.form.elements[field.dataset.moment];
-  if (hidden.value) field.value = new Date(hidden.value).toISOString().slice(0, 16);
+  if (hidden.value) field.value = new Date(hidden.value).toISOString().slice(0, field.step && field.step !== "60" ? 23 : 16);
   field.addEventListener("input", () => { hidden.value = field.value ? `${field.value}Z` : ""; });
 });

@@ -19,6 +19,7 @@ function begin() {
   let isPaused = false;
   let position = "";
   let outlook = "";
+  let further = null; // the address on which a search was continued
   let retryMs = RETRY_MS;
   let retry = 0;
 
@@ -32,6 +33,14 @@ function begin() {
     connect();
   }
 
+  // Goes on where a search that ended offers it; what it has found stays.
+  function goOn(address) {
+    further = new URLSearchParams(new URL(address, location.href).search);
+    part("offers").replaceChildren();
+    rows.querySelector("tr.none")?.remove();
+    connect();
+  }
+
   // Begins, or goes on where a tail that dropped has been.
   function connect() {
     clearTimeout(retry);
@@ -39,9 +48,9 @@ function begin() {
     setPaused(false);
     live.hidden = false;
     part("stop").hidden = part("pause").hidden = false;
-    part("go-on").hidden = true;
+    part("offers").replaceChildren();
     say("Looking for the place to begin…");
-    const parameters = mode === "search" ? new URLSearchParams(location.search) : new URLSearchParams(new FormData(filters));
+    const parameters = mode === "search" ? new URLSearchParams(further ?? location.search) : new URLSearchParams(new FormData(filters));
     if (mode === "tail") parameters.delete("cursor");
     if (position) parameters.set("cursor", position);
     parameters.set("topic", live.dataset.topic);
@@ -78,57 +87,76 @@ function begin() {
     socket.send(JSON.stringify({ taken: 1 }));
     if (!message.ended) return;
     const isSearch = mode === "search";
-    over(message.error || (isSearch ? `Search over: ${message.ended}.` : `Stopped: ${message.ended}.`));
-    if (isSearch && !rows.children.length) rows.append(noRow("Nothing was found."));
-    if (!isSearch || !message.cursor) return;
-    const further = new URLSearchParams(location.search);
-    further.set("cursor", message.cursor);
-    part("go-on").href = `?${further}`;
-    part("go-on").hidden = false;
+    over(message.error || message.summary || `Stopped: ${message.ended}.`, reasons[message.ended]);
+    if (!isSearch) return;
+    if (!message.error && !rows.children.length) rows.append(noRow("No record that was searched matches."));
+    part("offers").innerHTML = message.offers ?? "";
   }
+
+  const reasons = { "limit reached": "It stopped at as many records as the page shows.", "time budget used": "It stopped after the time that one search may take.", "byte budget used": "It stopped after the bytes that one search may read or hold." };
 
   // The rows come escaped from the server, as every partial does.
   function show(html) {
     const template = document.createElement("template");
     template.innerHTML = html;
-    const arrived = [...template.content.querySelectorAll("tr")];
+    const arrived = [...template.content.querySelectorAll("tr")].filter((row) => mode === "tail" || !document.getElementById(row.id));
     document.dispatchEvent(new CustomEvent("records:arrive", { detail: arrived }));
     if (mode === "tail") rows.prepend(...arrived.reverse());
-    else rows.append(...arrived);
+    else arrived.forEach(put);
     while (mode === "tail" && rows.children.length > ROWS_MAX) rows.lastElementChild.remove();
+  }
+
+  // A search continued, or of a key's own partition first, finds records that belong between others.
+  function put(row) {
+    const isNewestFirst = live.dataset.place === "newest";
+    const comesBefore = (other) => (isNewestFirst ? Number(other.dataset.at) < Number(row.dataset.at) : Number(other.dataset.at) > Number(row.dataset.at));
+    let before = null;
+    for (let other = rows.lastElementChild; other && comesBefore(other); other = other.previousElementSibling) before = other;
+    rows.insertBefore(row, before);
   }
 
   function noRow(text) {
     const row = document.createElement("tr");
     const cell = row.insertCell();
     cell.colSpan = rows.closest("table").tHead.rows[0].cells.length;
+    row.className = "none";
     cell.className = "empty";
     cell.textContent = text;
     return row;
   }
 
-  function over(text) {
+  function over(text, reason = "") {
     const ended = socket;
     clearTimeout(retry);
     socket = null;
     ended?.close();
     part("stop").hidden = part("pause").hidden = true;
-    say(text);
+    say(reason ? `${text} ${reason}` : text);
   }
 
   function setPaused(wanted) {
     isPaused = wanted;
-    part("pause").textContent = isPaused ? "Go on" : "Pause";
+    part("pause").textContent = isPaused ? "Resume" : "Pause";
     part("pause").setAttribute("aria-pressed", isPaused);
   }
 
+  // Another place to begin takes the place of "the last 5 minutes".
+  filters?.addEventListener("input", ({ target }) => {
+    if (target.name === "place" || target.dataset.moment) filters.elements.last.value = "";
+  });
   part("pause").addEventListener("click", () => {
     if (!socket) return;
     setPaused(!isPaused);
     socket.send(JSON.stringify({ pause: isPaused }));
     say(isPaused ? "Paused." : doing());
   });
-  part("stop").addEventListener("click", () => over("Stopped by you."));
+  part("stop").addEventListener("click", () => over(mode === "search" ? "Stopped by you: the rest was not searched." : "Stopped by you."));
+  part("offers").addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-continue]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    goOn(link.href);
+  });
   document.querySelector("[data-follow]").addEventListener("click", () => open("tail"));
   addEventListener("pagehide", () => { clearTimeout(retry); const left = socket; socket = null; left?.close(); });
   if (live.dataset.mode) open(live.dataset.mode);

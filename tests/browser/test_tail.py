@@ -10,11 +10,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 STATIC = Path(__file__).parents[2] / "static"
 ADDRESS = "http://console.invalid/"
 PAGE = """<!doctype html><body data-root="/">
-<form class="record-filters"><select name="limit"><option>25</option></select>
+<form class="record-filters"><input type="hidden" name="last"><select name="limit"><option>25</option></select>
   <button type="button" data-follow>Follow live</button></form>
 <div id="records-live" data-topic="orders" data-mode="" hidden><span data-state></span><span data-status></span>
   <button type="button" data-pause>Pause</button><button type="button" data-stop>Stop</button>
-  <a data-go-on hidden>Search on</a></div>
+  <span data-offers></span></div>
 <table><tbody id="record-rows"></tbody></table>
 <script type="module" src="/static/js/records.js"></script>"""
 

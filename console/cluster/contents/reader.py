@@ -6,10 +6,11 @@ from typing import Any
 from console.cluster.contents.batches import told_of
 from console.cluster.contents.counting import Contents
 from console.cluster.contents.window import Window, newest_starts
+from console.cluster.records.matching import EVERY_RECORD
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, open_scan, reading_of
 from console.cluster.records.scan import Budget
-from console.cluster.records.search_and_tail import Turn
+from console.cluster.records.turns import Turn
 from console.kit.gateway.errors import GatewayError
 
 BYTES_MAX = 256 * 1024 * 1024
@@ -24,7 +25,7 @@ class CountedTurn(Turn):
 
 
 class ContentsReader:
-    """A Reader of `console/cluster/records/search_and_tail.py` that keeps no record."""
+    """A Reader of `console/cluster/records/turns.py` that keeps no record."""
 
     cursor = ""
 
@@ -37,7 +38,7 @@ class ContentsReader:
         self._silent = list(offsets.silent)
         budget = Budget(window.count, BYTES_MAX, MILLISECONDS)
         self._batches = _batches(gateway, topic, offsets)
-        self._scan, self.close = open_scan(gateway, topic, _query_of(query, window), offsets, budget)
+        self._scan, self.close = open_scan(gateway, topic, query.committed_only, offsets, budget, EVERY_RECORD)
         expected = min(window.count, self._scan.progress.left)
         self._contents = Contents(topic, expected)
         self.outlook = (

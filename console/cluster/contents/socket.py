@@ -18,8 +18,8 @@ from console.cluster.contents.window import Window
 from console.cluster.records.masked_source import hidden_from
 from console.cluster.records.masking import Path
 from console.cluster.records.query import RecordQuery
-from console.cluster.records.search_and_tail import Reader, Turn
 from console.cluster.records.socket import RecordsConsumer
+from console.cluster.records.turns import Reader, Turn
 from console.state.clusters.models import Topic
 
 OTHER_RULES = "What is hidden of these records was changed meanwhile: nothing was kept. Read again."

@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 
 from django.conf import settings
 
-from console.cluster.records.protobuf_files import MappingError, messages_of
+from console.cluster.records.protobuf_files import MappingError, Messages, messages_of
 from console.cluster.schemas.codec import PageDecoder
 
 logger = logging.getLogger(__name__)
@@ -50,13 +50,29 @@ def installed() -> tuple[tuple[str, Decoder], ...]:
 
 
 class RecordDecoder:
-    """For the records of one page of `topic`, in one thread."""
+    """For the records of one page of `topic`, in one thread. What reads on for longer renews it with every read."""
 
-    def __init__(self, topic: str, schemas: PageDecoder | None = None, now_s: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        topic: str,
+        schemas: PageDecoder | None = None,
+        now_s: Callable[[], float] = time.monotonic,
+        *,
+        seconds: float | None = None,
+        lookups: int | None = None,
+    ):
+        """`seconds` for decoding and `lookups` of schemas, until `renew`; None: those of a page."""
         self._topic = topic
-        self._schemas = schemas or PageDecoder()
+        self._schemas = schemas or PageDecoder(seconds=seconds, lookups=lookups)
         self._now_s = now_s
-        self._left_s = SECONDS_PER_PAGE
+        self._seconds = seconds
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin the next page: with its own time and lookups, and with the files as they are now."""
+        self._left_s = SECONDS_PER_PAGE if self._seconds is None else self._seconds
+        self._messages: Messages | MappingError | None = None
+        self._schemas.renew()
 
     def decode(self, part: str, data: bytes | None) -> Found | None:
         """None for what is nobody's."""
@@ -71,10 +87,9 @@ class RecordDecoder:
 
     def _by_a_file(self, part: str, data: bytes) -> Found | None:
         """Protobuf that somebody has said it is. While the files cannot be used, what is no text is not guessed at."""
-        try:
-            messages = messages_of(settings.PROTOBUF_FILE)
-        except MappingError as error:
-            return None if _is_text(data) else Found("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
+        messages = self._messages = self._messages or _messages_now()
+        if isinstance(messages, MappingError):
+            return None if _is_text(data) else Found("", f"not decoded: {messages}"[:NOTE_LENGTH_MAX])
         rule = messages.rule_of(self._topic, part)
         if rule is None:
             return None
@@ -104,6 +119,13 @@ class RecordDecoder:
             if text is not None:
                 return Found(str(text), name)
         return None
+
+
+def _messages_now() -> Messages | MappingError:
+    try:
+        return messages_of(settings.PROTOBUF_FILE)
+    except MappingError as error:
+        return error
 
 
 def _is_text(data: bytes) -> bool:

@@ -45,8 +45,9 @@ class Expression:
             self.close()
             raise
 
-    def __call__(self, record: RecordView) -> bool:
-        data = record.key, record.value, record.headers, record.partition, record.offset, record.at_ms
+    def __call__(self, record: RecordView, key: bytes | None, value: bytes | None) -> bool:
+        """`key` and `value` are those of the record, decoded: JSON or text, where they are either."""
+        data = key, value, record.headers, record.partition, record.offset, record.at_ms, record.size_bytes
         deadline = time.monotonic() + _RECORD_S
         self._send(pickle.dumps(data))
         answer = self._read(1, deadline)

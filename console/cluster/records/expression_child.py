@@ -55,9 +55,8 @@ def _sentence(error: Exception) -> str:
 
 
 def _names(
-    key: bytes | None, value: bytes | None, headers: Headers, partition: int, offset: int, at_ms: int | None
+    key: bytes | None, value: bytes | None, headers: Headers, partition: int, offset: int, at_ms: int | None, size: int
 ) -> dict[str, Any]:
-    size = len(key or b"") + len(value or b"") + sum(len(name) + len(data or b"") for name, data in headers)
     named = {name: _text(data) for name, data in headers}
     values = (_document(key), _document(value), named, partition, offset, at_ms, size)
     return dict(zip(NAMES, values, strict=True))

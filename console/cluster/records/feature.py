@@ -13,7 +13,8 @@ FEATURE = Feature(
         Read(
             "topics/{name}/records",
             "topic-records",
-            "Records of a topic, from a place as on its page: `place`, `partition`, `offset`, `at`, `limit_records`",
+            "Records of a topic, as on its page: `place` (newest, oldest, offset, time), `partition`, `offset`, "
+            "`moment`, `until`, `last` (5m, 15m, 1h or 24h), `search`, `searched` (any, key, value, header, cel)",
             scope="records",
             after="topics/{name}/history",
         ),

@@ -1,7 +1,7 @@
 """Records as JSON lines, for programs: one object a line, and nothing of a record lost.
 
-A key or value that is JSON stands there as JSON, letter by letter; other text as a string; bytes that are no text as
-`{"base64": …}`; a null as null.
+A key or value is decoded and unpacked as the page shows it. What is JSON stands there as JSON, letter by letter; other
+text as a string; bytes that are no text as `{"base64": …}`; a null as null.
 """
 
 import base64
@@ -12,6 +12,7 @@ from django.http import HttpResponse
 
 from console.cluster.records.decoders import RecordDecoder
 from console.cluster.records.json_layout import is_document, layout
+from console.cluster.records.text import plain_bytes
 from console.kit.gateway.records.interface import RecordView
 
 
@@ -22,8 +23,9 @@ def json_lines_response(name: str, topic: str, records: Iterable[RecordView]) ->
     return response
 
 
-def json_lines(topic: str, records: Iterable[RecordView]) -> Iterator[str]:
-    decoder = RecordDecoder(topic)
+def json_lines(topic: str, records: Iterable[RecordView], decoder: RecordDecoder | None = None) -> Iterator[str]:
+    """`decoder`: one with more time than a page has; None: a page's."""
+    decoder = decoder or RecordDecoder(topic)
     for each in records:
         headers = [f"[{_text(name)}, {_json(value)}]" for name, value in each.headers]
         yield (
@@ -39,7 +41,9 @@ def _number(value: int | None) -> str:
 
 def _decoded(decoder: RecordDecoder, part: str, data: bytes | None) -> str:
     found = decoder.decode(part, data)
-    return _json(data) if found is None or not found.text else _json(found.text.encode(errors="replace"))
+    if found is not None and found.text:
+        return _json(found.text.encode(errors="replace"))
+    return _json(plain_bytes(data) if data and found is None else data)
 
 
 def _json(data: bytes | None) -> str:

@@ -145,7 +145,10 @@ class _MaskedStream:
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
         found = self._stream.read(timeout_seconds, records_max)
         masker = self._masking.now()
-        return found if masker is None else [masker.masked(each) for each in found]
+        if masker is None:
+            return found
+        masker.renew()
+        return [masker.masked(each) for each in found]
 
     def drop(self, partition: int) -> None:
         self._stream.drop(partition)

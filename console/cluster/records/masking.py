@@ -107,6 +107,10 @@ class Masker:
         self._decoder = RecordDecoder(topic)
         self._steps = {part: [each.steps for each in paths if each.part == part] for part in _PARTS}
 
+    def renew(self) -> None:
+        """Give the records of the next read their own time for decoding: what is not decoded is hidden as a whole."""
+        self._decoder.renew()
+
     def masked(self, record: RecordView) -> RecordView:
         return replace(
             record,

@@ -10,7 +10,7 @@ from console.cluster.records.columns import Column, cell_at, offered_paths, pars
 from console.cluster.records.decoders import Found, RecordDecoder
 from console.cluster.records.histogram import Bar, Histogram
 from console.cluster.records.query import RecordQuery
-from console.cluster.records.text import Text, document_text, text_of
+from console.cluster.records.text import WHOLE_LENGTH_MAX, Text, document_text, text_of
 from console.kit.common.clock import utc
 from console.kit.gateway.records.interface import RecordView
 
@@ -100,16 +100,23 @@ def titles(query: RecordQuery) -> tuple[str, ...]:
     return (*TITLES, *(each.text for each in query.columns))
 
 
-def record_rows(topic: str, records: Iterable[RecordView], query: RecordQuery) -> Iterator[tuple[object, ...]]:
-    """Rows of a file; a null key or value is an empty cell."""
-    decoder = RecordDecoder(topic)
+def record_rows(
+    topic: str, records: Iterable[RecordView], query: RecordQuery, decoder: RecordDecoder | None = None
+) -> Iterator[tuple[object, ...]]:
+    """Rows of a file; a null key or value is an empty cell, and a text that is cut says so. `decoder`: one with more
+    time than a page has."""
+    decoder = decoder or RecordDecoder(topic)
     for each in records:
-        shown = ShownRecord(each, query.shown_as, 64 * 1024, decoder, query.columns)
+        shown = ShownRecord(each, query.shown_as, WHOLE_LENGTH_MAX, decoder, query.columns)
         at = None if each.at_ms is None else utc(each.at_ms) or each.at_ms
-        key = None if each.key is None else shown.key.text if each.key else ""
-        value = None if each.value is None else shown.value.text if each.value else ""
-        headers = [f"{name}={text.text}" for name, text in shown.headers]
+        key = None if each.key is None else _whole(shown.key) if each.key else ""
+        value = None if each.value is None else _whole(shown.value) if each.value else ""
+        headers = [f"{name}={_whole(text)}" for name, text in shown.headers]
         yield (each.partition, each.offset, at, key, value, headers, each.size_bytes, *shown.cells)
+
+
+def _whole(text: Text) -> str:
+    return f"{text.text}… (cut: {text.size_bytes} bytes in all)" if text.is_cut else text.text
 
 
 @dataclass(frozen=True, slots=True)

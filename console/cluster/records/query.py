@@ -1,19 +1,20 @@
 """What the messages tab was asked for, as it stands in the address: any link to it shows the same again."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.http import QueryDict
 
 from console.cluster.records.columns import Column, parse_columns
-from console.kit.common.clock import moment_of
+from console.kit.common.clock import moment_of, now_ms, utc
 from console.kit.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
 SHOWN_AS = {
     "auto": "auto",
-    "string": "raw text",
+    "string": "string",
     "json": "JSON",
     "tree": "JSON tree",
     "protobuf": "Protobuf fields",
@@ -24,10 +25,26 @@ SEARCHED = {
     "key": "in the key",
     "value": "in the value",
     "header": "in headers",
-    "cel": "by expression",
+    "cel": "CEL filter",
 }
 LIMITS = (25, 50, 100, 200)
+#: Seconds back from now.
+LASTS = {"5m": 300, "15m": 900, "1h": 3_600, "24h": 86_400}
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "place": tuple(PLACES),
+    "shown": tuple(SHOWN_AS),
+    "searched": tuple(SEARCHED),
+    "limit": tuple(map(str, LIMITS)),
+    "last": tuple(LASTS),
+    "uncommitted": ("on",),
+    "continued": ("on",),
+}
+_MOMENTS = ("moment", "until")
+_NUMBERS = ("offset", "partition")
+#: `format` is the file's; `topic` and `mode` are the websocket's.
+_OTHERS = ("search", "cursor", "column", "format", "topic", "mode")
 SEARCH_LENGTH_MAX = 500
+_PROBLEM_LENGTH_MAX = 60
 #: A link to a page further on names one position for each partition.
 CURSOR_LENGTH_MAX = 4_000
 _COLUMNS_LOOKED_AT_MAX = 50
@@ -45,29 +62,45 @@ class RecordQuery:
     #: None: every partition.
     partition: int | None = None
     limit: int = LIMITS[0]
+    #: Records before this time only; None: up to the end.
+    until: datetime | None = None
+    #: A key of LASTS: `moment` is so long ago; empty: it is not.
+    last: str = ""
     shown_as: str = "auto"
     committed_only: bool = True
     search: str = ""
     searched: str = "any"
     #: partition → where to go on (newest: where to end), from the link of another page; takes the place of `place`.
     cursor: tuple[tuple[int, int], ...] = ()
+    #: The search goes on from `cursor`: what lies on its other side has been searched before.
+    is_continued: bool = False
     columns: tuple[Column, ...] = ()
+    #: What of the address is not understood, one sentence each.
+    problems: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def parse(cls, parameters: QueryDict) -> "RecordQuery":
+    def parse(cls, parameters: QueryDict, at_ms: int | None = None) -> "RecordQuery":
+        """`at_ms`: the time that `last` counts back from; None: now."""
         limit = _number(parameters.get("limit", ""), LIMITS[-1])
+        cursor = read_cursor(parameters.get("cursor", ""))
+        last = parameters.get("last", "") if parameters.get("last", "") in LASTS else ""
+        since = utc((now_ms() if at_ms is None else at_ms) - LASTS[last] * 1_000) if last else None
         return cls(
-            place=_one_of(parameters.get("place", ""), PLACES),
+            place="time" if last else _one_of(parameters.get("place", ""), PLACES),
             offset=_number(parameters.get("offset", ""), _OFFSET_MAX) or 0,
-            moment=moment_of(parameters.get("moment", "")),
+            moment=since or moment_of(parameters.get("moment", "")),
+            until=moment_of(parameters.get("until", "")),
+            last=last,
             partition=_number(parameters.get("partition", ""), PARTITIONS_PER_TOPIC_MAX),
             limit=limit if limit in LIMITS else LIMITS[0],
             shown_as=_one_of(parameters.get("shown", ""), SHOWN_AS),
             committed_only=parameters.get("uncommitted") != "on",
             search=parameters.get("search", "")[:SEARCH_LENGTH_MAX].strip().replace("\0", ""),
             searched=_one_of(parameters.get("searched", ""), SEARCHED),
-            cursor=read_cursor(parameters.get("cursor", "")),
+            cursor=cursor,
+            is_continued=bool(cursor) and parameters.get("continued") == "on",
             columns=parse_columns(parameters.getlist("column")[:_COLUMNS_LOOKED_AT_MAX]),
+            problems=tuple(_problems(parameters)),
         )
 
 
@@ -83,6 +116,23 @@ def write_cursor(positions: dict[int, int]) -> str:
     """Empty if there are too many partitions for an address: then one has to be chosen to go on."""
     text = ",".join(f"{partition}:{offset}" for partition, offset in sorted(positions.items()))
     return text if len(text) <= CURSOR_LENGTH_MAX else ""
+
+
+def _problems(parameters: QueryDict) -> Iterator[str]:
+    """Sentences on values that are read as the default, and on names that mean nothing here."""
+    for name, values in parameters.lists():
+        value = values[-1]
+        shown = f"{name}={value}"[:_PROBLEM_LENGTH_MAX]
+        if name in _CHOICES and value and value not in _CHOICES[name]:
+            yield f"{shown} is not known and is ignored. Known values: {', '.join(_CHOICES[name])}."
+        elif name in _MOMENTS and value and moment_of(value) is None:
+            yield f"{shown} is not a time in ISO 8601 with its zone, and is ignored."
+        elif name in _NUMBERS and value and _number(value, _OFFSET_MAX) is None:
+            yield f"{shown} is not a number, and is ignored."
+        elif name == "cursor" and value and not read_cursor(value):
+            yield "The cursor is not one of this page, and is ignored."
+        elif name not in (*_CHOICES, *_MOMENTS, *_NUMBERS, *_OTHERS):
+            yield f"The parameter {name[:_PROBLEM_LENGTH_MAX]} is not known and is ignored."
 
 
 def _one_of(wanted: str, known: dict[str, str]) -> str:

@@ -3,9 +3,10 @@
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from console.cluster.records.expression import BadExpression, Expression
+from console.cluster.records.matching import EVERY_RECORD, Matcher
 from console.cluster.records.query import RecordQuery, write_cursor
 from console.cluster.records.scan import Budget, Scan, Stop
 from console.kit.common.clock import now_ms
@@ -17,8 +18,6 @@ PAGE_MILLISECONDS = 4_000
 PAGE_BYTES_MAX = 32 * 1024 * 1024
 #: Up to this many partitions each may fill a page; with more each brings a smaller part.
 FULL_PARTITIONS_MAX = 16
-#: A search from the newest looks at this many offsets before the end.
-SEARCH_NEWEST_OFFSETS = 100_000
 
 
 class RecordSource(Protocol):
@@ -65,20 +64,25 @@ def find_range(gateway: RecordSource, topic: str, partition_count: int, query: R
         silent = tuple(each for each in silent if each == query.partition)
     starts = {each: span.first for each, span in spans.items()}
     ends = {each: span.next for each, span in spans.items()}
+    if query.until is not None:
+        ends = _offsets_at(gateway, topic, query.until, spans)
     cursor = {each: _within(spans[each], offset) for each, offset in query.cursor if each in spans}
-    if query.place == "newest" and not query.search:
-        ends |= cursor
+    if query.place == "newest":
+        ends |= {each: min(ends[each], offset) for each, offset in cursor.items()}
     elif cursor:
         starts |= cursor
     elif query.place == "offset":
         starts = {each: _within(span, query.offset) for each, span in spans.items()}
     elif query.place == "time" and query.moment is not None:
-        found = gateway.offsets_at(topic, int(query.moment.timestamp() * 1000), spans)
-        starts = {each: _within(span, found.get(each, span.next)) for each, span in spans.items()}
-    elif query.place == "newest":
-        share = SEARCH_NEWEST_OFFSETS // max(1, len(spans))
-        starts = {each: max(span.first, span.next - share) for each, span in spans.items()}
+        starts = _offsets_at(gateway, topic, query.moment, spans)
+    ends = {each: max(end, starts[each]) for each, end in ends.items()}
     return OffsetRange(starts, ends, spans, silent)
+
+
+def _offsets_at(gateway: RecordSource, topic: str, moment: datetime, spans: Mapping[int, OffsetSpan]) -> dict[int, int]:
+    """The first offset of that time or later, by partition; the end where there is none."""
+    found = gateway.offsets_at(topic, int(moment.timestamp() * 1000), spans)
+    return {each: _within(span, found.get(each, span.next)) for each, span in spans.items()}
 
 
 def read_page(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:
@@ -103,7 +107,8 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
         limits |= {each: starts[each] if is_newest else ends[each] for each in barren}
     following = _following(taken, limits, is_newest)
     is_more = any(
-        following[each] > span.first if is_newest else following[each] < span.next for each, span in whole.spans.items()
+        following[each] > whole.starts[each] if is_newest else following[each] < whole.ends[each]
+        for each in whole.spans
     )
     stop = scan.stopped or Stop.TIME
     # A page of the newest that broke off lacks its newest: an older page behind it would leave those out for good.
@@ -117,75 +122,21 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
 def open_scan(
     gateway: RecordSource,
     topic: str,
-    query: RecordQuery,
+    committed_only: bool,
     offsets: OffsetRange,
     budget: Budget,
+    matches: Matcher,
     clock_ms: Callable[[], int] = now_ms,
 ) -> tuple[Scan, Callable[[], None]]:
-    """A scan of `offsets` for what `query` searches, and how to close it. Raises GatewayError, BadExpression."""
+    """Return a scan of `offsets`, and how to close its stream; `matches` stays open. Raises GatewayError."""
     reading = reading_of(offsets.starts, offsets.ends)
-    stream = gateway.open_records(topic, {each: offsets.starts[each] for each in reading}, query.committed_only)
-    ends = {each: offsets.ends[each] for each in reading}
-    try:
-        matches = matcher(query.search, query.searched)
-    except BadExpression:
-        stream.close()
-        raise
-
-    def close() -> None:
-        stream.close()
-        matches.close()
-
-    return Scan(stream, ends, budget, matches, clock_ms), close
+    stream = gateway.open_records(topic, {each: offsets.starts[each] for each in reading}, committed_only)
+    return Scan(stream, {each: offsets.ends[each] for each in reading}, budget, matches, clock_ms), stream.close
 
 
 def reading_of(starts: Mapping[int, int], ends: Mapping[int, int]) -> set[int]:
     """The partitions that hold an offset between their start and their end."""
     return {each for each, start in starts.items() if start < ends[each]}
-
-
-class Matcher(Protocol):
-    """Whether a record is searched for. `note`: what a person must know of those for which it could not be told."""
-
-    def __call__(self, record: RecordView) -> bool: ...
-
-    @property
-    def note(self) -> str: ...
-
-    def close(self) -> None: ...
-
-
-def matcher(search: str, searched: str) -> Matcher:
-    """Raises BadExpression."""
-    return Expression(search) if search and searched == "cel" else TextMatcher(search, searched)
-
-
-class TextMatcher:
-    """Does a record hold the text `search`, whatever the case? Text is searched as text, never read as a pattern."""
-
-    note = ""
-
-    def __init__(self, search: str, searched: str):
-        self._needle, self._searched = search.lower(), searched
-
-    def __call__(self, record: RecordView) -> bool:
-        if not self._needle:
-            return True
-        searched = self._searched
-        return (
-            (searched in ("any", "key") and self._holds(record.key))
-            or (searched in ("any", "value") and self._holds(record.value))
-            or (
-                searched in ("any", "header")
-                and any(self._needle in name.lower() or self._holds(value) for name, value in record.headers)
-            )
-        )
-
-    def _holds(self, data: bytes | None) -> bool:
-        return data is not None and self._needle in data.decode(errors="replace").lower()
-
-    def close(self) -> None:
-        return
 
 
 def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordView]:
@@ -202,7 +153,7 @@ def _read_all(
     gateway: RecordSource, topic: str, query: RecordQuery, offsets: OffsetRange
 ) -> tuple[Scan, list[RecordView]]:
     budget = Budget(sum(offsets.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
-    scan, close = open_scan(gateway, topic, query, offsets, budget)
+    scan, close = open_scan(gateway, topic, query.committed_only, offsets, budget, EVERY_RECORD)
     records: list[RecordView] = []
     try:
         while scan.stopped is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from console.cluster.records.matching import Matcher
 from console.kit.gateway.records.interface import RecordStream, RecordView
 
 READ_TIMEOUT_SECONDS = 0.25
@@ -59,7 +60,7 @@ class Scan:
         stream: RecordStream,
         ends: Mapping[int, int],
         budget: Budget,
-        matches: Callable[[RecordView], bool],
+        matches: Matcher,
         now_ms: Callable[[], int],
     ):
         self._stream, self._budget, self._matches, self._now_ms = stream, budget, matches, now_ms
@@ -80,7 +81,12 @@ class Scan:
     @property
     def note(self) -> str:
         """What a person must know of what was looked at, and of what could not be."""
-        return " ".join(filter(None, (note_of(self._stream), str(getattr(self._matches, "note", "")))))
+        return " ".join(filter(None, (note_of(self._stream), self._matches.note)))
+
+    @property
+    def stream_note(self) -> str:
+        """What could not be read."""
+        return note_of(self._stream)
 
     @property
     def waits(self) -> str:
@@ -93,9 +99,10 @@ class Scan:
 
     def step(self) -> list[RecordView]:
         """One read; what was found in it. `stopped` says afterwards whether that was the last."""
-        found = []
+        found: list[RecordView] = []
+        self._matches.renew()
         for record in self._stream.read(READ_TIMEOUT_SECONDS, RECORDS_PER_READ):
-            if self._found == self._budget.found_max:
+            if self._found == self._budget.found_max or self._is_late():
                 break
             self._next[record.partition] = record.offset + 1
             if record.offset >= self._ends[record.partition]:
@@ -121,8 +128,11 @@ class Scan:
             self.stopped = Stop.END
         elif self._read_bytes >= self._budget.bytes_max:
             self.stopped = Stop.BYTES
-        elif self._now_ms() - self._began_ms >= self._budget.milliseconds:
+        elif self._is_late():
             self.stopped = Stop.TIME
+
+    def _is_late(self) -> bool:
+        return self._now_ms() - self._began_ms >= self._budget.milliseconds
 
     def _left(self) -> int:
         return sum(max(0, end - self._next[partition]) for partition, end in self._ends.items())

@@ -1,8 +1,9 @@
 """A search or a live tail, over a websocket of its own, opened by the messages tab.
 
 The server says `{began, cursor, outlook}` when it has found the place, then sends `{rows, status, ended, error,
-cursor}` with escaped HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes.
-Without an answer nothing more is read. A tail that dropped is asked for again with the last cursor, and goes on there.
+cursor, summary, offers}` with escaped HTML. The page answers `{"taken": 1}` to each of those, and `{"pause":
+true|false}` when it likes. Without an answer nothing more is read. A tail that dropped is asked for again with the last
+cursor, and goes on there.
 """
 
 import asyncio
@@ -25,7 +26,9 @@ from console.cluster.records.presenters import shown_records
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reader_slots import READERS_MAX, SLOTS
 from console.cluster.records.reading import RecordSource
-from console.cluster.records.search_and_tail import Reader, SearchReader, TailReader, Turn
+from console.cluster.records.search import SearchReader
+from console.cluster.records.tail import TailReader
+from console.cluster.records.turns import Reader, Turn
 from console.kit.audit.refusals import REFUSED, count_quietly
 from console.kit.common.current_cluster import bound
 from console.kit.gateway.errors import GatewayError
@@ -161,7 +164,24 @@ class RecordsConsumer(PersonSocket):
         }
         rows = await self.in_thread(render_to_string, "records/partials/rows.html", context)
         status = await self.in_thread(render_to_string, "records/partials/progress.html", context)
-        await self.say(rows=rows, status=status, ended=turn.ended, cursor=turn.cursor)
+        offers = await self.in_thread(self.offers_of, turn)
+        await self.say(
+            rows=rows, status=status, ended=turn.ended, cursor=turn.cursor, summary=turn.summary, offers=offers
+        )
+
+    def offers_of(self, turn: Turn) -> str:
+        """Links on which the search goes on; each is an address of the messages tab."""
+        offers = []
+        for offer in turn.offers:
+            parameters = QueryDict(self.scope["query_string"], mutable=True)
+            beyond = ("moment", "until", "offset") if offer.is_beyond else ()
+            for name in ("topic", "mode", "last", "continued", *beyond):
+                parameters.pop(name, None)
+            if offer.is_continued:
+                parameters["continued"] = "on"
+            parameters["place"], parameters["cursor"] = offer.place, offer.cursor
+            offers.append((offer, parameters.urlencode()))
+        return render_to_string("records/partials/offers.html", {"offers": offers})
 
     async def room(self) -> None:
         """When the page has taken what was sent before; one that is silent for too long is left."""

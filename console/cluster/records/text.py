@@ -28,7 +28,7 @@ TREE_LINES_MAX = 20_000
 #: Control characters up to one in so many are escaped; more are no text.
 LETTERS_PER_CONTROL = 8
 _HEX_BYTES_PER_LINE = 16
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _GZIP = b"\x1f\x8b\x08"
 #: Confluent's wire format: a zero, the id of the schema in four bytes, then the message.
 _FRAME_BYTES = 5
@@ -95,6 +95,17 @@ def document_text(data: bytes | None) -> str:
     return "" if _is_readable(inner) else _packed(inner)[1]
 
 
+def plain_bytes(data: bytes) -> bytes:
+    """Return `data` without gzip and a schema's frame, MessagePack and CBOR as JSON; `data` itself if it is neither."""
+    _, inner = _unwrapped(data, TEXT_LENGTH_MAX)
+    if len(inner) > WORKED_BYTES_MAX:
+        return data  # perhaps not all of it was unpacked
+    if inner[:64].lstrip()[:1] in (b"{", b"[") or _is_readable(inner):
+        return inner
+    packed = _packed(inner)[1]
+    return packed.encode(errors="replace") if packed else data
+
+
 def _unwrapped(data: bytes, length_max: int) -> tuple[str, bytes]:
     """What `data` is wrapped in, and what it holds: itself, if it is not wrapped."""
     if data.startswith(_GZIP):
@@ -103,7 +114,8 @@ def _unwrapped(data: bytes, length_max: int) -> tuple[str, bytes]:
             inner = unpacking.decompress(data, max(length_max, _worked_max(length_max)) + 1)
         except zlib.error:
             return "", data
-        return ("gzip, unpacked", inner) if inner else ("", data)
+        # What follows a first member would be left out.
+        return ("gzip, unpacked", inner) if inner and not unpacking.unused_data else ("", data)
     schema_id = int.from_bytes(data[1:_FRAME_BYTES])
     # Eight bytes are Java's serialised long, and no schema has the id 0.
     if data[0] == 0 and schema_id and len(data) > _FRAME_BYTES and len(data) != 8:
@@ -168,7 +180,7 @@ def _packed(data: bytes) -> tuple[str, str]:
 
 
 def _string(data: bytes, length_max: int) -> Text:
-    text, count = _CONTROL.subn(_escaped, data[:length_max].decode(errors="replace"))
+    text, count = CONTROL.subn(_escaped, data[:length_max].decode(errors="replace"))
     note = f"{count} control character{'s' * (count > 1)}, as \\xNN" if count else ""
     return Text("string", text, len(data), len(data) > length_max, note)
 
@@ -185,7 +197,7 @@ def _is_readable(data: bytes) -> bool:
         if error.start < len(data) - 3 or error.reason != "unexpected end of data":
             return False
         text = data[: error.start].decode()
-    return len(_CONTROL.findall(text)) * LETTERS_PER_CONTROL <= len(text)
+    return len(CONTROL.findall(text)) * LETTERS_PER_CONTROL <= len(text)
 
 
 def _hex(data: bytes, length_max: int) -> Text:

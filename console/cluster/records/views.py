@@ -4,7 +4,7 @@ Like the retention tab it asks brokers while it is drawn, within a budget of tim
 go on over a websocket (`records/socket.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.cluster.records.actions import count_reading, do_produce
 from console.cluster.records.expression import BadExpression
+from console.cluster.records.filter_chips import chips_of
 from console.cluster.records.forms import ProduceForm
 from console.cluster.records.histogram import lookups, read_histogram
 from console.cluster.records.json_lines import json_lines_response
@@ -20,12 +21,19 @@ from console.cluster.records.masked_source import hidden_from, source_for
 from console.cluster.records.masking import Path
 from console.cluster.records.metered_source import charge_lookups
 from console.cluster.records.presenters import drawn, offered_columns, record_rows, shown_records, titles
-from console.cluster.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
+from console.cluster.records.query import LASTS, LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.cluster.records.reader_slots import SLOTS
-from console.cluster.records.reading import RecordPage, read_page
-from console.cluster.records.search_and_tail import search_for_file
+from console.cluster.records.reading import RecordPage, find_range, read_page
+from console.cluster.records.record_export import (
+    DEFAULT_FORMAT,
+    FORMATS,
+    ExportSlotError,
+    export_query,
+    export_response,
+)
+from console.cluster.records.search import SearchLimits, SearchReader
 from console.kit.common.clock import now_ms
-from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.csv_table import Table, csv_response, wants_csv
 from console.kit.common.current_cluster import here
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.commands import shell_command
@@ -38,6 +46,8 @@ from console.state.clusters.models import Topic
 
 #: Partitions offered one by one.
 PARTITIONS_OFFERED_MAX = 1_000
+#: Records that match, in one answer to a program; the answer says so, and the export has no such limit.
+PROGRAM_FOUND_MAX = 10_000
 
 
 @require_safe
@@ -60,21 +70,83 @@ def record_list(request: UserRequest, name: str) -> HttpResponseBase:
 
 
 def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> HttpResponseBase:
-    """All that is found, not only what the page shows; its name says if the search ended before it was through."""
-    if no_slot := SLOTS.take(request.user.pk):
-        return _list_page(request, topic, query, None, no_slot, ProduceForm(topic), status=429)
+    """All that matches, however much that is; for programs within the limits of a search, with what was searched."""
     try:
-        found, is_all = search_for_file(source_for(request.user, topic), topic.name, topic.partition_count, query)
+        if not getattr(request, "is_from_within", False):
+            return _export(request, topic, query)
+        found, note = _found_within_limits(request, topic, query)
+    except ExportSlotError as refusal:
+        return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=429)
     except GatewayError as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=503)
     except BadExpression as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=400)
+    note = " ".join((*query.problems, note))
+    return Table(titles(query), list(record_rows(topic.name, found, query)), note)
+
+
+def _found_within_limits(request: UserRequest, topic: Topic, query: RecordQuery) -> tuple[list[RecordView], str]:
+    if no_slot := SLOTS.take(request.user.pk):
+        raise ExportSlotError(no_slot)
+    try:
+        count_reading(request.user, topic, _partitions_of(topic, query))
+        source = source_for(request.user, topic)
+        reader = SearchReader(source, topic.name, topic.partition_count, query, SearchLimits(PROGRAM_FOUND_MAX))
+        found: list[RecordView] = []
+        try:
+            while not (turn := reader.turn()).ended:
+                found += turn.records
+        finally:
+            reader.close()
+        return [*found, *turn.records], f"{turn.summary} {turn.note}".strip()
     finally:
         SLOTS.give_back(request.user.pk)
-    partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
-    count_reading(request.user, topic, partitions)
-    name = f"records-{topic.name}-found" if is_all else f"records-{topic.name}-found-partial"
-    return _file(request, name, topic, query, found)
+
+
+def _partitions_of(topic: Topic, query: RecordQuery) -> Collection[int]:
+    return range(topic.partition_count) if query.partition is None else (query.partition,)
+
+
+def _export(request: UserRequest, topic: Topic, query: RecordQuery) -> HttpResponseBase:
+    response = export_response(request, topic, query, request.GET.get("format", DEFAULT_FORMAT))
+    count_reading(request.user, topic, _partitions_of(topic, query))
+    return response
+
+
+@require_safe
+def export(request: UserRequest, name: str) -> HttpResponseBase:
+    """Every record of the range and partition, and of those what matches, where there is a search."""
+    topic = access_records(request.user, name)
+    query = RecordQuery.parse(request.GET)
+    if request.GET.get("format", DEFAULT_FORMAT) not in FORMATS:
+        return _refusal(request, f"Choose a format: {' or '.join(FORMATS)}.", 400)
+    try:
+        return _export(request, topic, query)
+    except ExportSlotError as refusal:
+        return _refusal(request, str(refusal), 429)
+    except GatewayError as refusal:
+        return _refusal(request, str(refusal), 503)
+    except BadExpression as refusal:
+        return _refusal(request, str(refusal), 400)
+
+
+def _refusal(request: UserRequest, sentence: str, status: int) -> HttpResponse:
+    return render(request, "web/refusal.html", {"title": "Not exported", "sentence": sentence}, status=status)
+
+
+@require_safe
+def export_count(request: UserRequest, name: str) -> HttpResponse:
+    """How many records an export would have at most, counted by offsets before it starts."""
+    topic = access_records(request.user, name)
+    query = export_query(RecordQuery.parse(request.GET))
+    offsets, error = None, ""
+    try:
+        offsets = find_range(source_for(request.user, topic), topic.name, topic.partition_count, query)
+    except GatewayError as refusal:
+        error = str(refusal)
+    count = sum(offsets.ends[each] - start for each, start in offsets.starts.items()) if offsets else None
+    context = {"count": count, "silent": offsets.silent if offsets else (), "query": query, "error": error}
+    return render(request, "records/partials/export-count.html", context)
 
 
 def _wants_file(request: UserRequest) -> bool:
@@ -86,6 +158,8 @@ def _file(
 ) -> HttpResponseBase:
     if request.GET["format"] == "jsonl":
         return json_lines_response(name, topic.name, records)
+    if getattr(request, "is_from_within", False):
+        return Table(titles(query), record_rows(topic.name, records, query), " ".join(query.problems))
     return csv_response(request, name, titles(query), record_rows(topic.name, records, query))
 
 
@@ -146,6 +220,8 @@ def _list_page(
         "views": SHOWN_AS,
         "searched": SEARCHED,
         "limits": LIMITS,
+        "lasts": tuple(LASTS),
+        "chips": chips_of(request.GET, query),
         "partitions": range(min(topic.partition_count, PARTITIONS_OFFERED_MAX)),
         "command": _command(topic, query),
     }
@@ -160,6 +236,9 @@ def _hidden(request: UserRequest, topic: Topic) -> tuple[Path, ...]:
 
 
 def _command(topic: Topic, query: RecordQuery) -> str:
+    """Return the command that shows the same, or nothing: kafka-console-consumer cannot begin or end at a time."""
+    if query.place == "time" or query.until is not None:
+        return ""
     is_one, offset = query.partition is not None, {"oldest": "earliest", "offset": str(query.offset)}
     options = {
         "topic": topic.name,

@@ -148,7 +148,9 @@ _UNITS = {
 def _floating(form: str) -> Callable[[Type, _Cursor, int], object]:
     def read(_type: Type, cursor: _Cursor, _depth: int) -> object:
         (value,) = struct.unpack(form, cursor.take(struct.calcsize(form)))
-        return value if math.isfinite(value) else str(value)
+        if math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
     return read
 

@@ -4,6 +4,7 @@ Read as `avro_decoding` tells it: what was decoded can be produced again. A unio
 or the one that is named as in Avro's JSON encoding, {"string": "x"}.
 """
 
+import re
 import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
@@ -16,6 +17,14 @@ from console.cluster.schemas.errors import NotEncodedError
 #: Values that are tried: unions in unions try the same ones again and again.
 TRIED_MAX = 200_000
 _RANGES = {"int": 2**31, "long": 2**63}
+#: A time of day lies before the day's end.
+_TIMES_OF_DAY = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
+#: As Avro's JSON encoding writes what JSON has no number for, and as Python does.
+_NO_NUMBERS = {
+    "NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf"),
+    "nan": float("nan"), "inf": float("inf"), "-inf": float("-inf"),
+}  # fmt: skip
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class _Tries:
@@ -103,6 +112,8 @@ def _integer(type_: Type, value: object, path: str, depth: int, tries: _Tries) -
     bound = _RANGES[type_.kind]
     if isinstance(number, bool) or not isinstance(number, int) or not -bound <= number < bound:
         raise _misfit(path, type_, value)
+    if type_.logical in _TIMES_OF_DAY and not 0 <= number < _TIMES_OF_DAY[type_.logical]:
+        raise _misfit(path, type_, value)
     return _number(number)
 
 
@@ -124,11 +135,7 @@ def _moment(type_: Type, text: str) -> int | None:
 
 def _floating(form: str) -> Callable[[Type, object, str, int, _Tries], bytes]:
     def write(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
-        number = (
-            {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(value, value)
-            if isinstance(value, str)
-            else value
-        )
+        number = _NO_NUMBERS.get(value, value) if isinstance(value, str) else value
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise _misfit(path, type_, value)
         try:
@@ -158,6 +165,13 @@ def _decimal(type_: Type, value: str | float, path: str) -> bytes:
         raise _misfit(path, type_, value) from None
     if not isinstance(exponent, int) or len(digits) + abs(exponent) > 100 or -exponent > type_.scale:
         raise _misfit(path, type_, value)
+    precision = type_.properties.get("precision")
+    count = len(digits) + exponent + type_.scale if number else 1
+    if isinstance(precision, int) and precision > 0 and count > precision:
+        where = path or "the value"
+        raise NotEncodedError(
+            f"{where}: with {type_.scale} decimals it has {count} digits, and at most {precision} fit"
+        )
     whole = int("".join(map(str, digits))) * 10 ** (exponent + type_.scale) * (-1 if sign else 1)
     size = type_.size if type_.kind == "fixed" else (whole.bit_length() + 8) // 8
     try:
@@ -210,7 +224,7 @@ def _boolean(type_: Type, value: object, path: str, depth: int, tries: _Tries) -
 
 
 def _string(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or (type_.logical == "uuid" and not _UUID.fullmatch(value)):
         raise _misfit(path, type_, value)
     return _sized(value.encode(errors="replace"))
 

@@ -33,6 +33,10 @@ KEPT_LETTERS_MAX = 16 * 1024 * 1024
 UNKNOWN_KEPT_S = 30.0
 #: Of one page: schemas asked for that are not kept yet, and seconds for all that is decoded.
 LOOKUPS_PER_PAGE = 25
+#: Of these, for what may be Java's serialised long: every number of a topic of longs could name another id.
+LONG_LOOKUPS_PER_PAGE = 5
+#: Java's serialised long is as long as a framed message of three bytes; the registry decides which of both it is.
+LONG_BYTES = 8
 SECONDS_PER_PAGE = 2.0
 
 
@@ -56,8 +60,8 @@ class Decoded:
 
 
 def schema_id_of(data: bytes | None) -> int | None:
-    """None for what is not framed. Eight bytes are Java's serialised long, and no schema has the id 0."""
-    if not data or data[0] != 0 or len(data) < FRAME_BYTES or len(data) == 8:
+    """Return the id that the frame names, or None for what is not framed: no schema has the id 0."""
+    if not data or data[0] != 0 or len(data) < FRAME_BYTES:
         return None
     (found,) = struct.unpack(">i", data[1:FRAME_BYTES])
     return found if found > 0 else None
@@ -115,7 +119,7 @@ def decoded(ready: Usable, schema_id: int, message: bytes) -> Decoded:
 def encoded(ready: Usable, typed: str) -> bytes:
     """What was typed as JSON, framed with the schema's id. Raises NotEncodedError with the field that does not fit."""
     try:
-        value = json.loads(typed)
+        value = json.loads(typed, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise NotEncodedError(f"this is no JSON: {error}") from None
     if isinstance(ready.reader, Type):
@@ -126,6 +130,10 @@ def encoded(ready: Usable, typed: str) -> bytes:
         json_check.check(ready.schema.text, dict(ready.referred), typed)
         message = typed.encode()
     return b"\0" + struct.pack(">i", ready.schema.id) + message
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(f'{word} is written as a text, "{word}"')
 
 
 class KeptSchemas:
@@ -189,22 +197,50 @@ def schemas_of(_registry: object) -> KeptSchemas:
 class PageDecoder:
     """For the records of one page, in one thread: it stops decoding when the page has taken enough."""
 
-    def __init__(self, schemas: KeptSchemas | None = None, now_s: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        schemas: KeptSchemas | None = None,
+        now_s: Callable[[], float] = time.monotonic,
+        *,
+        seconds: float | None = None,
+        lookups: int | None = None,
+    ):
+        """`seconds` and `lookups` until `renew`; None: those of a page."""
         self._schemas = schemas or schemas_of(here.SCHEMA_REGISTRY)
         self._now_s = now_s
-        self._ends_s: float | None = None
-        self._lookups_left = LOOKUPS_PER_PAGE
+        self._seconds = SECONDS_PER_PAGE if seconds is None else seconds
+        self._lookups = LOOKUPS_PER_PAGE if lookups is None else lookups
         self._is_on = here.SCHEMA_REGISTRY is not None
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin the next page, with its own time and lookups."""
+        self._ends_s: float | None = None
+        self._lookups_left, self._long_lookups_left = self._lookups, LONG_LOOKUPS_PER_PAGE
 
     def decode(self, data: bytes | None) -> Decoded | None:
-        """None for what is not framed, and where there is no registry."""
+        """None for what is not framed, for Java's longs, and where there is no registry."""
         schema_id = schema_id_of(data) if self._is_on else None
         if schema_id is None or data is None:
             return None
+        if len(data) == LONG_BYTES:
+            return self._decode_unless_long(schema_id, data)
+        return self._decode(schema_id, data)
+
+    def _decode_unless_long(self, schema_id: int, data: bytes) -> Decoded | None:
+        """A message only if the registry has its schema, and the bytes fit it."""
+        if self._schemas.kept(schema_id) is None:
+            if not self._long_lookups_left:
+                return None
+            self._long_lookups_left -= 1
+        found = self._decode(schema_id, data)
+        return None if found.problem else found
+
+    def _decode(self, schema_id: int, data: bytes) -> Decoded:
         if len(data) > DECODED_BYTES_MAX:
             return Decoded(schema_id, problem=f"it is longer than {DECODED_BYTES_MAX} bytes")
         now = self._now_s()
-        self._ends_s = now + SECONDS_PER_PAGE if self._ends_s is None else self._ends_s
+        self._ends_s = now + self._seconds if self._ends_s is None else self._ends_s
         if now > self._ends_s:
             return Decoded(schema_id, problem="decoding this page takes too long; look at the record by itself")
         ready = self._ready(schema_id)

@@ -32,9 +32,10 @@ def wants_csv(request: HttpRequest) -> bool:
 class Table(HttpResponse):
     """The rows themselves, for who asks a page from within the process (`api/door.py`); unread."""
 
-    def __init__(self, titles: Sequence[str], rows: Iterable[Sequence[object]]):
+    def __init__(self, titles: Sequence[str], rows: Iterable[Sequence[object]], note: str = ""):
+        """`note`: what a reader of the rows has to know of them."""
         super().__init__()
-        self.titles, self.rows = titles, rows
+        self.titles, self.rows, self.note = titles, rows, note
 
 
 def csv_response(
@@ -56,6 +57,12 @@ def csv_chunks(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Itera
     lines = (writer.writerow([cell(value) for value in row]) for row in chain([titles], islice(rows, ROWS_MAX)))
     while chunk := "".join(islice(lines, _ROWS_PER_CHUNK)):
         yield chunk
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """All of `rows` as lines of a file."""
+    writer = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)
+    return "".join(writer.writerow([cell(value) for value in row]) for row in rows)
 
 
 def cell(value: object) -> object:

@@ -66,11 +66,13 @@ def problem(status: int, sentence: str, **more: object) -> JsonResponse:
 
 
 class Rows(Schema):
-    """`more`: there are further ones, to be had with `skip`."""
+    """`more`: there are further ones, to be had with `skip`. `note`: what has to be known of the rows, such as which
+    records a search has not looked at; empty if nothing."""
 
     rows: list[dict[str, Any]]
     skip: int
     more: bool
+    note: str = ""
 
 
 _Take = Annotated[int, Query(ge=1, le=tables.ROWS_MAX)]

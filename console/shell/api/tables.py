@@ -22,7 +22,8 @@ SKIP_MAX = 1_000_000_000
 def rows(
     person: User, read: Read, values: Mapping[str, Any], filters: Iterable[tuple[str, str]], take: int, skip: int
 ) -> dict[str, Any]:
-    """`values` stand in the path; `filters` are those of the page. `more`: there are further ones behind.
+    """`values` stand in the path; `filters` are those of the page. `more`: there are further ones behind;
+    `note`: what has to be known of the rows, such as which records a search has not looked at.
 
     Raises NotDone where the page has no table for now, and what views raise.
     """
@@ -40,7 +41,7 @@ def rows(
     names = [re.sub(r"\W+", "_", title).strip("_").lower() for title in table.titles]
     found = list(islice(table.rows, skip, skip + take + 1))
     shown = [dict(zip(names, map(_value, row), strict=True)) for row in found[:take]]
-    return {"rows": shown, "skip": skip, "more": len(found) > take}
+    return {"rows": shown, "skip": skip, "more": len(found) > take, "note": table.note}
 
 
 def _value(value: object) -> object:

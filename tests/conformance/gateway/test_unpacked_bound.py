@@ -7,7 +7,7 @@ import pytest
 from broker.records.batch import Compression
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import read_page
-from console.cluster.records.search_and_tail import search_for_file
+from console.cluster.records.search import UNLIMITED, SearchReader
 from tests.conformance.gateway.real import kafka_gateway
 from tests.produced_batches import append_batch
 
@@ -49,9 +49,13 @@ def test_a_page_says_which_batches_were_left_out_and_shows_the_others(gateway, b
 
 
 def test_a_file_of_a_search_that_left_out_a_batch_is_no_whole_one(gateway, bombed):
-    found, is_all = search_for_file(gateway, bombed, 1, RecordQuery(search="st"))
-    assert [each.value for each in found] == [b"first", b"last"]
-    assert not is_all
+    reader, turns = SearchReader(gateway, bombed, 1, RecordQuery(search="st", place="oldest"), UNLIMITED), []
+    while not turns or not turns[-1].ended:
+        turns.append(reader.turn())
+    reader.close()
+    assert [each.value for turn in turns for each in turn.records] == [b"first", b"last"]
+    assert "Left out: partition 0, offset 1 (" in turns[-1].note
+    assert "They hold 2 records." in turns[-1].summary
 
 
 def test_a_record_inside_of_such_a_batch_is_not_there_and_the_next_one_is(gateway, bombed):

@@ -6,6 +6,7 @@ import pytest
 
 from broker.common import extras
 from console.cluster.records.expression import BadExpression, Expression
+from console.cluster.records.matching import ExpressionMatcher
 from console.kit.gateway.records.interface import RecordView
 from tests.barnabas_cluster import await_true
 
@@ -20,7 +21,7 @@ def search():
     opened = []
 
     def search(text):
-        opened.append(Expression(text))
+        opened.append(ExpressionMatcher("orders", text))
         return opened[-1]
 
     yield search
@@ -90,4 +91,4 @@ def test_an_expression_that_asks_for_too_much_is_ended(search, text):
     with pytest.raises(BadExpression, match=r"takes longer than 2 s|more memory"):
         wanted(record(list(range(400))))
     wanted.close()
-    await_true(lambda: wanted._process.poll() is not None, "its process has ended")
+    await_true(lambda: wanted._expression._process.poll() is not None, "its process has ended")

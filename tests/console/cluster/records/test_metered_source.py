@@ -11,7 +11,7 @@ from console.cluster.records.metered_source import LOOKUP_BYTES, MeteredSource, 
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.read_ledger import KEY, LEDGER, ReadLedger
 from console.cluster.records.reading import read_page
-from console.cluster.records.search_and_tail import SearchReader
+from console.cluster.records.search import SearchReader
 from console.cluster.records.socket import RecordsConsumer
 from console.kit.gateway.errors import GatewayError
 from console.kit.live import audience

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import pytest
 
 from console.cluster.records.query import RecordQuery
-from console.cluster.records.reader_slots import ReaderSlots
 from console.cluster.records.reading import read_page
 from console.kit.audit.models import Tally
 from console.state.clusters.models import Topic
@@ -65,6 +64,12 @@ def test_the_oldest_come_first_and_pages_lead_to_the_end(ask):
 def test_a_page_begins_at_an_offset_of_one_partition(ask):
     assert places(ask("?place=offset&partition=1&offset=57")) == [(1, 57), (1, 58), (1, 59)]
     assert places(ask("?place=offset&partition=1&offset=99999")) == []
+
+
+def test_a_command_is_shown_where_it_shows_the_same(ask):
+    assert "kafka-console-consumer" in ask("?place=oldest").context["command"]
+    assert ask("?last=5m").context["command"] == ""
+    assert "As a command" not in ask("?until=2026-01-01T00:00Z").content.decode()
 
 
 def test_a_page_begins_at_a_moment(ask, cluster, clock):
@@ -148,22 +153,58 @@ def test_what_a_search_found_is_a_file_of_all_of_it(ask):
     assert Tally.objects.get().action == "read records"
 
 
-def test_a_file_of_a_search_that_broke_off_says_so_in_its_name(ask, monkeypatch):
-    monkeypatch.setattr("console.cluster.records.search_and_tail.FILE_FOUND_MAX", 3)
-    response = ask("?search=5&place=oldest&format=csv")
-    assert len(file_of(response)) == 3
-    assert 'filename="records-orders-found-partial.csv"' in response["Content-Disposition"]
+def test_the_page_of_a_search_offers_its_export(ask):
+    text = ask("?search=5&searched=value").content.decode()
+    assert 'href="#export"' in text
+    assert 'name="search" value="5" checked' in text
 
 
-def test_a_file_of_a_search_takes_a_slot_as_a_search_does(ask, monkeypatch):
-    monkeypatch.setattr("console.cluster.records.views.SLOTS", ReaderSlots(slots_max=0))
-    response = ask("?search=5&format=csv")
-    assert response.status_code == 429
-    assert "in use" in response.content.decode()
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("?place=moment", "place=moment is not known and is ignored. Known values: newest, oldest, offset, time."),
+        ("?searched=expression&search=x", "searched=expression is not known and is ignored. Known values: any, key,"),
+        ("?limit=77", "limit=77 is not known"),
+        ("?moment=yesterday", "moment=yesterday is not a time in ISO 8601 with its zone"),
+        ("?partition=first", "partition=first is not a number"),
+        ("?cursor=nonsense", "The cursor is not one of this page"),
+        ("?serch=x", "The parameter serch is not known and is ignored."),
+        ("?place=%3Cscript%3E", "place=&lt;script&gt; is not known"),
+    ],
+)
+def test_what_an_address_names_that_is_not_known_is_told(ask, query, sentence):
+    assert sentence in ask(query).content.decode()
 
 
-def test_the_page_of_a_search_offers_its_file(ask):
-    assert "format=csv" in ask("?search=5").content.decode()
+def test_an_address_that_is_understood_has_no_word_said_of_it(ask):
+    query = "?place=time&moment=2024-01-01T00:00Z&until=&partition=1&limit=50&shown=hex&search=&column=value.a"
+    assert ask(query).context["query"].problems == ()
+    assert "is ignored" not in ask("?last=5m&uncommitted=on&searched=cel").content.decode()
+
+
+def test_what_is_set_of_the_filters_is_a_chip_that_leads_to_the_page_without_it(ask):
+    chips = ask("?place=offset&offset=5&partition=1&shown=hex&uncommitted=on&cursor=1:7").context["chips"]
+    assert [each.text for each in chips] == ["from offset 5", "partition 1", "deserializer hex", "read_uncommitted"]
+    assert chips[1].without == "place=offset&offset=5&shown=hex&uncommitted=on"
+
+
+def test_times_have_milliseconds_in_the_list_and_beside_it(ask, cluster, clock):
+    clock.advance(123)
+    cluster.append("orders", 0, 1)
+    at = datetime.fromtimestamp(clock.now_ms() / 1000, UTC)
+    shown = f"{at:%Y-%m-%d %H:%M:%S}.123"
+    assert f">{shown}</time>" in ask("?partition=0").content.decode()
+    assert f">{shown} UTC</time>" in ask("0/60/").content.decode()
+
+
+def test_a_page_ends_before_the_time_it_is_bounded_by(ask, cluster, clock):
+    clock.advance(60_000)
+    moment = datetime.fromtimestamp(clock.now_ms() / 1000, UTC).isoformat().replace("+", "%2B")
+    cluster.append("orders", 0, 2)
+    assert places(ask(f"?until={moment}&partition=0&limit=25"))[0] == (0, 59)
+    response = ask(f"?place=offset&offset=50&partition=0&until={moment}")
+    assert places(response) == [(0, n) for n in range(50, 60)]
+    assert response.context["page"].cursor == ""
 
 
 def test_a_long_record_is_shown_whole_for_the_asking(ask, cluster):

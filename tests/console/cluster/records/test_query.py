@@ -14,8 +14,10 @@ from console.cluster.records.query import LIMITS, RecordQuery, read_cursor, writ
         "partition=99999999999999999999&cursor=0:-1",
     ],
 )
-def test_nonsense_in_the_address_is_as_nothing(address):
-    assert RecordQuery.parse(QueryDict(address)) == RecordQuery()
+def test_nonsense_in_the_address_is_as_nothing_and_told(address):
+    parsed = RecordQuery.parse(QueryDict(address))
+    assert parsed == RecordQuery()
+    assert len(parsed.problems) == len(address.split("&"))
 
 
 def test_what_the_address_says_is_asked():

@@ -2,11 +2,31 @@
 
 import pytest
 
-from console.cluster.records.reading import matcher, merged
+from console.cluster.records.matching import matcher
+from console.cluster.records.reading import merged
 from console.cluster.records.scan import RECORDS_PER_READ, Budget, Scan, Stop
 from console.kit.gateway.records.interface import RecordView
 from tests.fakes.records import FakeRecordStream
 from tests.manual_clock import ManualClock
+
+
+class Matching:
+    """A Matcher by a function of the record."""
+
+    note = undecoded = ""
+
+    def __init__(self, function=lambda record: True):
+        self._function = function
+
+    def __call__(self, record: RecordView) -> bool:
+        return self._function(record)
+
+    def renew(self) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
 
 MUCH = Budget(10**9, 10**9, 10**9)
 
@@ -19,7 +39,7 @@ def stream_of(lengths: dict[int, int], starts: dict[int, int] | None = None, siz
 
 
 def scan_of(stream, ends, budget=MUCH, matches=lambda record: True, clock=None) -> tuple[Scan, list[RecordView]]:
-    scan = Scan(stream, ends, budget, matches, (clock or ManualClock()).now_ms)
+    scan = Scan(stream, ends, budget, Matching(matches), (clock or ManualClock()).now_ms)
     found: list[RecordView] = []
     while scan.stopped is None:
         found += scan.step()
@@ -34,7 +54,7 @@ def test_the_end_is_where_it_was_when_the_scan_began():
 
 
 def test_an_empty_range_has_ended_before_anything_is_read():
-    scan = Scan(stream_of({0: 5}, {0: 5}), {0: 5}, MUCH, lambda record: True, ManualClock().now_ms)
+    scan = Scan(stream_of({0: 5}, {0: 5}), {0: 5}, MUCH, Matching(), ManualClock().now_ms)
     assert scan.stopped == Stop.END
     assert scan.progress.share == 100
 
@@ -70,7 +90,7 @@ def test_bytes_are_a_budget_too():
 
 def test_a_stream_that_brings_nothing_ends_with_its_time():
     clock = ManualClock()
-    scan = Scan(stream_of({0: 0}), {0: 10}, Budget(10, 10, 1_000), lambda record: True, clock.now_ms)
+    scan = Scan(stream_of({0: 0}), {0: 10}, Budget(10, 10, 1_000), Matching(), clock.now_ms)
     assert scan.step() == []
     assert scan.stopped is None
     clock.advance(1_000)
@@ -95,7 +115,7 @@ def test_a_stream_that_brings_nothing_ends_with_its_time():
 )
 def test_text_is_searched_as_text(search, searched, matches):
     record = RecordView(0, 0, 0, b"customer", "Order ŻÓŁĆ \xff".encode(), (("trace", b"ABC"), ("empty", None)))
-    assert matcher(search, searched)(record) is matches
+    assert matcher("orders", search, searched)(record) is matches
 
 
 def test_records_of_many_partitions_are_merged_by_time_without_gaps():

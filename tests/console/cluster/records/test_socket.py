@@ -7,11 +7,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AnonymousUser
 
-from console.cluster.records import search_and_tail, socket
+from console.cluster.records import socket, tail
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reader_slots import ReaderSlots
-from console.cluster.records.search_and_tail import SearchReader, TailReader
 from console.cluster.records.socket import PAUSED_TOO_LONG, RecordsConsumer
+from console.cluster.records.tail import TailReader
 from console.kit.audit.models import Tally
 from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE
 from console.state.clusters.models import Topic
@@ -62,15 +62,15 @@ async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, reader, pa
     rows = "".join(each["rows"] for each in messages)
     assert rows.count("<tr") == len([n for n in range(300) if "29" in str(n)])
     assert messages[-1]["ended"] == "end reached"
-    assert "in 300 records" in messages[-1]["status"]
-    assert messages[-1]["cursor"] == ""
+    assert messages[-1]["summary"] == "Searched all 300 records: 13 found."
+    assert messages[-1]["offers"] == ""
 
 
 async def test_a_search_says_before_how_much_it_may_read_and_where_it_ends(topic, reader, page):
     websocket = page(reader, "search", "search=29&place=oldest&limit=50")
     assert await websocket.connect()
     outlook = json.loads(await websocket.receive_text())["outlook"]
-    assert outlook == "Searching 300 records at most; it ends at 50 found, 512 MB read or 60 s."
+    assert outlook == "Searching 300 records at most. It ends at 50 found, 512 MB read or 60 s."
     await websocket.disconnect()
 
 
@@ -96,7 +96,13 @@ async def test_a_search_that_found_as_many_as_the_page_shows_says_where_to_go_on
     messages = await until_over(await begun(page(reader, "search", "search=1&place=oldest&limit=25")))
 
     assert "".join(each["rows"] for each in messages).count("<tr") == 25
-    assert (messages[-1]["ended"], messages[-1]["cursor"]) == ("limit reached", "0:106,1:0")
+    assert messages[-1]["ended"] == "limit reached"
+    assert (
+        messages[-1]["summary"]
+        == "Searched the oldest 106 of 300 records: 25 found. 194 newer records were not searched."
+    )
+    assert "Continue search: newer records" in messages[-1]["offers"]
+    assert "place=oldest&amp;limit=25&amp;continued=on&amp;cursor=0%3A106%2C1%3A0" in messages[-1]["offers"]
 
 
 async def test_a_tail_that_dropped_goes_on_where_it_was(topic, reader, page, cluster):
@@ -244,27 +250,20 @@ def test_slots_are_counted_for_each_person_and_altogether():
 
 
 def test_a_tail_that_cannot_keep_up_goes_to_the_end_and_says_so(cluster, topic, monkeypatch):
-    monkeypatch.setattr(search_and_tail, "TAIL_BEHIND_MAX", 500)
+    monkeypatch.setattr(tail, "TAIL_BEHIND_MAX", 500)
     reader = TailReader(cluster, topic, 2, RecordQuery())
     cluster.append(topic, 0, 1_000)
     turn = reader.turn()
 
-    assert (len(turn.records), turn.skipped) == (search_and_tail.TAIL_RECORDS_PER_TURN, 900)
+    assert (len(turn.records), turn.skipped) == (tail.TAIL_RECORDS_PER_TURN, 900)
     assert reader.turn().records == ()
     reader.close()
 
 
 def test_a_tail_ends_after_its_time(cluster, topic, clock):
     reader = TailReader(cluster, topic, 2, RecordQuery(), clock.now_ms)
-    clock.advance(search_and_tail.TAIL_MILLISECONDS_MAX)
+    clock.advance(tail.TAIL_MILLISECONDS_MAX)
     assert reader.turn().ended == "followed for 30 minutes"
-
-
-def test_a_search_from_the_newest_looks_at_a_bounded_part(cluster, topic, monkeypatch):
-    monkeypatch.setattr("console.cluster.records.reading.SEARCH_NEWEST_OFFSETS", 100)
-    reader = SearchReader(cluster, topic, 2, RecordQuery(search="9"))
-    turn = reader.turn()
-    assert (turn.progress.read, turn.ended) == (50, "end reached")
 
 
 @pytest.mark.parametrize("mode", ["search&search=order&place=oldest", "tail"])

@@ -11,7 +11,9 @@ from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
 from console.cluster.schemas.avro_decoding import VALUES_MAX, decode
 from console.cluster.schemas.avro_encoding import encode
 from console.cluster.schemas.avro_schema import TYPES_MAX, read_schema
+from console.cluster.schemas.codec import Usable, encoded
 from console.cluster.schemas.errors import NotDecodedError, NotEncodedError, UnusableSchemaError
+from console.cluster.schemas.registry import Schema
 
 EVERYTHING = {
     "type": "record", "name": "All", "namespace": "a.b",
@@ -56,13 +58,50 @@ def test_it_is_read_and_written_as_fastavro_does():
         ({"type": "int", "logicalType": "date"}, "2026-11-23", "2026-11-23"),
         ({"type": "long", "logicalType": "timestamp-millis"}, "2026-11-23T05:06:07Z", "2026-11-23T05:06:07Z"),
         ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "-12.3", "-12.30"),
-        ("double", "nan", "nan"),
+        ("double", "nan", "NaN"),
+        ("double", "NaN", "NaN"),
+        ("float", "Infinity", "Infinity"),
+        ("double", "-Infinity", "-Infinity"),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}, "999.99", "999.99"),
+        (
+            {"type": "string", "logicalType": "uuid"},
+            "123e4567-e89b-12d3-a456-426614174000",
+            "123e4567-e89b-12d3-a456-426614174000",
+        ),
+        ({"type": "int", "logicalType": "time-millis"}, 86_399_999, 86_399_999),
         ({"type": "int", "logicalType": "date"}, 2**31 - 1, 2**31 - 1),
     ],
 )
 def test_what_has_a_meaning_is_told_as_a_person_writes_it(type_, value, told):
     node = read_schema(json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": type_}]}))
     assert decode(node, encode(node, {"x": value})) == {"x": told}
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "reason"),
+    [
+        ({"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}, "1000.00", "6 digits, and at most 5"),
+        ({"type": "fixed", "name": "D", "size": 8, "logicalType": "decimal", "precision": 3}, 1000, "at most 3"),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2}, "1.234", "is no bytes"),
+        ({"type": "string", "logicalType": "uuid"}, "", "“” is no string \\(uuid\\)"),
+        ({"type": "string", "logicalType": "uuid"}, "123e4567e89b12d3a456426614174000", "is no string"),
+        ({"type": "int", "logicalType": "time-millis"}, 86_400_000, "86400000 is no int \\(time-millis\\)"),
+        ({"type": "int", "logicalType": "time-millis"}, -1, "is no int"),
+        ({"type": "long", "logicalType": "time-micros"}, 86_400_000_000, "is no long"),
+        ("double", "Nan", "is no double"),
+    ],
+)
+def test_a_value_that_its_logical_type_has_not_is_refused(type_, value, reason):
+    node = read_schema(json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": type_}]}))
+    with pytest.raises(NotEncodedError, match=f"^x: .*{reason}"):
+        encode(node, {"x": value})
+
+
+@pytest.mark.parametrize("typed", ["NaN", '{"x": NaN}', "[Infinity]", "-Infinity"])
+def test_a_bare_nan_is_no_json(typed):
+    schema = Schema('{"type": "record", "name": "R", "fields": [{"name": "x", "type": "double"}]}', id=1)
+    with pytest.raises(NotEncodedError, match=r"this is no JSON: .* written as a text"):
+        encoded(Usable(schema, read_schema(schema.text)), typed)
 
 
 def test_bytes_that_are_all_of_a_record_stand_as_they_are():

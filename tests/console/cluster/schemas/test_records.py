@@ -11,11 +11,13 @@ from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, Proto
 from confluent_kafka.serialization import MessageField, SerializationContext
 from django.urls import reverse
 
+from console.cluster.records.matching import matcher
 from console.cluster.schemas import json_check
-from console.cluster.schemas.codec import LOOKUPS_PER_PAGE, KeptSchemas, PageDecoder
+from console.cluster.schemas.codec import LONG_LOOKUPS_PER_PAGE, LOOKUPS_PER_PAGE, KeptSchemas, PageDecoder
 from console.cluster.schemas.errors import NotEncodedError
 from console.cluster.schemas.registry import Schema
 from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.records.interface import RecordView
 from tests.console.cluster.schemas.conftest import ORDER, ORDER_WITH_NOTE
 from tests.interop.test_schema_registry import JSON_ORDER, message_class
 
@@ -116,6 +118,57 @@ def test_without_a_registry_records_are_shown_as_before(page, settings):
     settings.SCHEMA_REGISTRY = None
     value = page(b'\0\0\0\0\1{"a": 1}').context["records"][0].value
     assert "Confluent wire format, schema id 1" in value.note
+
+
+@pytest.mark.parametrize("schema", ['["null","int"]', '"string"'])
+def test_a_framed_record_of_eight_bytes_is_decoded_where_the_registry_has_its_schema(page, registry, topic, schema):
+    schema_id = registry.register(f"{topic}-value", Schema(schema))
+    data = b"\0" + struct.pack(">i", schema_id) + (b"\x04ab" if "string" in schema else b"\x02\x9a\x02")
+    assert len(data) == 8
+    value = page(data).context["records"][0].value
+    assert (value.text, value.schema_id) == ('"ab"' if "string" in schema else "141", schema_id)
+
+
+def test_a_long_of_java_stays_eight_bytes(page, registry, topic):
+    """Of 1 << 40 the registry has no schema; of the last one the bytes do not fit."""
+    schema_id = registry.register(f"{topic}-value", Schema(ORDER_WITH_NOTE))
+    for number in (5, 1 << 40, (schema_id << 24) + 0x027F7F):
+        value = page(struct.pack(">q", number)).context["records"][0].value
+        assert (value.kind, value.note) == ("hex", ""), number
+
+
+def test_longs_of_java_take_no_lookup_from_records_with_a_schema(settings):
+    settings.SCHEMA_REGISTRY = object()
+    looked_up = []
+
+    class Refusing(KeptSchemas):
+        def ask(self, schema_id):
+            looked_up.append(schema_id)
+            raise GatewayError("away")
+
+    decoder = PageDecoder(Refusing())
+    assert [decoder.decode(struct.pack(">q", each << 24)) for each in range(1, 200)] == [None] * 199
+    assert len(looked_up) == LONG_LOOKUPS_PER_PAGE
+    decoder.decode(b"\0\0\0\x02\0x")
+    assert looked_up[-1] == 512
+
+
+def test_what_the_page_shows_of_a_record_with_a_schema_is_what_a_search_and_an_expression_match(
+    page, confluent, registry, topic, operator, client_of
+):
+    avro = AvroSerializer(confluent, ORDER_WITH_NOTE)({"id": 141, "note": "PAID"}, value_of(topic))
+    framed_json = JSONSerializer(JSON_ORDER, confluent)({"id": 141}, value_of(f"{topic}-json"))
+    for data, needle, expression in (
+        (avro, '"note": "PAID"', "value.id >= 100.0 && value.note == 'PAID'"),
+        (framed_json, '"id": 141', "value.id == 141"),
+    ):
+        assert needle in page(data).context["records"][0].value.text
+        for search, searched in ((needle, "value"), (expression, "cel")):
+            wanted = matcher(topic, search, searched)
+            assert wanted(RecordView(0, 0, 0, None, data)), (needle, searched, wanted.note)
+            assert not wanted(RecordView(0, 0, 0, None, data.replace(b"PAID", b"FREE").replace(b"\x9a\x02", b"\x02")
+                                         .replace(b"141", b"1")))  # fmt: skip
+            wanted.close()
 
 
 def test_a_page_asks_for_few_schemas_and_for_each_but_once(settings):

@@ -212,6 +212,7 @@ FOR_OPERATORS = {
 #: Posted to to compare, by who may look; without a plan's digest nothing is changed.
 COMPARES = {"declaration"}
 FOR_READERS = {"topic-records", "topic-contents", "topic-record", "topic-records-histogram", "topic-records-compare"}
+FOR_READERS |= {"topic-records-export", "topic-records-export-count"}
 FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone", "changes", "change"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
     *("cluster-add", "cluster-change", "cluster-remove", "cluster-afresh", "topic-protection-remove"),

@@ -29,7 +29,14 @@ CONFIGURED = ("wk.cfg", "wk.off", "wk.st", "subjects", "pings", "lines.off")
 #: Ways to what is in records, and to figures made of them.
 READING = (
     *("+records/?place=oldest", "+records/?format=csv", "+records/?format=jsonl", "+records/?search=inside&format=csv"),
-    *("+records/0/0/", "+records/0/0/?part=value", "+records/histogram/", "+contents/"),
+    *(
+        "+records/0/0/",
+        "+records/0/0/?part=value",
+        "+records/histogram/",
+        "+records/export/?format=jsonl",
+        "+records/export/count/",
+        "+contents/",
+    ),
     *("+records/compare/?left=0:0&right=0:0",),
 )
 CHANGING = ("+delete/", "+partitions/", "+set/", "+configure/", "+purge/")
@@ -64,8 +71,10 @@ def test_only_administrators_read_them(topic, reader, operator, administrator, c
         assert {each: answer.status_code for each, answer in answers.items()} == dict.fromkeys(READING, 403)
         assert "only administrators" in answers[READING[0]].content.decode()
         assert client_of(person).get(f"/topics/{topic}/").status_code == 200
-    answers = {each: client_of(administrator).get(f"/topics/{topic}/{each}").status_code for each in READING}
-    assert answers == dict.fromkeys(READING, 200)
+    answers = {each: client_of(administrator).get(f"/topics/{topic}/{each}") for each in READING}
+    assert {each: answer.status_code for each, answer in answers.items()} == dict.fromkeys(READING, 200)
+    for answer in answers.values():
+        answer.close()
 
 
 @pytest.mark.parametrize("topic", INTERNAL + CONFIGURED)

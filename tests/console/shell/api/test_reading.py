@@ -75,3 +75,14 @@ def test_records_need_the_persons_right_beside_the_scope(program, viewer, reader
     assert program(viewer).get("topics/orders/records").status_code == 403
     (row,) = program(reader).get("topics/orders/records").json()["rows"]
     assert (row["offset"], row["key"], row["value"]) == (0, "k", "v")
+
+
+def test_a_program_is_told_what_a_search_has_looked_at_and_which_word_is_not_known(program, reader, cluster, collect):
+    cluster.create_topic("orders", 1, 1)
+    cluster.produce_record("orders", 0, b"k", b"v")
+    collect()
+    answer = program(reader).get("topics/orders/records", search="k", searched="key").json()
+    assert [row["key"] for row in answer["rows"]] == ["k"]
+    assert answer["note"] == "Searched all 1 record: 1 found."
+    answer = program(reader).get("topics/orders/records", place="moment").json()
+    assert answer["note"].startswith("place=moment is not known and is ignored.")
