@@ -34,6 +34,7 @@ def api_versions_handler(others: Iterable[Handler]) -> Handler:
     def handle_api_versions(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
         if not names_its_software(request, context.api_version):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+        context.session.introduce(request.client_software_name, request.client_software_version)
         is_own = request.client_software_name == OWN_SOFTWARE
         api_keys = told_to_own if is_own else told_to_all
         door = context.session.door

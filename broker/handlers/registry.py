@@ -19,6 +19,7 @@ from broker.handlers import (
     delete_topics,
     describe_acls,
     describe_client_quotas,
+    describe_client_traffic,
     describe_cluster,
     describe_configs,
     describe_delegation_token,
@@ -122,6 +123,7 @@ _SERVED: tuple[Handler, ...] = (
     alter_user_scram_credentials.HANDLER,
     preview_retention.HANDLER,
     describe_requests.HANDLER,
+    describe_client_traffic.HANDLER,
 )
 
 HANDLERS: tuple[Handler, ...] = (*_SERVED, api_versions_handler(_SERVED))

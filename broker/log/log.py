@@ -256,6 +256,13 @@ class Log(LogParts):
         """The offset that follows the last batch of `found`, just read from `fetch_offset` on. Raises ApiError."""
         return self._reader.offset_after(fetch_offset, found)
 
+    def count_offsets(self, fetch_offset: int, found: LogSlice) -> int:
+        """Return how many offsets `found` has, just read from `fetch_offset` on. Never looks into a file.
+
+        Exact for what ends at the end of a segment or among the newest batches, elsewhere by the segment's mean.
+        """
+        return self._reader.count_offsets(fetch_offset, found)
+
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
         """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
 

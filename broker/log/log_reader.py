@@ -101,6 +101,19 @@ class LogReader:
                 return segment.next_offset if is_all else segment.last_offset_before(end) + 1
         raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
 
+    def count_offsets(self, fetch_offset: int, found: LogSlice) -> int:
+        """See `Log.count_offsets`."""
+        segments, end = self._segments, found.position + found.length
+        for segment in segments.opened_from(fetch_offset):
+            if segment.file is found.file:
+                if end == segment.size_bytes:
+                    return segments.end_of(segment) - fetch_offset
+                last_offset = segment.recent_offset_before(end)
+                if last_offset is not None:
+                    return last_offset + 1 - fetch_offset
+                return round((segments.end_of(segment) - segment.base_offset) * found.length / segment.size_bytes)
+        raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
+
     def looked_up(self, timestamp_ms: int | None, log_start_offset: int) -> LookedUp | None:
         """See `Log.looked_up`."""
         self._availability.refuse_if_offline()

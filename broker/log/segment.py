@@ -303,6 +303,10 @@ class Segment(StoredSegment):
             raise self._corrupt(damage) from None
         return start + header.size_bytes
 
+    def recent_offset_before(self, end: int) -> int | None:
+        """Return what `last_offset_before` does, without a look into the file; None where it would need one."""
+        return self._recent.last_offset_before(end)
+
     def last_offset_before(self, end: int) -> int:
         """Last offset of the batch that ends at `end` (a batch boundary behind the segment's start)."""
         last_offset = self._recent.last_offset_before(end)

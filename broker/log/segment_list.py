@@ -55,6 +55,12 @@ class SegmentList:
                 self._opened.use(segment)
             yield segment
 
+    def end_of(self, segment: Segment) -> int:
+        """Return the offset behind the segment's last one: where the next segment begins, or where the log ends."""
+        if segment is self.active:
+            return self.active.next_offset
+        return self._base_offsets[bisect_right(self._base_offsets, segment.base_offset)]
+
     def add(self, segment: Segment) -> None:
         """A new active segment; the old one has been sealed."""
         old, self.active = self.active, segment

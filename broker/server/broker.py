@@ -166,6 +166,8 @@ class Broker:
         )
         exits.add(parts.housekeeping.stop)
         parts.housekeeping.start()
+        exits.add(parts.traffic_sweep.stop)
+        parts.traffic_sweep.start()
         exits.add(parts.log_dir_moves.stop)
         parts.log_dir_moves.start()
         exits.add(parts.coordination.stop, parts.replication.stop)

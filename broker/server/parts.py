@@ -37,6 +37,8 @@ from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
+from broker.runtime.traffic_sweep import TrafficSweep
+from broker.security.client_traffic import ClientTraffic
 from broker.server.addresses import Addresses
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
@@ -79,6 +81,8 @@ class Parts:
         self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
         self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
         self.room = self._room()
+        self.client_traffic = ClientTraffic(clock.monotonic_ms)
+        self.traffic_sweep = TrafficSweep(self.client_traffic, ground.turns)
         self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
         limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
         limit_connections()
@@ -177,6 +181,7 @@ class Parts:
             retention_previews=self.previews,
             request_times=RequestTimes(),
             quotas=self.security.quotas,
+            client_traffic=self.client_traffic,
             producer_ids=ProducerIds(ground.store, config.broker_id),
             delegation_tokens=self.security.tokens.delegation,
             controller=self.controller,

@@ -38,6 +38,7 @@ from broker.runtime.security.delegation_tokens import DelegationTokens
 from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
+from broker.security.client_traffic import ClientTraffic, TrafficOfClient
 from broker.security.session import Session
 
 
@@ -67,6 +68,7 @@ class Services:
     retention_previews: RetentionPreviews
     request_times: RequestTimes
     quotas: Quotas
+    client_traffic: ClientTraffic
     producer_ids: ProducerIds
     delegation_tokens: DelegationTokens
     controller: ControllerRuntime
@@ -87,6 +89,13 @@ class RequestContext(NamedTuple):
     api_version: int
     client_id: str
     session: Session
+
+
+def traffic_of(context: RequestContext) -> TrafficOfClient:
+    """Return what the client's Produce and Fetch are added to, and keep it with the session."""
+    session = context.session
+    session.traffic = traffic = context.services.client_traffic.of(session.identity(context.client_id))
+    return traffic
 
 
 #: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).

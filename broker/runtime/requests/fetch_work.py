@@ -34,7 +34,7 @@ from broker.replication.fetch_session import Answered, Fetch, TopicKey
 from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.follower_reads import diverging, refused
 from broker.runtime.replication.hosted_partition import ReadResult
-from broker.runtime.requests.context import RequestContext
+from broker.runtime.requests.context import RequestContext, traffic_of
 from broker.runtime.requests.current_leader import current_leader, refusal
 from broker.security.operations import Operation, ResourceType
 from broker.security.quotas.windows import WindowedRate
@@ -75,6 +75,8 @@ class FetchWork:
         self._lacks_zstd = context.api_version < _FIRST_VERSION_WITH_ZSTD
         self._bytes_in_memory = 0
         self._answers: list[Answered] = []
+        #: What is to be counted for the client when it is sent: topic, offsets and bytes of each partition with records.
+        self._taken: list[tuple[str, int, int]] = []
         #: Where each partition stands in the request, once it waits for them.
         self._places: dict[TopicPartition, int] = {}
 
@@ -155,8 +157,21 @@ class FetchWork:
             session_id, answers = self._fetch.finish(self._answers)
         except ApiError as error:
             return FetchResponse(error_code=error.code)
+        if self._taken:
+            self._count_taken()
         respond = self._respond
         return respond(session_id, answers, throttle_time_ms, self._has_errors, self._context)
+
+    def _count_taken(self) -> None:
+        context = self._context
+        traffic = context.session.traffic
+        if traffic is None or traffic.client_id != context.client_id:
+            traffic = traffic_of(context)
+        read = traffic.read
+        for topic, offsets, size in self._taken:
+            counter = read[topic]
+            counter.records += offsets
+            counter.bytes += size
 
     # -- a pass over the partitions
 
@@ -181,6 +196,7 @@ class FetchWork:
         #: By topic, asked again at each look: a right that is taken while the client waits counts.
         self._may_read: dict[str, bool] = {}
         self._bytes_read = self._bytes_in_memory = 0
+        self._taken = []
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
         self._can_gain = bool(self._fetch.partitions)
@@ -228,11 +244,15 @@ class FetchWork:
             if special is not None:
                 self._can_gain = False
                 return special
-            records = self._payload(result.slice)
+            found = result.slice
+            records = self._payload(found)
             bytes_read = self._bytes_read + len(records)
             if bytes_read < self._bytes_min and _leaves_records(result, asked.fetch_offset):
                 self._can_gain = False
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
+            if found.length:
+                offsets = result.log.count_offsets(asked.fetch_offset, found)
+                self._taken.append((topic_partition.topic, offsets, found.length))
         except ColdReadError as error:
             self._cold.append(error.part)
             return refused(asked.partition, ErrorCode.NONE)

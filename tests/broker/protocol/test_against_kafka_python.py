@@ -28,7 +28,7 @@ THEIRS = _their_classes()
 #: They turn these into sets of bits; test_against_kio compares them.
 BITFIELDS = {"authorized_operations", "topic_authorized_operations", "cluster_authorized_operations"}
 #: This broker's alone.
-OWN = {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS}
+OWN = {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS, ApiKey.DESCRIBE_CLIENT_TRAFFIC}
 BETWEEN_BROKERS = {
     ApiKey.LEADER_AND_ISR,
     ApiKey.STOP_REPLICA,

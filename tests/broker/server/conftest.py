@@ -69,6 +69,7 @@ from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSet
 from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
+from broker.security.client_traffic import ClientTraffic
 from broker.security.delegation_tokens import Lifetimes
 from broker.security.login import login
 from broker.security.rights import UNLIMITED, Rights
@@ -294,6 +295,7 @@ class Served:
         self.quota_clock = ManualClock()
         self.quotas = Quotas(self.entity_configs, self.config, lambda: self.quota_clock.monotonic_ms() * 1_000_000)
         self.credentials = Credentials(self.store)
+        self.client_traffic = ClientTraffic(clock.monotonic_ms)
         services = self.services = Services(
             config=self.config,
             cluster_id="cluster",
@@ -317,6 +319,7 @@ class Served:
             retention_previews=self.previews,
             request_times=self.request_times,
             quotas=self.quotas,
+            client_traffic=self.client_traffic,
             producer_ids=ProducerIds(self.store, 1),
             delegation_tokens=DelegationTokens(None, TokenSettings(b"", Lifetimes(1, 1), 1), clock, lambda: False),
             controller=self.controller,

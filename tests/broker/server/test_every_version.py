@@ -45,6 +45,7 @@ from broker.protocol.messages.delete_records import (
 from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from broker.protocol.messages.describe_acls import DescribeAclsRequest
 from broker.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
+from broker.protocol.messages.describe_client_traffic import DescribeClientTrafficRequest
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
@@ -332,6 +333,7 @@ REQUESTS = {
         topics=[TopicRequest(name=topic)]
     ),
     ApiKey.DESCRIBE_REQUESTS: lambda version, topic: DescribeRequestsRequest(),
+    ApiKey.DESCRIBE_CLIENT_TRAFFIC: lambda version, topic: DescribeClientTrafficRequest(),
     ApiKey.PREVIEW_RETENTION: lambda version, topic: PreviewRetentionRequest(
         topics=[PreviewRetentionTopic(name=topic, partitions=None)]
     ),

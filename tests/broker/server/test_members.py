@@ -35,6 +35,7 @@ FOR_MEMBERS = {
     ApiKey.WRITE_TXN_MARKERS: 0,
     ApiKey.PREVIEW_RETENTION: 0,
     ApiKey.DESCRIBE_REQUESTS: 0,
+    ApiKey.DESCRIBE_CLIENT_TRAFFIC: 0,
 }
 #: Whose answers have a place for an error at their top.
 REFUSED_UNREAD = [

@@ -44,7 +44,7 @@ async def test_only_programs_of_this_product_are_told_of_its_own_apis(served):
     request = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
     response = await (await served.client()).ask(request, 3)
     own = {each.api_key for each in response.api_keys if each.api_key >= OWN_APIS_FROM}
-    assert own == {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS}
+    assert own == {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS, ApiKey.DESCRIBE_CLIENT_TRAFFIC}
 
 
 async def test_what_is_advertised_is_served_but_for_the_produce_versions_that_librdkafka_looks_for(served):

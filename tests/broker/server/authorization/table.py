@@ -251,6 +251,7 @@ NEEDS: dict[ApiKey, Needs] = {
         lambda version: {"results": [{"user": "u", **_with_message(CLUSTER)}]},
     ),
     ApiKey.DESCRIBE_REQUESTS: Needs(_all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER)),
+    ApiKey.DESCRIBE_CLIENT_TRAFFIC: Needs(_all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER)),
     ApiKey.PREVIEW_RETENTION: Needs(
         _all(on_topic(Operation.ALTER_CONFIGS)),
         lambda version: {"topics": [{"name": "t", **_with_message(CLUSTER)}]},

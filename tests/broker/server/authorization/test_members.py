@@ -3,7 +3,13 @@
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.handlers import describe_requests, leader_and_isr, preview_retention, write_txn_markers
+from broker.handlers import (
+    describe_client_traffic,
+    describe_requests,
+    leader_and_isr,
+    preview_retention,
+    write_txn_markers,
+)
 from broker.protocol.api_keys import ApiKey
 from broker.security.operations import Operation
 from broker.security.rights import UNLIMITED
@@ -16,6 +22,7 @@ from tests.members import MEMBERSHIP
 ALLOWED = {
     write_txn_markers.HANDLER: on_cluster(Operation.ALTER),
     describe_requests.HANDLER: on_cluster(Operation.DESCRIBE),
+    describe_client_traffic.HANDLER: on_cluster(Operation.DESCRIBE),
     preview_retention.HANDLER: on_topic(Operation.ALTER_CONFIGS),
 }
 
