@@ -75,7 +75,7 @@ class FetchWork:
         self._lacks_zstd = context.api_version < _FIRST_VERSION_WITH_ZSTD
         self._bytes_in_memory = 0
         self._answers: list[Answered] = []
-        #: What is to be counted for the client when it is sent: topic, offsets and bytes of each partition with records.
+        #: What is counted for the client once it is sent: topic, offsets and bytes of each partition with records.
         self._taken: list[tuple[str, int, int]] = []
         #: Where each partition stands in the request, once it waits for them.
         self._places: dict[TopicPartition, int] = {}
