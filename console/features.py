@@ -19,6 +19,7 @@ PACKAGES = (
     "console.cluster.notes",
     "console.state.clusters",
     "console.state.consumers",
+    "console.state.client_applications",
     "console.cluster.schemas",
     "console.cluster.placement",
     "console.automation.staged_moves",

@@ -1,19 +1,24 @@
 """What hangs on a topic, for who deletes it or its records: all that *Dependencies* shows beside the groups.
 
-Stream jobs are processes; what else uses topics is told by the features that know it, which stand above this one. Who
-may not see one of them is told that there is one: it suffers all the same, and so belongs to what is confirmed.
+Stream jobs are processes, and brokers tell of clients; what else uses topics is told by the features that know it,
+which stand above this one. Who may not see one of them is told that there is one: it suffers all the same, and so
+belongs to what is confirmed.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from console.kit.access.reach import Reach, Resource
+from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
+from console.kit.common.clock import now_ms
 from console.kit.common.hook_point import HookPoint
 from console.processes.dependents import wirings
 from console.processes.models import ManagedProcess
+from console.state.consumers.traffic_edges import traffic_edges
 
+#: A client that has written or read a topic within this time is taken to run: it may pause between two batches.
+CLIENT_ACTIVE_MS = 5 * 60_000
 #: Sentences of one plan; the rest is counted.
 TOLD_MAX = 10
 
@@ -51,7 +56,7 @@ def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[Use, ...]]
     """By topic. What is out of `reach` is counted and not named."""
     wanted = frozenset(topics)
     found: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
-    for user in (*_streams(), *(each for users_of in USERS for each in users_of(wanted))):
+    for user in (*_streams(), *_clients(wanted), *(each for users_of in USERS for each in users_of(wanted))):
         for topic in wanted.intersection((*user.reads, *user.writes)):
             found[topic].append((user, _verb(user, topic)))
     return {topic: tuple(_uses(users, reach)) for topic, users in found.items()}
@@ -82,6 +87,16 @@ def _uses(users: Iterable[tuple[TopicUser, str]], reach: Reach) -> Iterator[Use]
 
 def _verb(user: TopicUser, topic: str) -> str:
     return " and ".join(verb for verb, topics in (("reads", user.reads), ("writes", user.writes)) if topic in topics)
+
+
+def _clients(topics: Collection[str]) -> Iterator[TopicUser]:
+    """Yield the clients that wrote or read one of the topics of late and are no members of a group that reads it."""
+    since_ms = now_ms() - CLIENT_ACTIVE_MS
+    for edge in traffic_edges(EVERYTHING, topics):
+        if edge.used_at_ms >= since_ms and not edge.is_group:
+            topic = frozenset((edge.topic,))
+            name = edge.name or "without a client id"
+            yield TopicUser(f"client {name}", "", True, *((), topic) if edge.is_produce else (topic, ()))
 
 
 def _streams() -> Iterator[TopicUser]:

@@ -22,6 +22,7 @@ from console.kit.gateway.retention.interface import (
 )
 from tests.fakes.acls import FakeAcls
 from tests.fakes.brokers import FakeBrokers
+from tests.fakes.clients import FakeClients
 from tests.fakes.credentials import FakeCredentials
 from tests.fakes.groups import FakeGroups
 from tests.fakes.moves import FakeMoves
@@ -57,6 +58,7 @@ class FakeGateway:
         self.brokers = FakeBrokers(self, self._brokers)
         self.moves = FakeMoves(self)
         self.producers = FakeProducers(self)
+        self.clients = FakeClients(self)
         self.credentials = FakeCredentials(self)
         self.quotas = FakeQuotas(self)
         self.acls = FakeAcls(self)

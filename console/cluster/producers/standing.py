@@ -49,6 +49,8 @@ class OpenTransaction:
     transaction: TransactionView | None = None
     #: Records from where it began to the end of the log, of whomever: they wait with it. None: the end is not known.
     waiting: int | None = None
+    #: Since it began, or since its last write where no coordinator tells when it began; None: neither is known.
+    open_ms: int | None = None
 
     @property
     def tone(self) -> str:
@@ -75,7 +77,9 @@ def open_transactions(
         standing, sentence = _standing(each, known, told.untold, now_ms)
         end = ends.get(each.partition)
         waiting = None if end is None else max(0, end - each.open_from)
-        found.append(OpenTransaction(each, each.open_from, standing, sentence, known, waiting))
+        began_ms = (known and known.started_at_ms) or each.last_at_ms
+        open_ms = None if began_ms is None else max(0, now_ms - began_ms)
+        found.append(OpenTransaction(each, each.open_from, standing, sentence, known, waiting, open_ms))
     return sorted(found, key=lambda each: (each.standing is not Standing.HANGING, each.producer.last_at_ms or 0))
 
 

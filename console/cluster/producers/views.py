@@ -19,6 +19,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.plan import Confirmation, MovedOnError
 from console.kit.plans.views import refusable
+from console.state.client_applications.queries import topic_clients
 from console.state.clusters.access import access_changing, access_topic
 
 
@@ -28,6 +29,7 @@ def producers(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     shows_ids = sees_all_names(request.user)
     context: dict[str, object] = {"topic": topic, "shows_ids": shows_ids}
+    context["clients"] = topic_clients(topic.name, "produce", shows_addresses=shows_ids)
     try:
         writers = writers_of(cluster_gateway(), topic)
     except GatewayError as error:

@@ -34,6 +34,7 @@ from confluent_kafka.admin import (
 
 from console.kit.gateway.acls.kafka import KafkaAcls
 from console.kit.gateway.brokers.kafka import KafkaBrokers
+from console.kit.gateway.clients.kafka import KafkaClients
 from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.at_once import Address
 from console.kit.gateway.connection.client import NO_TOPIC, ClusterClient
@@ -95,6 +96,7 @@ class KafkaGateway:
         self.groups = KafkaGroups(client, self._broker_addresses, request_timeout_seconds)
         self.moves = KafkaMoves(client, self.brokers, self._administration, request_timeout_seconds)
         self.producers = KafkaProducers(client, membership, request_timeout_seconds)
+        self.clients = KafkaClients(self.brokers, membership)
         self.credentials = KafkaCredentials(client)
         self.quotas = KafkaQuotas(client)
         self.acls = KafkaAcls(client, self.brokers, membership)

@@ -12,6 +12,7 @@ from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.kit.gateway.acls.interface import AclGateway
 from console.kit.gateway.brokers.interface import BrokerGateway
+from console.kit.gateway.clients.interface import ClientGateway
 from console.kit.gateway.credentials.interface import CredentialGateway
 from console.kit.gateway.groups.interface import GroupGateway
 from console.kit.gateway.moves.interface import MoveGateway
@@ -97,6 +98,9 @@ class ClusterGateway(Protocol):
 
     @property
     def producers(self) -> ProducerGateway: ...
+
+    @property
+    def clients(self) -> ClientGateway: ...
 
     @property
     def credentials(self) -> CredentialGateway: ...

@@ -12,6 +12,7 @@ STEPS = 2
 class Kind(StrEnum):
     TOPIC = "topic"
     GROUP = "group"
+    CLIENT = "client"
     STREAM = "stream"
     CONNECTOR = "connector"
     MIRROR = "mirror"
@@ -20,7 +21,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Node:
-    """ELSEWHERE is a topic of another cluster, as alias:name; a mirror is its flow."""
+    """ELSEWHERE is a topic of another cluster, as alias:name; a mirror is its flow; a client is its client id."""
 
     kind: Kind
     name: str

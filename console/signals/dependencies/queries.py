@@ -1,6 +1,6 @@
 """Who reads and writes topics, out of what the collector wrote, of what a person may see."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from console.processes.models import ManagedProcess
 from console.signals.dependencies.graph import Edge, Graph, Kind, Layer, Node
 from console.state.clusters.access import topics_within
 from console.state.consumers.access import partitions_within
+from console.state.consumers.traffic_edges import traffic_edges
 
 ROWS_PER_PAGE = 50
 SEARCH_LENGTH_MAX = 249
@@ -30,11 +31,23 @@ _RESOURCES = {
 }
 
 
+#: Records per second along an edge, of clients and groups.
+Rates = Mapping[Edge, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What writes or reads the topic of a row; `records_per_second` is None where no broker tells."""
+
+    node: Node
+    records_per_second: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class TopicRow:
     name: str
-    writers: list[Node]
-    readers: list[Node]
+    writers: list[Neighbour]
+    readers: list[Neighbour]
 
 
 def topic_page(parameters: QueryDict, reach: Reach) -> "Page[Any]":
@@ -52,20 +65,41 @@ def topic_page(parameters: QueryDict, reach: Reach) -> "Page[Any]":
 
 
 def rows_of(names: Collection[str], reach: Reach) -> list[TopicRow]:
-    graph = Graph([*process_edges(reach), *group_edges(names, reach)])
-    nodes = [Node(Kind.TOPIC, name) for name in names]
-    return [TopicRow(node.name, graph.writers(node), graph.readers(node)) for node in nodes]
+    rates = traffic_rates(reach, names)
+    graph = Graph([*process_edges(reach), *group_edges(names, reach), *client_edges(rates)])
+    return [
+        TopicRow(
+            node.name,
+            [Neighbour(writer, rates.get((writer, node))) for writer in graph.writers(node)],
+            [Neighbour(reader, rates.get((node, reader))) for reader in graph.readers(node)],
+        )
+        for node in (Node(Kind.TOPIC, name) for name in names)
+    ]
 
 
-def layers_around(middle: Node, reach: Reach) -> list[Layer]:
+def layers_around(middle: Node, reach: Reach, rates: Rates) -> list[Layer]:
     """Two steps to either side; groups are only asked for of the topics that are there. Empty: nobody knows of it."""
-    edges = list(process_edges(reach))
+    edges = [*process_edges(reach), *client_edges(rates)]
     if middle.kind is Kind.GROUP:
         edges += _edges_of_group(middle, reach)
     below = [node for layer in Graph(edges).around(middle) if layer.steps >= 0 for node in layer.nodes]
     graph = Graph([*edges, *group_edges([each.name for each in below if each.kind is Kind.TOPIC], reach)])
     is_known = middle in graph or (middle.kind is Kind.TOPIC and topics_within(reach).filter(name=middle.name).exists())
     return graph.around(middle) if is_known else []
+
+
+def traffic_rates(reach: Reach, topics: Collection[str] | None = None) -> Rates:
+    """Return records per second of clients and groups that write or read `topics`, or all topics in reach."""
+    rates = {}
+    for each in traffic_edges(reach, topics):
+        topic, node = Node(Kind.TOPIC, each.topic), Node(Kind.GROUP if each.is_group else Kind.CLIENT, each.name)
+        rates[(node, topic) if each.is_produce else (topic, node)] = each.records_per_second
+    return rates
+
+
+def client_edges(rates: Rates) -> Iterator[Edge]:
+    """Return those of clients. Groups are related to topics by what they have committed."""
+    return (edge for edge in rates if Kind.CLIENT in (edge[0].kind, edge[1].kind))
 
 
 def process_edges(reach: Reach) -> Iterator[Edge]:

@@ -11,10 +11,19 @@ from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.signals.dependencies.graph import Kind, Node
-from console.signals.dependencies.queries import NAMED_MAX, SHOWN_MAX, is_seen, layers_around, topic_page
+from console.signals.dependencies.queries import (
+    NAMED_MAX,
+    SHOWN_MAX,
+    Neighbour,
+    is_seen,
+    layers_around,
+    topic_page,
+    traffic_rates,
+)
+from console.state.client_applications.queries import last_look
 
 TITLES = ("topic", "written_by", "read_by")
-AROUND_TITLES = ("steps", "kind", "name")
+AROUND_TITLES = ("steps", "kind", "name", "records_per_second")
 
 
 @require_safe
@@ -34,6 +43,7 @@ def dependencies(request: UserRequest) -> HttpResponseBase:
         "named_max": NAMED_MAX,
         "named_rest": f"{NAMED_MAX}:",
         "internal": request.GET.get("internal") == "on",
+        "look": last_look(),
     }
     return render(request, "dependencies/list.html", context)
 
@@ -54,14 +64,28 @@ def _refuse(user: User) -> None:
 
 
 def _around(request: UserRequest, middle: Node, reach: Reach) -> HttpResponseBase:
-    layers = layers_around(middle, reach)
+    rates = traffic_rates(reach)
+    layers = layers_around(middle, reach, rates)
     if not layers:
         raise Http404(f"Nothing is known of the {middle.kind} {middle.name}.")
     if wants_csv(request):
-        rows = [(layer.steps, node.kind, node.name) for layer in layers for node in layer.nodes]
+        rows = [
+            (layer.steps, node.kind, node.name, rates.get((node, middle), rates.get((middle, node))))
+            for layer in layers
+            for node in layer.nodes
+        ]
         return csv_response(request, "dependencies", AROUND_TITLES, rows)
-    return render(request, "dependencies/around.html", {"middle": middle, "layers": layers, "shown_max": SHOWN_MAX})
+    shown = [
+        (layer, [(node, rates.get((node, middle), rates.get((middle, node)))) for node in layer.nodes[:SHOWN_MAX]])
+        for layer in layers
+    ]
+    context = {"middle": middle, "layers": layers, "shown": shown, "look": last_look()}
+    return render(request, "dependencies/around.html", context)
 
 
-def _words(nodes: list[Node]) -> list[str]:
-    return [f"{node.kind}:{node.name}" for node in nodes]
+def _words(neighbours: list[Neighbour]) -> list[str]:
+    return [f"{each.node.kind}:{each.node.name}{_rate_words(each.records_per_second)}" for each in neighbours]
+
+
+def _rate_words(records_per_second: float | None) -> str:
+    return "" if records_per_second is None else f" {round(records_per_second, 2)}/s"

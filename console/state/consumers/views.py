@@ -6,12 +6,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.kit.access.reach import Resource
-from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.access.rights import Right, reach_of, require_somewhere, sees_all_names
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.groups.interface import CONSUMER, STREAMS
 from console.kit.tables.arrangement import rows_for
+from console.state.client_applications.queries import topic_clients
 from console.state.clusters.access import access_topic
 from console.state.consumers.access import access_group, reads_beyond
 from console.state.consumers.chart import lag_chart
@@ -107,4 +108,5 @@ def topic_consumers(request: UserRequest, name: str) -> HttpResponseBase:
     page = partition_page(places, query)
     groups = {each.group.pk: each.group for each in page}
     context = {"topic": topic, "query": query, "page": page, "groups": groups.values()}
+    context["clients"] = topic_clients(topic.name, "fetch", shows_addresses=sees_all_names(request.user))
     return render(request, "consumers/topic.html", context)

@@ -11,11 +11,12 @@ from console.kit.common.clock import now_ms
 from console.processes.registry import add_process
 from console.signals.dependencies.graph import Kind
 from console.signals.dependencies.queries import rows_of
+from console.state.client_applications.models import ClientTraffic
 from console.state.clusters.models import Topic
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 from tests.console.confirming import digest_in
 
-_WORDS = {Kind.STREAM: "stream job", Kind.CONNECTOR: "connector", Kind.MIRROR: "mirror"}
+_WORDS = {Kind.CLIENT: "client", Kind.STREAM: "stream job", Kind.CONNECTOR: "connector", Kind.MIRROR: "mirror"}
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +32,16 @@ def _wired(db, settings):
     MirroredTopic.objects.create(flow="west->here", topic="clicks", target="copy", at_ms=now_ms())
     MirroredTopic.objects.create(flow="here->west", cluster="west", topic="clicks", target="here.clicks")
     MirroredTopic.objects.create(flow="here->west", cluster="west", topic="copy", target="here.copy")
+    for client_id, is_produce in (("app-x", True), ("auditor", False)):
+        ClientTraffic.objects.create(
+            principal="User:app",
+            client_id=client_id,
+            topic="clicks",
+            is_produce=is_produce,
+            records_per_second=150,
+            bytes_per_second=15_000,
+            used_at_ms=now_ms(),
+        )
     for group in ("readers", "secret-readers"):
         row = ConsumerGroup.objects.create(name=group, state="Empty", coordinator=1, verdict="ok")
         GroupPartition.objects.create(group=row, topic="clicks", partition=0, committed=1, verdict="ok")
@@ -41,7 +52,8 @@ def test_a_deletion_names_whoever_the_graph_has_beside_the_topic(topic):
     told = doomed(Topic.objects.get(name=topic), EVERYTHING)
     (row,) = rows_of([topic], EVERYTHING)
     named = {each.clause for each in told.uses}
-    for node, verb in [(each, "writes") for each in row.writers] + [(each, "reads") for each in row.readers]:
+    for each, verb in [(each, "writes") for each in row.writers] + [(each, "reads") for each in row.readers]:
+        node = each.node
         if node.kind is Kind.GROUP:
             assert node.name in told.groups
         else:

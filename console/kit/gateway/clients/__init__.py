@@ -1,0 +1,1 @@
+"""Client applications: which of them write and read which topics."""

@@ -1,0 +1,1 @@
+"""Client applications: which clients write and read which topics, as the brokers count what reaches them."""

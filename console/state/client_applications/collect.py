@@ -1,0 +1,31 @@
+"""The collector's look at clients: what every broker counts of them."""
+
+from collections.abc import Callable
+
+from console.kit.gateway.clients.interface import ClientGateway
+from console.kit.gateway.errors import GatewayError
+from console.kit.live.push import push_partial
+from console.state.client_applications import store
+from console.state.client_applications.feature import GROUP
+from console.state.client_applications.rows import silent_brokers, traffic_rows
+
+
+
+class ClientCollector:
+    """For one thread."""
+
+    def __init__(self, gateway: ClientGateway, clock_ms: Callable[[], int]):
+        self._gateway = gateway
+        self._now_ms = clock_ms
+
+    def look(self) -> None:
+        """Raises GatewayError while no broker can be asked."""
+        try:
+            told = self._gateway.traffic()
+        except GatewayError as error:
+            store.keep_error(str(error))
+            raise
+        at_ms = self._now_ms()
+        is_told = any(views is not None for views in told.values())
+        store.keep(traffic_rows(told, at_ms), at_ms, is_told=is_told, silent=silent_brokers(told))
+        push_partial(GROUP, "live/resync.html", {"version": at_ms})

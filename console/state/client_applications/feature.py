@@ -1,0 +1,52 @@
+"""Declares client applications: which clients write and read which topics."""
+
+from console.kit.access.places import Place
+from console.kit.access.reach import Resource
+from console.kit.features.api import Read
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
+from console.kit.features.tier import CollectorTier
+
+#: The channel group of pages with clients, told that there are new figures.
+GROUP = "client-applications"
+
+FEATURE = Feature(
+    package="console.state.client_applications",
+    database=Database.CLUSTER,
+    addresses=(
+        Addresses("topics/", "console.state.client_applications.topic_urls"),
+        Addresses("client-applications/", "console.state.client_applications.urls"),
+    ),
+    links=(
+        Link(
+            "Client applications",
+            "client-applications",
+            section=Section.CLUSTER,
+            resource=Resource.TOPIC,
+            after="consumers",
+        ),
+    ),
+    places=(
+        Place(
+            "Client applications",
+            "client-applications",
+            "who produces consumes writes reads producers library version address client id",
+            resource=Resource.TOPIC,
+        ),
+    ),
+    #: Brokers tell rates of the last 15 to 30 seconds.
+    tiers=(CollectorTier("clients", 5.0, "console.state.consumers.client_tier.tier"),),
+    pushed_pages=(PushedPage("client-applications", (GROUP,), is_only_news=True),),
+    reads=(
+        Read(
+            "client-applications",
+            "client-applications",
+            "Clients that produce and consume: topics, rates, library, address",
+            after="topics/{name}/producers",
+        ),
+        Read(
+            "topics/{name}/clients",
+            "topic-clients",
+            "Clients that produce to a topic and consume it, with their rates",
+        ),
+    ),
+)

@@ -1,0 +1,7 @@
+"""/client-applications/"""
+
+from django.urls import path
+
+from console.state.client_applications import views
+
+urlpatterns = [path("", views.client_applications, name="client-applications")]

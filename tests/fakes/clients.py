@@ -1,0 +1,21 @@
+"""Clients of the cluster in memory: they write and read what a test says."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from console.kit.gateway.clients.interface import TrafficView
+
+
+class FakeCluster(Protocol):
+    def alive_brokers(self) -> list[int]: ...
+
+
+class FakeClients:
+    """Tests write `told`: broker → what it tells, None for a broker that does not tell; others tell of no client."""
+
+    def __init__(self, cluster: FakeCluster):
+        self._cluster = cluster
+        self.told: dict[int, tuple[TrafficView, ...] | None] = {}
+
+    def traffic(self) -> Mapping[int, tuple[TrafficView, ...] | None]:
+        return {broker_id: self.told.get(broker_id, ()) for broker_id in self._cluster.alive_brokers()}
