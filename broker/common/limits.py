@@ -251,19 +251,6 @@ GROUP_NAME_LENGTH_MAX = 1_024
 #: Letters of a client id that are kept.
 CLIENT_ID_LENGTH_MAX = 255
 
-#: Letters that are kept of the name and of the version of a client's library (KIP-511).
-CLIENT_SOFTWARE_LENGTH_MAX = 64
-
-#: Counters of what clients write and read, one for each client, topic and direction, 0.7 KB each with the client.
-CLIENT_TRAFFIC_COUNTERS_MAX = 20_000
-#: Of these a client gets from the reserve: an application with three topics to read and two to write.
-CLIENT_TRAFFIC_NEWCOMER_COUNTERS = 5
-#: Rates are told of the last one to two of these: a client that stops is at 0 within half a minute.
-CLIENT_TRAFFIC_WINDOW_MS = 15_000
-#: A client that has neither written nor read for so long is no longer told of: a job that runs each quarter of an hour
-#: stays.
-CLIENT_TRAFFIC_FORGOTTEN_MS = 20 * 60_000
-
 #: How long a rebalance waits for a member that is known to be alive: it may be busy with a batch for hours. Kafka's
 #: Streams asked for 24 days by default once; a whole group would wait as long.
 REBALANCE_TIMEOUT_MS_MAX = 86_400_000

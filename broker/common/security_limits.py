@@ -119,3 +119,16 @@ REST_BODIES_NEWCOMER_BYTES = 2 * 1024 * 1024
 
 #: What another worker or the leading registry answers to a forwarded request. The longest lists 10,000 tasks.
 FORWARDED_ANSWER_BYTES_MAX = 16 * 1024 * 1024
+
+#: Letters that are kept of the name and of the version of a client's library (KIP-511).
+CLIENT_SOFTWARE_LENGTH_MAX = 64
+
+#: Counters of what clients write and read, one for each client, topic and direction, 0.7 KB each with the client.
+CLIENT_TRAFFIC_COUNTERS_MAX = 20_000
+#: Of these a client gets from the reserve: an application with three topics to read and two to write.
+CLIENT_TRAFFIC_NEWCOMER_COUNTERS = 5
+#: Rates are told of the last one to two of these: a client that stops is at 0 within half a minute.
+CLIENT_TRAFFIC_WINDOW_MS = 15_000
+#: A client that has neither written nor read for so long is no longer told of: a job that runs each quarter of an hour
+#: stays.
+CLIENT_TRAFFIC_FORGOTTEN_MS = 20 * 60_000

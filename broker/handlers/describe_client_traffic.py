@@ -1,6 +1,6 @@
 """DescribeClientTraffic: which clients write and read which topics here. It names their addresses: see `others_may`."""
 
-from broker.common.limits import CLIENT_TRAFFIC_FORGOTTEN_MS, CLIENT_TRAFFIC_WINDOW_MS
+from broker.common.security_limits import CLIENT_TRAFFIC_FORGOTTEN_MS, CLIENT_TRAFFIC_WINDOW_MS
 from broker.handlers.handler import OF_EVERYTHING, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_client_traffic import (

@@ -108,7 +108,7 @@ class LogReader:
             if segment.file is found.file:
                 if end == segment.size_bytes:
                     return segments.end_of(segment) - fetch_offset
-                last_offset = segment.recent_offset_before(end)
+                last_offset = segment.recent.last_offset_before(end)
                 if last_offset is not None:
                     return last_offset + 1 - fetch_offset
                 return round((segments.end_of(segment) - segment.base_offset) * found.length / segment.size_bytes)

@@ -39,14 +39,14 @@ class Extent(NamedTuple):
 class Segment(StoredSegment):
     """Invariant: the bytes before `size_bytes` are whole batches with increasing offsets from `base_offset` on."""
 
-    __slots__ = ("_recent", "next_offset")
+    __slots__ = ("next_offset", "recent")
 
     def __init__(self, directory: Path, base_offset: int, size_bytes: int, index_interval_bytes: int, suffix: str = ""):
         """A sealed segment; nothing is opened. `suffix` stands behind the names of its files."""
         super().__init__(SegmentFiles(directory, base_offset, suffix), base_offset, size_bytes, index_interval_bytes)
         #: One past the last offset; meaningful while the segment is active.
         self.next_offset = base_offset
-        self._recent = RecentBatches()
+        self.recent = RecentBatches()
 
     @classmethod
     def create(cls, directory: Path, base_offset: int, index_interval_bytes: int, suffix: str = "") -> "Segment":
@@ -82,7 +82,7 @@ class Segment(StoredSegment):
         size = len(batch)
         write_at(file, batch, position)
         is_indexed = index.note_batch(last_offset, position, size)
-        self._recent.append(last_offset, position)
+        self.recent.append(last_offset, position)
         self.size_bytes = position + size
         self.next_offset = last_offset + 1
         if max_timestamp > times.max_timestamp:
@@ -92,7 +92,7 @@ class Segment(StoredSegment):
 
     def append_run(self, batches: memoryview, headers: Sequence[BatchHeader]) -> None:
         """As `append`, of the batches with `headers` that lie back to back in `batches`, by one write."""
-        file, index, recent, times = self._file, self._index, self._recent, self._times
+        file, index, recent, times = self._file, self._index, self.recent, self._times
         assert file is not None
         assert index is not None
         assert times is not None
@@ -200,7 +200,7 @@ class Segment(StoredSegment):
         self._file = None
         self._index = None
         self._times = None
-        self._recent = RecentBatches()
+        self.recent = RecentBatches()
 
     # --- opening
 
@@ -274,7 +274,7 @@ class Segment(StoredSegment):
         """
         if self._is_active and offset >= self.next_offset:
             return self.size_bytes
-        position = self._recent.position_of(offset)
+        position = self.recent.position_of(offset)
         if position is not None:
             return position
         return self._walk_with_sound_index(lambda index: self._walk_to_offset(index, offset))
@@ -290,7 +290,7 @@ class Segment(StoredSegment):
     def boundary_within(self, start: int, max_bytes: int) -> int:
         """Where the whole batches that begin at `start` (a batch start) and fit into `max_bytes` end; maybe `start`."""
         limit = start + max_bytes
-        boundary = self._recent.boundary_not_above(limit)
+        boundary = self.recent.boundary_not_above(limit)
         if boundary is not None and boundary >= start:
             return boundary
         return self._walk_with_sound_index(lambda index: self._walk_to_boundary(index, start, limit))
@@ -303,13 +303,9 @@ class Segment(StoredSegment):
             raise self._corrupt(damage) from None
         return start + header.size_bytes
 
-    def recent_offset_before(self, end: int) -> int | None:
-        """Return what `last_offset_before` does, without a look into the file; None where it would need one."""
-        return self._recent.last_offset_before(end)
-
     def last_offset_before(self, end: int) -> int:
         """Last offset of the batch that ends at `end` (a batch boundary behind the segment's start)."""
-        last_offset = self._recent.last_offset_before(end)
+        last_offset = self.recent.last_offset_before(end)
         if last_offset is not None:
             return last_offset
         return self._walk_with_sound_index(lambda index: self._walk_to_end(index, end))

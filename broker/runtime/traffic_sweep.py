@@ -2,7 +2,7 @@
 
 import asyncio
 
-from broker.common.limits import CLIENT_TRAFFIC_WINDOW_MS
+from broker.common.security_limits import CLIENT_TRAFFIC_WINDOW_MS
 from broker.net.turns import Turns
 from broker.runtime.in_turns import in_turns
 from broker.runtime.rounds import rounds
@@ -13,7 +13,7 @@ class TrafficSweep:
     """From `start` to `stop`."""
 
     def __init__(self, traffic: ClientTraffic, turns: Turns):
-        self._traffic = traffic
+        self.traffic = traffic
         self._turns = turns
 
     def start(self) -> None:
@@ -29,7 +29,7 @@ class TrafficSweep:
 
     async def sweep(self) -> None:
         """Go through all clients once; others have their turn between two of them."""
-        traffic = self._traffic
+        traffic = self.traffic
         idle_max_ms = traffic.idle_max_ms()
         clients = [*traffic.clients(), traffic.others]
         await in_turns(clients, lambda client: traffic.sweep(client, idle_max_ms), self._turns, size_of=len)

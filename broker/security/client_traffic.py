@@ -12,8 +12,8 @@ from enum import IntEnum
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
-from broker.common.limits import (
-    CLIENT_ID_LENGTH_MAX,
+from broker.common.limits import CLIENT_ID_LENGTH_MAX
+from broker.common.security_limits import (
     CLIENT_SOFTWARE_LENGTH_MAX,
     CLIENT_TRAFFIC_COUNTERS_MAX,
     CLIENT_TRAFFIC_FORGOTTEN_MS,

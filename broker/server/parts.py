@@ -81,8 +81,6 @@ class Parts:
         self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
         self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
         self.room = self._room()
-        self.client_traffic = ClientTraffic(clock.monotonic_ms)
-        self.traffic_sweep = TrafficSweep(self.client_traffic, ground.turns)
         self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
         limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
         limit_connections()
@@ -158,6 +156,7 @@ class Parts:
 
     def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:
         ground, config = self._ground, self._ground.config
+        self.traffic_sweep = TrafficSweep(ClientTraffic(ground.clock.monotonic_ms), ground.turns)
         return Services(
             config=config,
             cluster_id=ground.cluster_id,
@@ -181,7 +180,7 @@ class Parts:
             retention_previews=self.previews,
             request_times=RequestTimes(),
             quotas=self.security.quotas,
-            client_traffic=self.client_traffic,
+            client_traffic=self.traffic_sweep.traffic,
             producer_ids=ProducerIds(ground.store, config.broker_id),
             delegation_tokens=self.security.tokens.delegation,
             controller=self.controller,

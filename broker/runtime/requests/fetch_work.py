@@ -244,15 +244,12 @@ class FetchWork:
             if special is not None:
                 self._can_gain = False
                 return special
-            found = result.slice
-            records = self._payload(found)
+            records = self._payload(result.slice)
             bytes_read = self._bytes_read + len(records)
             if bytes_read < self._bytes_min and _leaves_records(result, asked.fetch_offset):
                 self._can_gain = False
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
-            if found.length:
-                offsets = result.log.count_offsets(asked.fetch_offset, found)
-                self._taken.append((topic_partition.topic, offsets, found.length))
+            self._note_taken(topic_partition.topic, asked.fetch_offset, result)
         except ColdReadError as error:
             self._cold.append(error.part)
             return refused(asked.partition, ErrorCode.NONE)
@@ -268,6 +265,11 @@ class FetchWork:
             aborted_transactions=aborted,
             records=records,
         )
+
+    def _note_taken(self, topic: str, fetch_offset: int, result: ReadResult) -> None:
+        found = result.slice
+        if found.length:
+            self._taken.append((topic, result.log.count_offsets(fetch_offset, found), found.length))
 
     def _may(self, topic: str) -> bool:
         """Without a name it is an id that nobody knows."""

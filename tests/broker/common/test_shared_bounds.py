@@ -55,7 +55,7 @@ def test_what_the_document_says_of_shares_is_what_the_code_does():
         (limits.GROUP_OFFSETS_BYTES_MAX, limits.GROUP_NEWCOMER_BYTES, 1_500),
         (limits.SIMPLE_OFFSETS_BYTES_MAX, limits.GROUP_NEWCOMER_BYTES, 1_500),
         (limits.TRANSACTIONAL_IDS_MAX, limits.TRANSACTIONAL_NEWCOMER_IDS, 1_500),
-        (limits.CLIENT_TRAFFIC_COUNTERS_MAX, limits.CLIENT_TRAFFIC_NEWCOMER_COUNTERS, 1_000),
+        (security_limits.CLIENT_TRAFFIC_COUNTERS_MAX, security_limits.CLIENT_TRAFFIC_NEWCOMER_COUNTERS, 1_000),
         (limits.TRANSACTION_PARTITIONS_MAX, limits.TRANSACTION_NEWCOMER_PARTITIONS, 1_250),
     ],
 )

@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from broker.common.limits import (
-    CLIENT_ID_LENGTH_MAX,
+from broker.common.limits import CLIENT_ID_LENGTH_MAX
+from broker.common.security_limits import (
     CLIENT_SOFTWARE_LENGTH_MAX,
     CLIENT_TRAFFIC_FORGOTTEN_MS,
     CLIENT_TRAFFIC_WINDOW_MS,
