@@ -259,7 +259,8 @@ class Log(LogParts):
     def count_offsets(self, fetch_offset: int, found: LogSlice) -> int:
         """Return how many offsets `found` has, just read from `fetch_offset` on. Never looks into a file.
 
-        Exact for what ends at the end of a segment or among the newest batches, elsewhere by the segment's mean.
+        Exact for what ends at the end of a segment or among the newest batches, elsewhere by the segment's mean; 0 if
+        the segment has gone since: a statistic costs no reader its records.
         """
         return self._reader.count_offsets(fetch_offset, found)
 

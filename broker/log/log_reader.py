@@ -112,7 +112,7 @@ class LogReader:
                 if last_offset is not None:
                     return last_offset + 1 - fetch_offset
                 return round((segments.end_of(segment) - segment.base_offset) * found.length / segment.size_bytes)
-        raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
+        return 0
 
     def looked_up(self, timestamp_ms: int | None, log_start_offset: int) -> LookedUp | None:
         """See `Log.looked_up`."""

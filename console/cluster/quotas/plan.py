@@ -21,10 +21,9 @@ from console.kit.gateway.quotas.interface import (
     value_text,
 )
 from console.kit.plans.plan import Line, Plan
+from console.state.consumers.traffic_edges import CONSOLE_CLIENT_ID
 
 CHANGE = "change quotas"
-#: What the console calls itself to brokers.
-CONSOLE_CLIENT_ID = "barnabas-console"
 _NAMED_MAX = 8
 _OPTIONS = {
     "user": ("user", "user-defaults"),

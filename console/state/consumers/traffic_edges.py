@@ -7,6 +7,9 @@ from console.kit.access.reach import Reach
 from console.state.client_applications.queries import shown_name, traffic_within
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 
+#: What the console calls itself to brokers; some of its clients add a word.
+CONSOLE_CLIENT_ID = "barnabas-console"
+
 
 @dataclass(slots=True)
 class TrafficEdge:
@@ -23,12 +26,13 @@ class TrafficEdge:
 def traffic_edges(reach: Reach, topics: Collection[str] | None = None) -> list[TrafficEdge]:
     """Return the edges of `topics`, or of all topics in reach.
 
-    What a client reads as a member of one group alone counts for that group, whether or not the group is in reach.
+    What a client reads as a member of one group alone counts for that group, whether or not the group is in reach. The
+    console's own clients have no edges: its pages read records, and it reads what groups commit.
     """
     found = traffic_within(reach)
     if topics is not None:
         found = found.filter(topic__in=topics)
-    traffics = list(found)
+    traffics = [each for each in found if not each.client_id.startswith(CONSOLE_CLIENT_ID)]
     groups = _groups_by_client({each.topic for each in traffics if not each.is_produce})
     edges: dict[tuple[str, str, bool, bool], TrafficEdge] = {}
     for traffic in traffics:

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from console.kit.common.clock import now_ms
 from console.kit.gateway.clients.interface import ClientView, TrafficView
 from console.kit.gateway.errors import ClusterUnreachableError
 from console.state.client_applications.models import ClientLook, ClientTraffic
@@ -214,6 +215,21 @@ def test_dependencies_name_clients_with_their_rates_and_groups_with_those_of_the
     assert "app-x <span" in around
     assert "25 records/s" in around
     assert "orders" in text_of(client.get("/dependencies/", {"kind": "client", "name": "app-x"}))
+
+
+def test_the_console_s_own_reading_is_listed_and_hangs_on_nothing(told, operator, client_of):
+    own = ClientView("User:ANONYMOUS", "barnabas-console", "127.0.0.1")
+    told({1: [traffic(own, is_produce=False)]})
+    client = client_of(operator)
+    assert "barnabas-console" in text_of(client.get(PAGE))
+    assert "barnabas-console" not in text_of(client.get("/dependencies/"))
+    assert "barnabas-console" not in text_of(client.get("/topics/orders/+delete/"))
+
+
+def test_a_deletion_names_the_clients_that_write_the_topic(told, operator, client_of):
+    told({1: [traffic(APP)]})
+    ClientTraffic.objects.update(used_at_ms=now_ms())
+    assert "Client app-x writes it" in text_of(client_of(operator).get("/topics/orders/+delete/"))
 
 
 def test_the_file_has_a_line_for_each_client_topic_and_direction(told, operator, client_of):
