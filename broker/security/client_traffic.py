@@ -4,7 +4,10 @@ A client is a principal, a client id, an address and the library that it named i
 quotas measure the same by user and client id, but of no topic. The count of records is one of offsets: what compaction
 has taken out counts as well. A batch that an idempotent producer sends again counts again, as bytes did arrive again.
 
-Counts only grow; rates follow from where they stood one or two windows ago, so that a request costs two additions.
+Every 32nd offset of a partition is counted, for 32: so one small request of 32 pays for it, and all clients of the
+partition together are counted exactly. The first request of a client in a window is counted as it is, whatever its
+offsets, so that a client that writes little is met and counted exactly. Rates follow from where the counts stood one or
+two windows ago.
 """
 
 from collections.abc import Callable
@@ -22,6 +25,8 @@ from broker.common.security_limits import (
 )
 from broker.common.shared_budget import Owner, SharedBudget, owner_of
 
+#: Of the offsets of a partition every so many is counted, a power of two.
+SAMPLED = 32
 #: A rate is never told of less time than this: the first batch of a client is no storm.
 _RATE_MS_MIN = 1_000
 
@@ -58,6 +63,15 @@ class TopicTraffic:
         self._older = self._newer = (now_ms, 0, 0)
         self._used_ms = now_ms
 
+    def add(self, records: int, size: int, *, is_exact: bool) -> None:
+        """Add a request: as it is, or, where it is sampled, for as many records as it stands for at least."""
+        if is_exact or records >= SAMPLED:
+            self.records += records
+            self.bytes += size
+        else:
+            self.records += SAMPLED
+            self.bytes += size * SAMPLED // (records or 1)
+
     def end_window(self, now_ms: int) -> None:
         self._used_ms = self.used_ms(now_ms)
         self._older, self._newer = self._newer, (now_ms, self.records, self.bytes)
@@ -91,12 +105,14 @@ class _ByTopic(dict[str, TopicTraffic]):
 class TrafficOfClient:
     """The counters of one client, shared by all its connections."""
 
-    __slots__ = ("__weakref__", "client_id", "identity", "produced", "read")
+    __slots__ = ("__weakref__", "client_id", "identity", "is_due", "produced", "read")
 
     def __init__(self, account: "ClientTraffic", identity: ClientIdentity):
         self.identity = identity
+        #: Its next request is counted as it is, whatever its offsets are.
+        self.is_due = True
         #: As a session compares it with that of a request.
-        self.client_id = identity.client_id
+        self.client_id: str | None = identity.client_id
         self.produced = _ByTopic(account, identity, Direction.PRODUCE)
         self.read = _ByTopic(account, identity, Direction.FETCH)
 
@@ -141,6 +157,7 @@ class ClientTraffic:
     def sweep(self, client: TrafficOfClient, idle_max_ms: int) -> None:
         """End the window of a client's counters, and forget those that were idle for so long."""
         now_ms = self._now_ms()
+        client.is_due = True
         for counters in (client.produced, client.read):
             for topic, counter in list(counters.items()):
                 counter.end_window(now_ms)
@@ -176,3 +193,8 @@ def _bounded(identity: ClientIdentity) -> ClientIdentity:
 
 def _owner(identity: ClientIdentity) -> Owner:
     return owner_of(identity.principal, f"/{identity.host}")
+
+
+#: What a session has in the place of its client's counters before the first request: the client id of no request.
+UNMET = ClientTraffic(lambda: 0, 0).of(OTHER_CLIENTS)
+UNMET.client_id = None

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from broker.common.shared_budget import ANONYMOUS
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
-from broker.security.client_traffic import ClientIdentity, TrafficOfClient
+from broker.security.client_traffic import UNMET, ClientIdentity, TrafficOfClient
 from broker.security.quotas.meter import Meter
 from broker.security.rights import UNLIMITED, Rights
 
@@ -59,7 +59,7 @@ class Session:
         #: Name and version of the client's library, as it said in ApiVersions; empty: it did not.
         self.software = ("", "")
         #: What its last Produce or Fetch was added to.
-        self.traffic: TrafficOfClient | None = None
+        self.traffic: TrafficOfClient = UNMET
         #: A broker, or who has the cluster's secret: not by its name, but by what it has proved.
         self.is_member = is_member
         #: It has logged in by a delegation token.
@@ -75,12 +75,12 @@ class Session:
         """From now on, the quotas of somebody else count."""
         self._principal = principal
         self.meter = None
-        self.traffic = None
+        self.traffic = UNMET
 
     def introduce(self, software_name: str, software_version: str) -> None:
         """Note the client's library: what it writes and reads from now on is counted for that one."""
         self.software = (software_name, software_version)
-        self.traffic = None
+        self.traffic = UNMET
 
     def identity(self, client_id: str) -> ClientIdentity:
         return ClientIdentity(self._principal, client_id, self.host, *self.software)

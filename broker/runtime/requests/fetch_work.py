@@ -36,6 +36,7 @@ from broker.runtime.replication.follower_reads import diverging, refused
 from broker.runtime.replication.hosted_partition import ReadResult
 from broker.runtime.requests.context import RequestContext, traffic_of
 from broker.runtime.requests.current_leader import current_leader, refusal
+from broker.security.client_traffic import SAMPLED
 from broker.security.operations import Operation, ResourceType
 from broker.security.quotas.windows import WindowedRate
 from broker.security.rights import UNLIMITED
@@ -163,15 +164,9 @@ class FetchWork:
         return respond(session_id, answers, throttle_time_ms, self._has_errors, self._context)
 
     def _count_taken(self) -> None:
-        context = self._context
-        traffic = context.session.traffic
-        if traffic is None or traffic.client_id != context.client_id:
-            traffic = traffic_of(context)
-        read = traffic.read
+        traffic, is_exact = traffic_of(self._context)
         for topic, offsets, size in self._taken:
-            counter = read[topic]
-            counter.records += offsets
-            counter.bytes += size
+            traffic.read[topic].add(offsets, size, is_exact=is_exact)
 
     # -- a pass over the partitions
 
@@ -267,9 +262,12 @@ class FetchWork:
         )
 
     def _note_taken(self, topic: str, fetch_offset: int, result: ReadResult) -> None:
-        found = result.slice
-        if found.length:
-            self._taken.append((topic, result.log.count_offsets(fetch_offset, found), found.length))
+        """Note what is to be counted; of a consumer that keeps up, what passes a sampled offset."""
+        is_due = self._context.session.traffic.is_due
+        if result.slice.length and (is_due or fetch_offset ^ result.end_offset >= SAMPLED):
+            offsets = result.log.count_offsets(fetch_offset, result.slice)
+            if is_due or fetch_offset ^ (fetch_offset + offsets) >= SAMPLED:
+                self._taken.append((topic, offsets, result.slice.length))
 
     def _may(self, topic: str) -> bool:
         """Without a name it is an id that nobody knows."""

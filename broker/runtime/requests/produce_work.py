@@ -35,6 +35,7 @@ from broker.runtime.replication.transactional_appends import Append, Batches
 from broker.runtime.requests.context import Reply, RequestContext, traffic_of
 from broker.runtime.requests.current_leader import current_leader, refusal
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
+from broker.security.client_traffic import SAMPLED
 from broker.security.operations import Operation, ResourceType
 
 _ALL = -1
@@ -191,14 +192,10 @@ class ProduceWork:
         except ApiError as error:
             return self._refuse(error, topic_partition)
         base_offset, end_offset, log_start_offset, hosted, log_append_time_ms = result
-        # Two additions: what small requests pay is counted.
-        context = self._context
-        traffic = context.session.traffic
-        if traffic is None or traffic.client_id != context.client_id:
-            traffic = traffic_of(context)
-        counter = traffic.produced[topic]
-        counter.records += end_offset - base_offset
-        counter.bytes += len(batch)
+        # What small requests pay is counted: most do not pass an offset that is sampled.
+        if base_offset ^ end_offset >= SAMPLED or self._context.session.traffic.is_due:
+            traffic, is_exact = traffic_of(self._context)
+            traffic.produced[topic].add(end_offset - base_offset, len(batch), is_exact=is_exact)
         if acks == _ALL and end_offset > hosted.partition.high_watermark:
             self._uncommitted.append(_Uncommitted(outcomes, len(outcomes), result))
         return new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))

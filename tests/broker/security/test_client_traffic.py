@@ -10,7 +10,7 @@ from broker.common.security_limits import (
     CLIENT_TRAFFIC_FORGOTTEN_MS,
     CLIENT_TRAFFIC_WINDOW_MS,
 )
-from broker.security.client_traffic import ClientIdentity, ClientTraffic
+from broker.security.client_traffic import UNMET, ClientIdentity, ClientTraffic
 from broker.security.session import Session
 from tests.manual_clock import ManualClock
 
@@ -162,10 +162,11 @@ def test_of_the_names_that_clients_choose_so_much_is_kept(traffic):
 
 def test_a_session_that_logs_in_anew_or_names_its_library_is_another_client():
     session = Session("10.0.0.1", "PLAINTEXT")
-    session.traffic = object()
+    client = ClientTraffic(lambda: 0).of(APP)
+    session.traffic = client
     session.introduce("librdkafka", "2.16.0")
-    assert session.traffic is None
-    session.traffic = object()
+    assert session.traffic is UNMET
+    session.traffic = client
     session.principal = "User:app"
-    assert session.traffic is None
+    assert session.traffic is UNMET
     assert session.identity("app-1") == APP

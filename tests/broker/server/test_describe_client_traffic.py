@@ -8,7 +8,7 @@ from broker.protocol.messages.produce import PartitionProduceData, ProduceReques
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.traffic_sweep import TrafficSweep
-from broker.security.client_traffic import Direction
+from broker.security.client_traffic import SAMPLED, Direction
 
 PRODUCE, FETCH = Direction.PRODUCE, Direction.FETCH
 
@@ -43,16 +43,16 @@ async def described(served) -> dict[str, dict[tuple[str, Direction], tuple[int, 
 async def test_records_and_bytes_are_counted_by_client_topic_and_direction(served):
     for topic in ("orders", "invoices"):
         served.lead(topic)
-    client, batch = await served.client(), batch_of(3)
+    client, batch = await served.client(), batch_of(40)
     for _ in range(2):
         await client.ask(produce("orders", batch), 9)
     await client.ask(produce("invoices", batch), 9)
     await client.ask(fetch("orders", offset=1), 11)
     assert await described(served) == {
         "tester": {
-            ("orders", PRODUCE): (6, 2 * len(batch)),
-            ("invoices", PRODUCE): (3, len(batch)),
-            ("orders", FETCH): (5, 2 * len(batch)),
+            ("orders", PRODUCE): (80, 2 * len(batch)),
+            ("invoices", PRODUCE): (40, len(batch)),
+            ("orders", FETCH): (79, 2 * len(batch)),
         }
     }
 
@@ -61,12 +61,12 @@ async def test_who_it_is_and_by_which_library_and_how_fast(served):
     served.lead("orders")
     client = await served.client()
     await client.ask(ApiVersionsRequest(client_software_name="librdkafka", client_software_version="2.16.0"), 3)
-    await client.ask(produce("orders", batch_of(3)), 9)
+    await client.ask(produce("orders", batch_of(40)), 9)
     (told,) = (await (await served.member()).ask(DescribeClientTrafficRequest(), 0)).clients
     assert (told.principal, told.host) == ("User:ANONYMOUS", "127.0.0.1")
     assert (told.software_name, told.software_version) == ("librdkafka", "2.16.0")
     (orders,) = told.topics
-    assert (orders.records_per_second, orders.bytes_per_second > 0, orders.idle_ms) == (3, True, 0)
+    assert (orders.records_per_second, orders.bytes_per_second > 0, orders.idle_ms) == (40, True, 0)
 
 
 async def test_what_is_refused_is_not_counted(served):
@@ -80,28 +80,47 @@ async def test_what_is_refused_is_not_counted(served):
 
 async def test_a_producer_that_wants_no_answer_is_counted_too(served):
     served.lead("orders")
-    client, batch = await served.client(), batch_of(2)
+    client, batch = await served.client(), batch_of(40)
     await client.send_request(produce("orders", batch, acks=0), 9)
     await client.ask(produce("orders", batch), 9)
-    assert await described(served) == {"tester": {("orders", PRODUCE): (4, 2 * len(batch))}}
+    assert await described(served) == {"tester": {("orders", PRODUCE): (80, 2 * len(batch))}}
 
 
 async def test_a_fetch_that_waited_is_counted_once(served):
     served.lead("orders")
-    consumer, producer, batch = await served.client(), await served.client(), batch_of(3)
+    consumer, producer, batch = await served.client(), await served.client(), batch_of(40)
     await consumer.send_request(fetch("orders"), 11)
     await producer.ask(produce("orders", batch), 9)
     await consumer.answer(fetch("orders").api, 11)
-    assert (await described(served))["tester"]["orders", FETCH] == (3, len(batch))
+    assert (await described(served))["tester"]["orders", FETCH] == (40, len(batch))
+
+
+async def test_small_requests_are_sampled_and_all_of_a_partition_add_up(served):
+    served.lead("orders")
+    first, second, batch = await served.client(), await served.client(), batch_of(1)
+    await first.ask(produce("orders", batch), 9)
+    for number in range(319):
+        await (first, second)[number % 2].ask(produce("orders", batch), 9)
+    records, size = (await described(served))["tester"]["orders", PRODUCE]
+    assert (records, size) == (2 + 10 * SAMPLED, (2 + 10 * SAMPLED) * len(batch))
+
+
+async def test_a_client_that_writes_a_record_in_a_while_is_counted_exactly(served):
+    served.lead("orders")
+    client, sweep = await served.client(), TrafficSweep(served.client_traffic, served.services.turns)
+    for _ in range(40):
+        await client.ask(produce("orders", batch_of(1)), 9)
+        await sweep.sweep()
+    assert (await described(served))["tester"]["orders", PRODUCE][0] == 40
 
 
 async def test_what_is_left_for_want_of_room_is_not_counted(served):
     served.lead("orders")
-    client, batch = await served.client(), batch_of(3)
+    client, batch = await served.client(), batch_of(40)
     for _ in range(3):
         await client.ask(produce("orders", batch), 9)
     await client.ask(fetch("orders", max_bytes=2 * len(batch)), 11)
-    assert (await described(served))["tester"]["orders", FETCH] == (6, 2 * len(batch))
+    assert (await described(served))["tester"]["orders", FETCH] == (80, 2 * len(batch))
 
 
 async def test_a_broker_that_follows_is_no_client(served):
