@@ -10,7 +10,6 @@ from console.state.client_applications.feature import GROUP
 from console.state.client_applications.rows import silent_brokers, traffic_rows
 
 
-
 class ClientCollector:
     """For one thread."""
 
