@@ -4,7 +4,6 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
-from console.kit.features.tier import CollectorTier
 
 #: The channel group of pages with clients, told that there are new figures.
 GROUP = "client-applications"
@@ -33,8 +32,6 @@ FEATURE = Feature(
             resource=Resource.TOPIC,
         ),
     ),
-    #: Brokers tell rates of the last 15 to 30 seconds.
-    tiers=(CollectorTier("clients", 5.0, "console.state.consumers.client_tier.tier"),),
     pushed_pages=(PushedPage("client-applications", (GROUP,), is_only_news=True),),
     reads=(
         Read(

@@ -85,5 +85,9 @@ FEATURE = Feature(
         "reset offsets",
         "delete consumer group",
     ),
-    tiers=(CollectorTier("groups", 2.0, "console.state.consumers.collect.tier"),),
+    tiers=(
+        # Brokers tell rates of the last 15 to 30 seconds.
+        CollectorTier("clients", 5.0, "console.state.consumers.client_tier.tier"),
+        CollectorTier("groups", 2.0, "console.state.consumers.collect.tier"),
+    ),
 )
