@@ -6,7 +6,7 @@ from console.kit.gateway.clients.interface import ClientGateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.live.push import push_partial
 from console.state.client_applications import store
-from console.state.client_applications.feature import GROUP
+from console.state.client_applications.feature import LIVE_GROUP
 from console.state.client_applications.rows import silent_brokers, traffic_rows
 
 
@@ -27,4 +27,4 @@ class ClientCollector:
         at_ms = self._now_ms()
         is_told = any(views is not None for views in told.values())
         store.keep(traffic_rows(told, at_ms), at_ms, is_told=is_told, silent=silent_brokers(told))
-        push_partial(GROUP, "live/resync.html", {"version": at_ms})
+        push_partial(LIVE_GROUP, "live/resync.html", {"version": at_ms})

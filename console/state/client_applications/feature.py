@@ -3,10 +3,10 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage
 
 #: The channel group of pages with clients, told that there are new figures.
-GROUP = "client-applications"
+LIVE_GROUP = "client-applications"
 
 FEATURE = Feature(
     package="console.state.client_applications",
@@ -19,7 +19,7 @@ FEATURE = Feature(
         Link(
             "Client applications",
             "client-applications",
-            section=Section.CLUSTER,
+            entry=Entry.GROUPS,
             resource=Resource.TOPIC,
             after="consumers",
         ),
@@ -32,7 +32,7 @@ FEATURE = Feature(
             resource=Resource.TOPIC,
         ),
     ),
-    pushed_pages=(PushedPage("client-applications", (GROUP,), is_only_news=True),),
+    pushed_pages=(PushedPage("client-applications", (LIVE_GROUP,), is_only_news=True),),
     reads=(
         Read(
             "client-applications",

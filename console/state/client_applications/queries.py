@@ -171,7 +171,7 @@ def client_key(traffic: ClientTraffic, *, shows_addresses: bool) -> ClientKey:
     return ClientKey(traffic.client_id, library)
 
 
-def client_page(query: ClientListQuery, reach: Reach) -> Page:
+def client_page(query: ClientListQuery, reach: Reach) -> Page[ClientRow]:
     return Paginator(chosen(query, reach), ROWS_PER_PAGE).get_page(query.page)
 
 

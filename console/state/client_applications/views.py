@@ -1,6 +1,6 @@
 """The page of client applications, and the clients of one topic as its tabs show them."""
 
-from django.http import HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -24,7 +24,7 @@ from console.state.clusters.access import access_topic
 
 
 @require_safe
-def client_applications(request: UserRequest) -> HttpResponse:
+def client_applications(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)
     query = ClientListQuery.parse(request.GET)
@@ -42,7 +42,7 @@ def client_applications(request: UserRequest) -> HttpResponse:
 
 
 @require_safe
-def clients_of_topic(request: UserRequest, name: str) -> HttpResponse:
+def clients_of_topic(request: UserRequest, name: str) -> HttpResponseBase:
     """The part of a topic's page with its producers or consumers; as a file, both."""
     topic = access_topic(request.user, name, Right.VIEW)
     shows_addresses = sees_all_names(request.user)

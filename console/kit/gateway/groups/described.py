@@ -9,8 +9,7 @@ from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from broker.client.assignment import decode_assignment
-from broker.client.errors import told_code
-from broker.common.errors import ErrorCode
+from broker.common.errors import ErrorCode, error_code_of
 from broker.protocol.messages.consumer_group_describe import (
     Assignment,
     ConsumerGroupDescribeRequest,
@@ -297,7 +296,7 @@ def _refused(code: int) -> int:
     """Return a code that says no for good, 0 for none. Raises RefusedError for one that asks to try again."""
     if code in (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND):
         return ErrorCode.NONE
-    if told_code(code).retriable:
+    if error_code_of(code).retriable:
         raise refusal(code)
     return code
 
