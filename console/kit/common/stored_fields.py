@@ -12,5 +12,5 @@ def from_stored(kind: type[_Stored], stored: Mapping[str, Any]) -> _Stored:
 
     A later version of the console, which was here before this one came back, may have stored more than this one knows.
     """
-    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # `kind` is a dataclass, which no bound says
     return kind(**{name: value for name, value in stored.items() if name in names})
