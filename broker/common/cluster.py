@@ -40,6 +40,9 @@ class BrokerRegistration:
     rack: str | None = None
     #: A broker of another Kafka has registered: it is no member, and cannot serve what members give it.
     is_foreign: bool = False
+    #: The zxid from which on the broker has written the ids that its logs note into znodes without one, before it
+    #: registered; -1 if it has not done so in this session, or is of a release that does not say.
+    ids_restored_at: int = -1
 
     def endpoint(self, listener: str) -> BrokerEndpoint | None:
         """None if it has no listener of that name."""

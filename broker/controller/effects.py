@@ -57,12 +57,13 @@ class UnwatchTopics(Effect):
 class IdentifyTopics(Effect):
     """Write ids into the znodes of these topics, which have none or another topic's. Outcome: TopicsIdentified.
 
-    Each gets the id in `known_ids`; where that is None, a new one if `may_get_new_id` allows it, by the epochs under
-    which brokers are registered. `names` are the topics by their ids: an id under another name does not count.
+    Each gets the id in `known_ids`; where that is None, a new one if `may_get_new_id` allows it, by what registrations
+    say (`BrokerRegistration.ids_restored_at`). `names` are the topics by their ids: an id under another name does not
+    count.
     """
 
     known_ids: dict[str, UUID | None]
-    broker_epochs: dict[int, int]
+    ids_restored_at: dict[int, int]
     names: dict[UUID, str]
 
 

@@ -23,16 +23,17 @@ from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, take_over
 
 
-def may_get_new_id(states: Collection[LeaderAndIsr], registered_since: Collection[int]) -> bool:
+def may_get_new_id(states: Collection[LeaderAndIsr], compared_since: Collection[int]) -> bool:
     """Return whether a topic whose id is not known to the controller may get a new one.
 
-    It may when of each partition that has a state a member of the ISR is among the brokers `registered_since` the znode
-    was written: that broker would have written back an id that its log notes. Otherwise the brokers that hold the
-    records are waited for, because a new id would make strays of their logs; that one partition's broker notes no id is
-    no proof for another partition. A registration from before is none either, for that broker may be dead. Without any
+    It may when of each partition that has a state a member of the ISR is among the brokers that have compared their
+    logs with the znode since it was written (`compared_since`): that broker would have written back an id that its log
+    notes. Otherwise the brokers that hold the records are waited for, because a new id would make strays of their logs;
+    that one partition's broker notes no id is no proof for another partition. A registration later than the znode is
+    none either: the broker may have read the znode while it still had its id, and registered after that. Without any
     state no replica ever had a role in the topic.
     """
-    return all(any(broker_id in registered_since for broker_id in state.isr) for state in states)
+    return all(any(broker_id in compared_since for broker_id in state.isr) for state in states)
 
 
 def names_by_id(topics: Mapping[str, TopicAssignment], last_topic_ids: Mapping[str, UUID]) -> dict[UUID, str]:
@@ -54,8 +55,8 @@ def identify_topics(context: ControllerContext, topics: Iterable[str]) -> list[E
     known_ids = {topic: _known_id(context, topic) for topic in sorted(topics)}
     if not known_ids:
         return []
-    epochs = {broker_id: broker.epoch for broker_id, broker in context.brokers.items()}
-    return [IdentifyTopics(known_ids, epochs, dict(context.topic_names))]
+    restored_at = {broker_id: broker.registration.ids_restored_at for broker_id, broker in context.brokers.items()}
+    return [IdentifyTopics(known_ids, restored_at, dict(context.topic_names))]
 
 
 def _known_id(context: ControllerContext, topic: str) -> UUID | None:

@@ -6,6 +6,7 @@ drops nothing it holds.
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 from broker.common.cluster import BrokerRegistration
 from broker.common.errors import StartupError
@@ -37,6 +38,8 @@ class Registration:
         self._note = note
         self._registration = registration
         self._broker_id = registration().broker_id
+        #: What `LogReconciliation.run` returned, -1 after the first session: see `BrokerRegistration`.
+        self._ids_restored_at = -1
         #: What our znode says.
         self._told: BrokerRegistration | None = None
         self._replicas = replicas
@@ -50,12 +53,12 @@ class Registration:
         self._store.session.on_state(self._on_session)
         await self._note.end_earlier(self._store.session)
         await self._store.wait_unregistered(self._broker_id)
-        await self._reconciliation.run()
+        self._ids_restored_at = await self._reconciliation.run()
         await self._register()
 
     async def tell_anew(self) -> None:
         """Have our znode say what is true now, under the same broker epoch. Raises ZooKeeperError."""
-        registration = self._registration()
+        registration = self._current()
         if self.is_registered and registration != self._told:
             await self._store.update_registration(registration)
             self._told = registration
@@ -70,9 +73,12 @@ class Registration:
             self._note.remove()
         self.is_registered = False
 
+    def _current(self) -> BrokerRegistration:
+        return replace(self._registration(), ids_restored_at=self._ids_restored_at)
+
     async def _register(self) -> None:
         lost_before = self._sessions_lost
-        registration = self._registration()
+        registration = self._current()
         self._replicas.broker_epoch = await self._store.register_broker(registration)
         if lost_before != self._sessions_lost:
             return  # the session went while its answer was on the way, and our znode with it
@@ -85,6 +91,7 @@ class Registration:
         if state is SessionState.LOST and not self._is_stopping:
             _log.warning("zookeeper session lost, registering again")
             self.is_registered = False
+            self._ids_restored_at = -1
             self._replicas.lost_epoch = self._replicas.broker_epoch
             self._sessions_lost += 1
             if self._again is None or self._again.done():

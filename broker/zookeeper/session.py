@@ -272,9 +272,14 @@ class ZooKeeperSession:
     async def delete(self, path: str, version: int = ANY_VERSION) -> None:
         await self._await(path, self._client.delete_async(path, version=version))
 
-    async def sync(self, path: str) -> None:
-        """What is read from now on is no older than this moment, whichever server of the ensemble is asked."""
+    async def sync(self, path: str) -> int:
+        """What is read from now on is no older than this moment, whichever server of the ensemble is asked.
+
+        Return the zxid of that moment: a transaction up to it is seen by every read that follows.
+        """
         await self._await(path, self._client.sync_async(path))
+        zxid: int = self._client.last_zxid
+        return zxid
 
     async def ensure(self, path: str) -> None:
         """Create the znode and its ancestors where they are missing."""

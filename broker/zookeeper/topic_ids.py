@@ -43,13 +43,13 @@ async def identify_topics(
     store: ClusterStore,
     writes: ControllerStore,
     known_ids: Mapping[str, UUID | None],
-    broker_epochs: Mapping[int, int],
+    ids_restored_at: Mapping[int, int],
     may_get_new_id: Callable[[Collection[LeaderAndIsr], Collection[int]], bool],
     names: Mapping[UUID, str],
 ) -> IdentifiedTopics:
     """Give each topic the id in `known_ids`, or a new one if its states allow that. Raises ControllerMoved.
 
-    `may_get_new_id` is given the states and those of `broker_epochs` that have registered since the znode was written.
+    `may_get_new_id` is given the states and the brokers that have compared their logs with the znode as it is.
     An id that `names` gives to another topic counts as none. A known id is not given to a topic without any partition
     znode: it was made anew by hand under the same name.
     """
@@ -65,8 +65,8 @@ async def identify_topics(
                 return uuid4()
             if known_ids[topic] is not None:
                 return known_ids[topic]
-            since = {broker_id for broker_id, epoch in broker_epochs.items() if epoch > mzxid}
-            is_proven = await _is_whole(store, partitions, states) and may_get_new_id(states.values(), since)
+            since = {broker_id for broker_id, restored_at in ids_restored_at.items() if restored_at >= mzxid}
+            is_proven = await _is_whole(store, topic, states) and may_get_new_id(states.values(), since)
             return uuid4() if is_proven else None
 
         def is_foreign(topic_id: UUID) -> bool:
@@ -86,12 +86,14 @@ async def identify_topics(
     return identified
 
 
-async def _is_whole(
-    store: ClusterStore, partitions: list[TopicPartition], states: Mapping[TopicPartition, LeaderAndIsr]
-) -> bool:
-    """Whether there are states, and none that cannot be read: the brokers of that partition were not heard."""
-    stateless = [znodes.state_path(partition) for partition in partitions if partition not in states]
-    return bool(states) and not any(await ask_each(store.session.exists, stateless))
+async def _is_whole(store: ClusterStore, topic: str, states: Mapping[TopicPartition, LeaderAndIsr]) -> bool:
+    """Return whether `states` are all that the topic has. The brokers of others were not heard: of one that cannot be
+    read, or of a partition that a tool has left out of the topic's znode.
+    """
+    path = znodes.partitions_path(topic)
+    known = {str(partition.partition) for partition in states}
+    others = [f"{path}/{index}/state" for index in await store.session.children(path) if index not in known]
+    return not any(await ask_each(store.session.exists, others))
 
 
 def _report_unknown(topic: str, states: Mapping[TopicPartition, LeaderAndIsr]) -> None:

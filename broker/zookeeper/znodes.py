@@ -100,6 +100,7 @@ def _child(parent: str, name: str) -> str:
 # -- /brokers/ids/N
 
 _OWN_MARK = "barnabas"
+_IDS_RESTORED_AT = "topic_ids_restored_at"
 _ENDPOINT = re.compile(r"(?P<listener>[^:/]+)://(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>\d+)")
 
 
@@ -119,6 +120,8 @@ def encode_broker(registration: BrokerRegistration, now_ms: int) -> bytes:
     }
     if registration.rack:
         fields["rack"] = registration.rack
+    if registration.ids_restored_at >= 0:
+        fields[_IDS_RESTORED_AT] = registration.ids_restored_at
     return _encode({**fields, "features": {}, _OWN_MARK: 1})
 
 
@@ -133,7 +136,15 @@ def decode_broker(broker_id: int, data: bytes, czxid: int) -> LiveBroker:
             raise TypeError(rack)
     except (ValueError, TypeError, AttributeError) as error:
         raise MalformedZnode(f"{broker_path(broker_id)} has no readable endpoints or rack") from error
-    return LiveBroker(BrokerRegistration(broker_id, endpoints, rack, is_foreign=not _is_own(fields)), czxid)
+    restored_at = fields.get(_IDS_RESTORED_AT)
+    registration = BrokerRegistration(
+        broker_id,
+        endpoints,
+        rack,
+        is_foreign=not _is_own(fields),
+        ids_restored_at=restored_at if type(restored_at) is int else -1,
+    )
+    return LiveBroker(registration, czxid)
 
 
 def _is_own(fields: dict[str, Any]) -> bool:

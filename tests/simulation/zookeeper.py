@@ -318,8 +318,8 @@ class SimulatedSession:
     async def delete(self, path: str, version: int = ANY_VERSION) -> None:
         await self.multi([Delete(path, version)])
 
-    async def sync(self, path: str) -> None:
-        await self._ask(path, lambda session: None)
+    async def sync(self, path: str) -> int:
+        return await self._ask(path, lambda session: self._ensemble.tree.zxid)
 
     async def ensure(self, path: str) -> None:
         await self._ask(path, lambda session: self._ensemble.ensure(session, path))

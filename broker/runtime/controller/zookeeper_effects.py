@@ -45,8 +45,8 @@ class ControllerZooKeeper:
                 return StatesWritten(*await writes.write_states(states))
             case do.WriteAssignments():
                 return await self._write_assignments(effect, writes)
-            case do.IdentifyTopics(known_ids, epochs, names):
-                identified = await identify_topics(self._store, writes, known_ids, epochs, may_get_new_id, names)
+            case do.IdentifyTopics(known_ids, restored_at, names):
+                identified = await identify_topics(self._store, writes, known_ids, restored_at, may_get_new_id, names)
                 return TopicsIdentified(identified.assignments, identified.states, frozenset(identified.unknown))
             case do.RemoveTopic(topic):
                 await writes.remove_topic(topic)

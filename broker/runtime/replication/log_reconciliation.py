@@ -22,6 +22,7 @@ from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.runtime.replication.stale_epochs import StaleEpochs
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import restore_topic_id
+from broker.zookeeper.znodes import TOPICS
 
 _log = logger(__name__)
 
@@ -36,13 +37,18 @@ class LogReconciliation:
         self._stale_epochs = StaleEpochs(store, broker_id, logs)
         self._lost_logs = LostLogs(store, broker_id, logs)
 
-    async def run(self) -> None:
-        """Raises the errors of `broker.zookeeper.errors`; the next start does all of it again."""
+    async def run(self) -> int:
+        """Return the zxid from which on the topic ids are restored: one that is lost later is not.
+
+        Raises the errors of `broker.zookeeper.errors`; the next start does all of it again.
+        """
+        restored_at = await self._store.session.sync(TOPICS)
         topics = await self._topic_ids.restored(await self._store.topic_names())
         for topic in topics:
             self._set_aside_other_topics(topic)
         await self._stale_epochs.raise_all(topics)
         await self._lost_logs.leave_isrs(topics)
+        return restored_at
 
     def _set_aside_other_topics(self, topic: TopicAssignment) -> None:
         for index in topic.partitions:

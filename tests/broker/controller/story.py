@@ -185,7 +185,7 @@ class Story:
         return self.ids[topic]
 
     def _identify(
-        self, known_ids: dict[str, UUID | None], epochs: dict[int, int], names: dict[UUID, str]
+        self, known_ids: dict[str, UUID | None], restored_at: dict[int, int], names: dict[UUID, str]
     ) -> told.Event:
         assignments, states, unknown = {}, {}, set()
         for topic in sorted(known_ids.keys() & self.topics.keys()):
@@ -193,7 +193,7 @@ class Story:
             found = {key: state for key, state in self.states.items() if key.topic == topic}
             if names.get(assignment.topic_id, topic) != topic or not assignment.has_id:
                 known_id = known_ids[topic]
-                since = {broker_id for broker_id, epoch in epochs.items() if epoch > self._lost_at.get(topic, -1)}
+                since = {broker_id for broker_id, at in restored_at.items() if at > self._lost_at.get(topic, -1)}
                 if known_id is None and may_get_new_id(found.values(), since):
                     known_id = self._new_id(topic)
                 assignment = self.topics[topic] = replace(assignment, topic_id=known_id or NO_TOPIC_ID)
@@ -345,8 +345,8 @@ class Story:
         match effect:
             case do.WriteStates(states):
                 return self._write(states)
-            case do.IdentifyTopics(known_ids, epochs, names):
-                return self._identify(known_ids, epochs, names)
+            case do.IdentifyTopics(known_ids, restored_at, names):
+                return self._identify(known_ids, restored_at, names)
             case do.RemoveTopic(topic):
                 self._remove(topic)
                 return told.TopicRemoved(topic)
@@ -506,7 +506,7 @@ def _ids(ids: tuple[int, ...]) -> str:
 def _live_broker(text: str) -> tuple[int, LiveBroker]:
     broker_id, epoch = _incarnation(text)
     endpoint = BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9000 + broker_id)
-    return broker_id, LiveBroker(BrokerRegistration(broker_id, (endpoint,)), epoch)
+    return broker_id, LiveBroker(BrokerRegistration(broker_id, (endpoint,), ids_restored_at=epoch), epoch)
 
 
 def _incarnation(text: str) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import identify_topics, restore_topic_id
 
 KNOWN = UUID(int=7)
-#: The epoch of a broker that has registered since everything was written.
+#: The zxid of a broker that has restored the ids its logs note since everything was written.
 LATER = 2**62
 OF_CMAK = b'{"version":1,"partitions":{"0":[1,2],"1":[2,1]}}'
 OF_KAFKA_2_7 = b'{"version":2,"partitions":{"0":[1,2,3]},"adding_replicas":{"0":[3]},"removing_replicas":{"0":[1]}}'
@@ -60,14 +60,14 @@ async def test_an_unknown_id_waits_for_a_broker_in_sync(store, writes):
     assert (await store.topic("t")).topic_id == identified.assignments["t"].topic_id != NO_TOPIC_ID
 
 
-async def test_a_registration_from_before_the_id_was_lost_is_no_proof_that_no_log_notes_it(store, writes):
-    """The broker may be dead, and its session not over: found by a seed of the simulation."""
+async def test_a_look_from_before_the_id_was_lost_is_no_proof_that_no_log_notes_it(store, writes):
+    """The broker may be dead and its session not over, or have registered long after its look: seeds found both."""
     await store.session.create("/brokers/topics/t", OF_CMAK)
     await with_state(writes, (2,))
     lost_at = (await store.session.get("/brokers/topics/t")).mzxid
     assert lost_at > 0
-    for epoch, unknown in ((lost_at - 1, {"t"}), (lost_at + 1, set())):
-        identified = await identify_topics(store, writes, {"t": None}, {2: epoch}, may_get_new_id, {})
+    for restored_at, unknown in ((lost_at - 1, {"t"}), (lost_at, set())):
+        identified = await identify_topics(store, writes, {"t": None}, {2: restored_at}, may_get_new_id, {})
         assert identified.unknown == unknown
 
 
@@ -112,6 +112,23 @@ async def test_a_topic_whose_states_cannot_be_read_gets_no_new_id(store, writes)
     await store.session.create("/brokers/topics/t", OF_CMAK)
     await with_state(writes, (1,))
     await store.session.set("/brokers/topics/t/partitions/0/state", b"no JSON")
+    identified = await identify_topics(store, writes, {"t": None}, {1: LATER}, may_get_new_id, {})
+    assert identified.unknown == {"t"}
+
+
+async def test_a_topic_whose_controller_died_before_its_first_state_gets_a_new_id(store, writes):
+    """Its partitions had no role yet, so no log notes an id: seed 2001521 waited for one without end."""
+    await store.session.create("/brokers/topics/t", OF_CMAK)
+    await store.session.ensure("/brokers/topics/t/partitions/0")
+    identified = await identify_topics(store, writes, {"t": None}, {}, may_get_new_id, {})
+    assert identified.unknown == set()
+    assert identified.assignments["t"].has_id
+
+
+async def test_a_partition_that_a_tool_left_out_of_the_znode_holds_back_a_new_id(store, writes):
+    """Its state stands, so its replicas have logs; the znode will be corrected."""
+    await store.session.create("/brokers/topics/t", b'{"version":1,"partitions":{}}')
+    await with_state(writes, (1,))
     identified = await identify_topics(store, writes, {"t": None}, {1: LATER}, may_get_new_id, {})
     assert identified.unknown == {"t"}
 

@@ -43,6 +43,15 @@ def test_broker_round_trip_keeps_its_epoch():
     assert (decoded.registration, decoded.epoch) == (registration, 42)
 
 
+def test_a_broker_says_from_which_transaction_on_it_has_restored_topic_ids():
+    registration = BrokerRegistration(1, (PLAINTEXT,), ids_restored_at=4_294_967_300)
+    data = znodes.encode_broker(registration, 5)
+    assert znodes.decode_broker(1, data, 42).registration == registration
+    for unreadable in (b'"9"', b"true", b"null", b"[]"):
+        changed = data.replace(b"4294967300", unreadable)
+        assert znodes.decode_broker(1, changed, 42).registration.ids_restored_at == -1
+
+
 def test_broker_of_an_old_kafka_is_understood():
     decoded = znodes.decode_broker(3, b'{"jmx_port":-1,"host":"old","version":1,"port":9092}', 1)
     assert decoded.registration.endpoints == (BrokerEndpoint("PLAINTEXT", "old", 9092),)

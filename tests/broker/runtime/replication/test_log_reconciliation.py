@@ -3,13 +3,16 @@
 import asyncio
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
 
 from broker.common.clock import SystemClock
-from broker.common.cluster import LeaderAndIsr, LogLoss, TopicAssignment
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LogLoss, TopicAssignment
 from broker.common.types import NO_TOPIC_ID, TopicPartition
+from broker.controller import topic_ids
+from broker.controller.context import ControllerContext
 from broker.controller.topic_ids import may_get_new_id
 from broker.log.checkpoints import PARTITION_METADATA
 from broker.log.config import LogConfig
@@ -21,13 +24,16 @@ from broker.runtime.replication import stray_logs
 from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
+from broker.server.registration import Registration
 from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore
+from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.election import try_become_controller
-from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.session import SessionState, ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import identify_topics
 from tests.broker.log.old_messages import old_messages
+from tests.eventually import eventually
 from tests.manual_clock import ManualClock
 
 ME, OTHER = 1, 2
@@ -151,6 +157,74 @@ async def test_where_the_only_replica_in_sync_lost_its_log_another_one_is_kept_a
     (aside,) = strays(tmp_path)
     assert b"kept" in (aside / f"{0:020d}.log").read_bytes()
     assert (await isr_of(store, T_0))[1] == (OTHER,)
+
+
+class LosesTheId(LogReconciliation):
+    """A tool writes the topic's znode anew just after the broker has read it, and before the broker registers."""
+
+    def __init__(self, store: ClusterStore, logs: LogManager):
+        super().__init__(store, ME, logs)
+        self.lost_in = store
+
+    async def run(self):
+        outcome = await super().run()
+        await without_id(self.lost_in)
+        return outcome
+
+
+async def without_id(store: ClusterStore) -> None:
+    data = znodes.encode_topic(TopicAssignment("t", NO_TOPIC_ID, {0: REPLICAS}))
+    await store.session.set(znodes.topic_path("t"), data)
+
+
+async def unknown_to_a_new_controller(store: ClusterStore) -> set[str]:
+    """The topics that stay without an id when a controller that knows none has looked at `t`."""
+    context = ControllerContext(controller_epoch=1)
+    context.brokers = {ME: await store.broker(ME)}
+    writes = ControllerStore(store, await try_become_controller(store.session, ME, 5))
+    (effect,) = topic_ids.identify_topics(context, ["t"])
+    identified = await identify_topics(
+        store, writes, effect.known_ids, effect.ids_restored_at, may_get_new_id, effect.names
+    )
+    return identified.unknown
+
+
+def registration_of(store: ClusterStore, logs: LogManager, reconciliation: LogReconciliation) -> Registration:
+    replicas, note = SimpleNamespace(broker_epoch=-1), SessionNote(lambda: logs.online_directories)
+    own = BrokerRegistration(ME, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092),))
+    return Registration(store, lambda: own, replicas, note, reconciliation)
+
+
+async def test_an_id_lost_between_the_look_of_a_starting_broker_and_its_registration_is_no_new_one(
+    store, start, tmp_path
+):
+    """A new id would make strays of all logs of the topic: seed 2001534 lost `__transaction_state` so."""
+    write(logs := start(), T_0, FIRST)
+    await topic(store, FIRST, p0=(ME, OTHER))
+    await registration_of(store, logs, LosesTheId(store, logs)).start()
+    assert await unknown_to_a_new_controller(store) == {"t"}
+    await LogReconciliation(store, ME, logs).run()
+    assert (await store.topic("t")).topic_id == FIRST
+    assert strays(tmp_path) == []
+
+
+async def test_a_topic_of_which_no_log_notes_an_id_gets_one_when_its_brokers_have_started(store, start):
+    await topic(store, NO_TOPIC_ID, p0=(ME,))
+    await registration_of(store, logs := start(), LogReconciliation(store, ME, logs)).start()
+    assert await unknown_to_a_new_controller(store) == set()
+
+
+async def test_a_broker_that_registers_again_has_not_looked_at_its_logs_since(store, start):
+    """Its process outlived the session, and the id was lost while it had none."""
+    write(logs := start(), T_0, FIRST)
+    await topic(store, FIRST, p0=(ME, OTHER))
+    registration = registration_of(store, logs, LogReconciliation(store, ME, logs))
+    await registration.start()
+    await without_id(store)
+    await store.unregister_broker(ME)
+    registration._on_session(SessionState.LOST)
+    await eventually(lambda: registration.is_registered, "registered again")
+    assert await unknown_to_a_new_controller(store) == {"t"}
 
 
 async def test_of_several_ids_the_one_of_most_logs_is_written_and_the_others_are_set_aside(store, start, tmp_path):
