@@ -133,12 +133,14 @@ class BrokerProcess:
             self.world.history.add(self.name, "start failed", reason=reason)
             self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
             return
+        #: It goes on with its start, waiting for its earlier session perhaps for longer than the disk is in trouble.
+        has_failed_at_start = self.broker.failed.is_set() and self._disk_mended_at_us > self.started_at_us
         self.is_started = True
         self.disturb()
         self.is_without_power = False
         self.world.history.add(self.name, "serves")
         await self.broker.failed.wait()
-        if not self.is_in_disk_trouble:
+        if not (self.is_in_disk_trouble or has_failed_at_start):
             self.world.history.violate(f"{self.name} has lost its last log directory, and its disk is well")
         self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
 
