@@ -82,7 +82,7 @@ def _is_told(metadata: MetadataCache, election: Election, elected: list[TopicPar
         known = metadata.partition_of(*partition)
         if known is None:
             return True
-        return known.leader == known.replicas[0] if election is Election.PREFERRED else known.leader >= 0
+        return known.leader in known.replicas[:1] if election is Election.PREFERRED else known.leader >= 0
 
     return lambda: all(is_led(partition) for partition in elected)
 

@@ -71,7 +71,7 @@ def _cover(view: View, copies: int) -> Step | None:
         return None
     room = len(view.brokers) - len(view.partitions)
     there = len(view.partitions[0].replicas)  # Kafka takes new ones with as many replicas as the first has
-    if room > 0 and there <= len(view.brokers):
+    if room > 0 and 0 < there <= len(view.brokers):
         added = tuple(_replicas(view.brokers, each, there) for each in uncovered[:room])
         return Add(len(view.partitions) + len(added), added)
     spare = _spare(view, preferred)

@@ -64,6 +64,12 @@ def place_added(
         )
     first_replicas = topic.partitions[0].replicas
     if assignments is None:
+        if not first_replicas:
+            raise ApiError(
+                ErrorCode.INVALID_REPLICATION_FACTOR,
+                f"partition 0 of {topic.name!r} has no replicas, and new partitions get as many as it has; reassign it "
+                "to brokers first",
+            )
         racks = _live_racks(metadata)
         start = sum(broker_id < first_replicas[0] for broker_id in racks) % len(racks)
         return place_replicas(racks, count - present, len(first_replicas), start, start, present)

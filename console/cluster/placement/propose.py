@@ -110,10 +110,10 @@ def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int)
     Of the other replicas the one comes first that would lead least. No record is copied.
     """
     partitions = list(held)
-    leads = Counter(each.replicas[0] for each in partitions)
+    leads = Counter(each.replicas[0] for each in partitions if each.replicas)
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     stuck: dict[TopicPartition, str] = {}
-    for each in (one for one in partitions if one.replicas[0] == demoted):
+    for each in (one for one in partitions if one.replicas[:1] == (demoted,)):
         others = [broker_id for broker_id in each.replicas if broker_id != demoted]
         able = [broker_id for broker_id in others if broker_id in racks]
         if not able:

@@ -92,5 +92,12 @@ def test_replicas_lie_in_other_racks_first():
     assert all({1, 2} & set(each.replicas[:2]) and {3, 4} & set(each.replicas[:2]) for each in view.partitions)
 
 
+def test_a_first_partition_without_replicas_is_given_some_before_partitions_are_added():
+    """Kafka gives new partitions as many replicas as the first has, and refuses none."""
+    view = View({1: None, 2: None}, (PartitionState(0, -1, (), ()),))
+    assert isinstance(next_step(view, 2), Move)
+    assert {partition.replicas[0] for partition in settled(view).partitions} == {1, 2}
+
+
 def test_without_brokers_nothing_is_done():
     assert next_step(View({}), FACTOR) is None

@@ -1,6 +1,7 @@
 """What clients ask of the controller over a socket: ElectLeaders and the reassignment of partitions."""
 
 import asyncio
+from dataclasses import replace
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
@@ -51,6 +52,16 @@ async def test_election_of_all_partitions_leaves_out_those_that_need_none(served
     response = await (await served.client()).ask(_election(None), 1)
     assert served.controller.asked == [ElectionAsked(1, Election.PREFERRED, frozenset({T0, T1}))]
     assert _codes(response) == {T0: ErrorCode.NONE}
+
+
+async def test_an_election_is_answered_though_metadata_names_no_replica_of_a_partition(served):
+    """It closed the connection; now it waits for the leader, as for any partition."""
+    served.tell_of("t", 1)
+    (state,) = served.metadata.topics["t"].partitions.values()
+    served.metadata.topics["t"].partitions[0] = replace(state, replicas=(), isr=())
+    served.controller.verdicts = {T0: DONE}
+    response = await (await served.client()).ask(_election((0,), timeout_ms=50), 2)
+    assert _codes(response) == {T0: ErrorCode.REQUEST_TIMED_OUT}
 
 
 async def test_the_controller_is_asked_about_very_many_partitions_in_parts(served):

@@ -24,7 +24,7 @@ def cluster(*racks: str | None) -> MetadataCache:
 
 
 def topic_of(*partitions: tuple[int, ...]) -> TopicMetadata:
-    states = {index: PartitionMetadata(ids[0], 0, ids, ids, ()) for index, ids in enumerate(partitions)}
+    states = {index: PartitionMetadata(ids[0] if ids else -1, 0, ids, ids, ()) for index, ids in enumerate(partitions)}
     return TopicMetadata("t", UUID(int=1), states)
 
 
@@ -86,6 +86,15 @@ def test_partitions_added_by_hand_need_as_many_replicas_as_the_first():
     refused = refusal(place_added, known, 2, [(2,)], cluster(None, None))
     assert refused.code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
     assert "2 replicas of each partition, not 1" in refused.message
+
+
+def test_a_topic_whose_first_partition_has_no_replicas_is_refused_as_by_kafka():
+    """Found by the fuzzer. Kafka takes the replication factor from that partition, and refuses a factor of 0."""
+    refused = refusal(place_added, topic_of((), (1,)), 3, None, cluster(None, None))
+    assert refused.code is ErrorCode.INVALID_REPLICATION_FACTOR
+    assert "partition 0 of 't' has no replicas" in refused.message
+    by_hand = refusal(place_added, topic_of(()), 2, [(1,)], cluster(None))
+    assert by_hand.code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
 def test_partitions_cannot_be_added_while_too_few_brokers_live():

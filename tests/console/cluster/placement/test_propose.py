@@ -192,6 +192,12 @@ def test_nobody_leads_instead_who_is_away_or_not_there():
     assert set(proposal.stuck) == {("orders", 0), ("orders", 1)}
 
 
+def test_a_partition_without_replicas_hinders_no_demotion():
+    held = [Held(("orders", 0), ()), Held(("orders", 1), (3, 1))]
+    proposal = propose_demote(held, {1: "", 3: ""}, 3)
+    assert (proposal.targets, proposal.stuck) == ({("orders", 1): (1, 3)}, {})
+
+
 def test_one_demotion_is_no_longer_than_a_plan():
     held = [Held(("orders", number), (3, 1)) for number in range(CHANGES_MAX + 1)]
     proposal = propose_demote(held, {1: "", 2: "", 3: ""}, 3)
