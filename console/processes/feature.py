@@ -7,6 +7,7 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage, SameAction
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
+from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
 _PROCESSES = Place("Processes", "processes", "start stop restart", resource=Resource.PROCESS)
@@ -20,6 +21,12 @@ FEATURE = Feature(
     ),
     places=(_PROCESSES,),
     commands=(Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),
+    verbs=(
+        Verb("Restart {name}", ObjectKind.PROCESS, "process-restart", "reboot"),
+        Verb("Stop {name}", ObjectKind.PROCESS, "process-stop", "shut down"),
+        Verb("Kill {name}", ObjectKind.PROCESS, "process-kill"),
+        Verb("Remove {name}", ObjectKind.PROCESS, "process-remove", "delete"),
+    ),
     pushed_pages=(PushedPage("processes", (groups.processes,)),),
     reads=(Read("processes", "processes", "Processes the console runs, and what is true of them", after="zookeeper"),),
     actions=(

@@ -11,6 +11,7 @@ import "./export.js";
 import "./flash.js";
 import "./focus.js";
 import "./hold.js";
+import "./keys.js";
 import "./menus.js";
 import "./moments.js";
 import "./palette.js";

@@ -21,7 +21,7 @@ from tests.tidy.sources import ROOT
 FEATURES = features()
 #: What makes a package a feature: routes, rows, commands for Django, or a schedule.
 SIGNS = ("urls.py", "models.py", "apps.py", "schedule.py", "migrations")
-KINDS = ("links", "places", "commands", "topic_tabs", "reads", "actions")
+KINDS = ("links", "places", "commands", "topic_tabs", "verbs", "reads", "actions")
 MODULES = [path.relative_to(ROOT) for path in sorted((ROOT / "console").rglob("*.py"))]
 
 

@@ -2,12 +2,24 @@
 
 from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
+from console.kit.features.verbs import ObjectKind, Verb
 
 FEATURE = Feature(
     package="console.automation.decommission",
     database=Database.CLUSTER,
     addresses=(Addresses("processes/+decommission/", "console.automation.decommission.urls"),),
     template_libraries=("decommission",),
+    verbs=(
+        Verb(
+            "Drain and remove {name}",
+            ObjectKind.PROCESS,
+            "decommission",
+            "decommission",
+            all_topics=True,
+            process_kind="broker",
+            after="process: Remove {name}",
+        ),
+    ),
     actions=(
         Action(
             "decommission",

@@ -4,6 +4,7 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, SameAction
+from console.kit.features.verbs import ObjectKind, Verb
 
 LIVE_GROUP = "acls"
 
@@ -29,6 +30,10 @@ FEATURE = Feature(
         Place("Allow or deny", "acl-create", "acl rule new", right=Right.GRANT, names_all=True, after="quota-change"),
         Place("Rules for a producer or consumer", "acl-use", "acl template client", right=Right.GRANT, names_all=True),
         Place("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
+    ),
+    verbs=(
+        Verb("ACL rules of {name}", ObjectKind.PRINCIPAL, "acl-rules", "access", Right.VIEW, query="principal"),
+        Verb("Topics and groups {name} may use", ObjectKind.PRINCIPAL, "acls", "acl", Right.VIEW, query="principal"),
     ),
     pushed_pages=(PushedPage("acls", (LIVE_GROUP,), names_all=True),),
     reads=(

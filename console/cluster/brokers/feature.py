@@ -1,10 +1,12 @@
 """Declares the pages of brokers."""
 
 from console.kit.access.places import Place
+from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage, SameAction
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
 
@@ -26,6 +28,10 @@ FEATURE = Feature(
     addresses=(Addresses("brokers/", "console.cluster.brokers.urls"),),
     links=(Link("Brokers", "brokers", entry=Entry.BROKERS),),
     places=(_BROKERS,),
+    verbs=(
+        Verb("Settings of broker {name}", ObjectKind.BROKER, "broker-settings", "configs", Right.VIEW),
+        Verb("Partitions of broker {name}", ObjectKind.BROKER, "broker-partitions", "leads replicas", Right.VIEW),
+    ),
     pushed_pages=(
         PushedPage("brokers", (groups.BROKERS,)),
         PushedPage("broker", of_name=group_of_broker),

@@ -6,6 +6,7 @@ from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, Tab
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 
 #: Every page of charts, told that there are new points.
 LIVE_GROUP = "charts"
@@ -17,6 +18,11 @@ FEATURE = Feature(
     links=(Link("Charts", "charts", entry=Entry.METRICS, needs=("sees_all_names",)),),
     places=(Place("Charts", "charts", "rates requests latency", names_all=True),),
     topic_tabs=(Tab("charts", "topic-charts", Right.VIEW),),
+    verbs=(
+        Verb("Charts of group {name}", ObjectKind.GROUP, "group-charts", "lag", Right.VIEW),
+        Verb("Charts of broker {name}", ObjectKind.BROKER, "broker-charts", right=Right.VIEW),
+        Verb("Charts of {name}", ObjectKind.PROCESS, "process-charts", "cpu memory", Right.VIEW),
+    ),
     pushed_pages=(PushedPage("charts", (LIVE_GROUP,)),),
     reads=(
         Read(

@@ -5,6 +5,7 @@ from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 
 #: Told that a person changed a user of Kafka here.
 LIVE_GROUP = "credentials"
@@ -23,6 +24,17 @@ FEATURE = Feature(
             right=Right.ADMINISTER,
             names_all=True,
             after="acl-file",
+        ),
+    ),
+    verbs=(
+        Verb(
+            "Kafka user {name}",
+            ObjectKind.PRINCIPAL,
+            "credentials",
+            "scram password",
+            Right.VIEW,
+            query="search",
+            after="principal: Topics and groups {name} may use",
         ),
     ),
     pushed_pages=(PushedPage("credentials", (LIVE_GROUP,), names_all=True),),

@@ -5,6 +5,7 @@ from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind, SameAction
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
 FEATURE = Feature(
@@ -19,6 +20,32 @@ FEATURE = Feature(
     commands=(
         Place("Move partitions", "move-partitions", "reassign replicas", right=Right.OPERATE),
         Place("Elect preferred leaders", "elect-leaders", "balance", right=Right.OPERATE),
+    ),
+    verbs=(
+        Verb(
+            "Move all replicas away from broker {name}",
+            ObjectKind.BROKER,
+            "move-partitions",
+            "drain",
+            query="drain",
+            all_topics=True,
+        ),
+        Verb(
+            "Demote broker {name}",
+            ObjectKind.BROKER,
+            "move-partitions",
+            "leaders",
+            query="demote",
+            all_topics=True,
+        ),
+        Verb(
+            "Move replicas of {name}",
+            ObjectKind.TOPIC,
+            "move-partitions",
+            "reassign partitions",
+            query="topic",
+            by_role=True,
+        ),
     ),
     pushed_pages=(PushedPage("placement", (groups.PLACEMENT, groups.staged_moves)),),
     row_kinds=(RowKind("placement-row", "console.cluster.placement.row_renderers.placement_rows"),),

@@ -5,6 +5,7 @@ from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 
 #: Told that a person changed a quota here.
 LIVE_GROUP = "quotas"
@@ -16,6 +17,7 @@ FEATURE = Feature(
     links=(Link("Quotas", "quotas", entry=Entry.ACCESS, needs=("sees_all_names",), after="credentials"),),
     places=(Place("Quotas", "quotas", "limits throttle", names_all=True),),
     commands=(Place("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),),
+    verbs=(Verb("Quotas of {name}", ObjectKind.PRINCIPAL, "quotas", "limits", Right.VIEW, query="search"),),
     pushed_pages=(PushedPage("quotas", (LIVE_GROUP,), names_all=True),),
     row_kinds=(RowKind("quota-row", "console.cluster.quotas.row_renderers.quota_rows"),),
     reads=(Read("quotas", "quotas", "Quotas, and how much of them is used", after="footprint"),),

@@ -4,11 +4,22 @@ from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Feature, FormsOf, Socket, Tab
 from console.kit.features.hook import Hook
+from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
 
 FEATURE = Feature(
     package="console.cluster.records",
     addresses=(Addresses("topics/", "console.cluster.records.urls"),),
-    topic_tabs=(Tab("records", "topic-records", Right.RECORDS),),
+    topic_tabs=(Tab("records", "topic-records", Right.RECORDS, words="messages"),),
+    verbs=(
+        Verb(
+            "{name} › records of partition {partition}",
+            ObjectKind.TOPIC,
+            "topic-records",
+            "messages",
+            Right.RECORDS,
+            partition_in=PartitionIn.QUERY,
+        ),
+    ),
     reads=(
         Read(
             "topics/{name}/records",

@@ -17,6 +17,7 @@ from console.kit.features.declaration import (
 )
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
 
 LIVE_GROUP = "retention"
 
@@ -34,6 +35,16 @@ FEATURE = Feature(
     topic_tabs=(
         Tab("retention", "topic-retention", Right.VIEW),
         Tab("purge", "topic-purge", Right.OPERATE),
+    ),
+    verbs=(
+        Verb(
+            "{name} › segments of partition {partition}",
+            ObjectKind.TOPIC,
+            "topic-segments",
+            "log retention",
+            Right.VIEW,
+            partition_in=PartitionIn.PATH,
+        ),
     ),
     pushed_pages=(PushedPage("retention", (LIVE_GROUP,)),),
     reads=(

@@ -17,6 +17,7 @@ from console.kit.features.declaration import (
     Tab,
 )
 from console.kit.features.table import Table, columns_of
+from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
 #: Told that the deletion of some topics was planned, or called off.
@@ -40,6 +41,10 @@ FEATURE = Feature(
     topic_tabs=(
         Tab("settings", "topic-settings", Right.VIEW, after="topic-producers"),
         Tab("delete", "topic-delete", Right.OPERATE, after="topic-history"),
+    ),
+    verbs=(
+        Verb("Add partitions to {name}", ObjectKind.TOPIC, "topic-add-partitions", "grow more"),
+        Verb("Create a topic like {name}", ObjectKind.TOPIC, "topic-create", "clone copy", query="like"),
     ),
     pushed_pages=(
         PushedPage("topics", (LIVE_GROUP,), sorted_rows="topic-row"),

@@ -19,7 +19,7 @@ FEATURE = Feature(
     template_libraries=("znodes",),
     links=(Link("ZooKeeper", "zookeeper", entry=Entry.BROKERS, needs=("has_zookeeper",), after="placement"),),
     places=(
-        Place("ZooKeeper", "zookeeper", "ensemble", after="processes"),
+        Place("ZooKeeper", "zookeeper", "ensemble quorum", after="processes"),
         Place("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),
     ),
     commands=(

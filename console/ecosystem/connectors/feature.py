@@ -8,6 +8,7 @@ from console.kit.features.declaration import Addresses, Database, Entry, Feature
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 
 #: Told that a person changed a connector here.
 LIVE_GROUP = "connectors"
@@ -29,6 +30,14 @@ FEATURE = Feature(
     ),
     places=(_CONNECTORS,),
     commands=(Place("Create a connector", "connector-choose", "new", right=Right.ADMINISTER, after="ensemble-change"),),
+    verbs=(
+        Verb("Restart connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("restart",)),
+        Verb("Pause connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("pause",)),
+        Verb("Resume connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("resume",)),
+        Verb("Stop connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("stop",)),
+        Verb("Configure connector {name}", ObjectKind.CONNECTOR, "connector-configure", "edit", Right.ADMINISTER),
+        Verb("Delete connector {name}", ObjectKind.CONNECTOR, "connector-delete", "remove", Right.ADMINISTER),
+    ),
     pushed_pages=(
         PushedPage("connectors", (LIVE_GROUP,)),
         PushedPage("connector-pages", (LIVE_GROUP,)),

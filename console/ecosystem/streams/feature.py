@@ -9,6 +9,7 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
+from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
 #: A process's name, which is safe in a group's.
@@ -43,6 +44,16 @@ FEATURE = Feature(
     ),
     places=(_STREAMS,),
     commands=(Place("Add a stream job", "stream-choose", "new spark", right=Right.ADMINISTER),),
+    verbs=(
+        Verb(
+            "Start stream job {name} over",
+            ObjectKind.PROCESS,
+            "stream-reset",
+            "reset checkpoint",
+            Right.OPERATE,
+            process_kind="stream",
+        ),
+    ),
     pushed_pages=(
         PushedPage("streams", (groups.STREAMS,)),
         PushedPage("stream", (groups.processes,), of_name=group_of_stream),

@@ -15,6 +15,7 @@ from console.kit.features.api import Action, Read
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import Verb
 
 
 class Database(StrEnum):
@@ -144,11 +145,15 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab of a topic, as the palette finds it behind the topic's name; `right` is needed on the topic."""
+    """A tab of a topic, as the palette finds it beside the topic's name; `right` is needed on the topic.
+
+    `words` are found, too, but not shown.
+    """
 
     title: str
     route: str
     right: Right
+    words: str = ""
     after: str = ""
 
     @property
@@ -192,12 +197,13 @@ class Feature:
     pushed_pages: tuple[PushedPage, ...] = ()
     row_kinds: tuple[RowKind, ...] = ()
     sockets: tuple[Socket, ...] = ()
-    #: Of the sidebar; pages and actions as the palette offers them; and the topic's tabs there.
+    #: Of the sidebar; pages and actions as the palette offers them; the topic's tabs, and verbs of one object there.
     links: tuple[Link, ...] = ()
     marks: tuple[Mark, ...] = ()
     places: tuple[Place, ...] = ()
     commands: tuple[Place, ...] = ()
     topic_tabs: tuple[Tab, ...] = ()
+    verbs: tuple[Verb, ...] = ()
     forms: tuple[FormsOf, ...] = ()
     #: Routes that read-only mode does not refuse.
     always_open: tuple[str, ...] = ()

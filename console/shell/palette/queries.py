@@ -2,33 +2,33 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from urllib.parse import urlencode
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 
-from console.ecosystem.connectors.models import Connector
-from console.kit.access.filters import within
 from console.kit.access.places import Place
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.roles import Right
 from console.kit.common.cluster_urls import address_in
 from console.kit.common.current_cluster import MAIN
 from console.kit.common.declared_clusters import Cluster
+from console.kit.features.declaration import Tab
+from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
 from console.kit.tables.declared import TABLES
 from console.kit.tables.models import SavedView
-from console.processes.models import ManagedProcess
-from console.shell.palette.places import ACTIONS, PAGES, TABS
-from console.state.clusters.access import topics_within
-from console.state.clusters.models import Broker
-from console.state.consumers.models import ConsumerGroup
+from console.shell.palette.objects import EACH_MAX, PaletteObject, find_objects, groups_of_client
+from console.shell.palette.phrases import WORDS_MAX, Phrase, phrases_of
+from console.shell.palette.places import ACTIONS, PAGES, TABS, VERBS
 
 TEXT_LENGTH_MAX = 250
-EACH_MAX, SHOWN_MAX = 6, 24
+SHOWN_MAX = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PaletteEntry:
+    """A line of the palette: what it opens, and of what kind that is."""
+
     kind: str
     title: str
     address: str
@@ -36,34 +36,42 @@ class Found:
 
 def find(
     text: str, reach: Reach, clusters: Sequence[Cluster] = (), views: QuerySet[SavedView] | None = None
-) -> list[Found]:
+) -> list[PaletteEntry]:
     """Without a text: where one may go. `views` are those of the person, `clusters` too where there are several."""
-    words = text.lower().split()[:8]
-    found = [
+    words = text.lower().split()[:WORDS_MAX]
+    entries = [
         *_clusters(words, clusters),
         *_views(words, SavedView.objects.none() if views is None else views),
         *_objects(words, reach),
         *_places("go to", PAGES, words, reach),
         *_places("do", ACTIONS, words, reach),
     ]
-    return found[:SHOWN_MAX]
+    return (entries or _rules_of_unknown(words, reach))[:SHOWN_MAX]
 
 
-def _clusters(words: list[str], clusters: Sequence[Cluster]) -> Iterator[Found]:
+def _rules_of_unknown(words: list[str], reach: Reach) -> list[PaletteEntry]:
+    """Return the search of the ACL rules for a name that nothing else has: rules are not kept here."""
+    if len(words) != 1 or not reach.sees_all_names or Right.VIEW not in reach.role:
+        return []
+    verbs = [verb for verb in VERBS if verb.of is ObjectKind.PRINCIPAL and verb.route == "acl-rules"]
+    return [_entry_of(verb, words[0], None) for verb in verbs]
+
+
+def _clusters(words: list[str], clusters: Sequence[Cluster]) -> Iterator[PaletteEntry]:
     """By their names; all of them, and the page of all, by the word."""
     for each in clusters if words else ():
         if all(word in f"cluster {each.name} {each.title}".lower() for word in words):
-            yield Found("cluster", each.title, address_in(each.name, "overview"))
+            yield PaletteEntry("cluster", each.title, address_in(each.name, "overview"))
     if clusters and words and all(word in "all clusters compare" for word in words):
-        yield Found("go to", "All clusters", address_in(MAIN, "clusters"))
-        yield Found("go to", "Compare two clusters", address_in(MAIN, "cluster-compare"))
+        yield PaletteEntry("go to", "All clusters", address_in(MAIN, "clusters"))
+        yield PaletteEntry("go to", "Compare two clusters", address_in(MAIN, "cluster-compare"))
 
 
-def _views(words: list[str], views: QuerySet[SavedView]) -> Iterator[Found]:
+def _views(words: list[str], views: QuerySet[SavedView]) -> Iterator[PaletteEntry]:
     """By their names, or by the word."""
     found = [each for each in views if words and _is_meant(each, words)]
     for each in found[:EACH_MAX]:
-        yield Found("view", f"{each.name} · {TABLES[each.table].place.title}", reverse("view", args=[each.pk]))
+        yield PaletteEntry("view", f"{each.name} · {TABLES[each.table].place.title}", reverse("view", args=[each.pk]))
 
 
 def _is_meant(view: SavedView, words: list[str]) -> bool:
@@ -71,58 +79,77 @@ def _is_meant(view: SavedView, words: list[str]) -> bool:
     return any(word in view.name.lower() or word in "views" for word in words) and all(each in text for each in words)
 
 
-def _places(kind: str, places: Iterable[Place], words: list[str], reach: Reach) -> Iterator[Found]:
+def _places(kind: str, places: Iterable[Place], words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
     for each in places:
         if each.is_for(reach) and each.matches(words):
-            yield Found(kind, each.title, reverse(each.route))
+            yield PaletteEntry(kind, each.title, reverse(each.route))
 
 
-def _objects(words: list[str], reach: Reach) -> Iterator[Found]:
-    if not words:
+def _objects(words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
+    """Objects by their names, and what can be done to those that some words name beside a verb."""
+    addresses = set()
+    for phrase in dict.fromkeys(phrases_of(words)):
+        kinds = list(ObjectKind) if phrase.kind is None else [phrase.kind]
+        for kind in kinds:
+            for entry in _of_kind(kind, phrase, reach):
+                if entry.address not in addresses:
+                    addresses.add(entry.address)
+                    yield entry
+
+
+def _of_kind(kind: ObjectKind, phrase: Phrase, reach: Reach) -> Iterator[PaletteEntry]:
+    verbs = [] if phrase.is_name_only and kind is not ObjectKind.PRINCIPAL else _verbs_for(kind, phrase)
+    tabs = _tabs_for(phrase) if kind is ObjectKind.TOPIC else []
+    if not (phrase.is_name_only or verbs or tabs):
         return
-    name, rest = words[0], words[1:]
-    topics = _nearest(topics_within(reach), "name", name)
-    for topic in topics:
-        yield from _of_topic(topic, rest, reach)
-    if rest:
-        return
-    groups = ConsumerGroup.objects.filter(within(reach, Resource.GROUP, "name"))
-    for group in _nearest(groups, "name", name):
-        yield Found("group", group, reverse("group", args=[group]))
-    if Right.VIEW in reach.rights_anywhere:
-        yield from _brokers(name)
-    processes = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))
-    for process in _nearest(processes, "name", name):
-        yield Found("process", process, reverse("process", args=[process]))
-    connectors = Connector.objects.filter(within(reach, Resource.PROCESS, "name"))
-    for connector in _nearest(connectors, "name", name):
-        yield Found("connector", connector, reverse("connector", args=[connector]))
+    for thing in find_objects(kind, phrase.name, reach):
+        if phrase.is_name_only and thing.address:
+            yield PaletteEntry(thing.kind, thing.title, thing.address)
+        for tab in tabs:
+            if tab.right in thing.rights:
+                yield PaletteEntry(thing.kind, f"{thing.name} › {tab.title}", reverse(tab.route, args=[thing.name]))
+        for verb in verbs:
+            if _is_offered(verb, thing, phrase.partition, reach):
+                yield _entry_of(verb, thing.name, phrase.partition)
+    if phrase.is_name_only and kind is ObjectKind.GROUP:
+        for group, client_id in groups_of_client(phrase.name, reach):
+            yield PaletteEntry("group", f"{group} · client {client_id}", reverse("group", args=[group]))
 
 
-def _of_topic(name: str, rest: list[str], reach: Reach) -> Iterator[Found]:
-    """The topic, or those of its tabs that the further words mean."""
-    if not rest:
-        yield Found("topic", name, reverse("topic", args=[name]))
-        return
-    rights = reach.rights_on(Resource.TOPIC, name)
-    for tab in TABS:
-        if tab.right in rights and all(word in tab.title for word in rest):
-            yield Found("topic", f"{name} › {tab.title}", reverse(tab.route, args=[name]))
+def _verbs_for(kind: ObjectKind, phrase: Phrase) -> list[Verb]:
+    """Return the verbs that the words of the phrase mean; a partition is only for those that take one."""
+    has_partition = phrase.partition is not None
+    return [
+        verb
+        for verb in VERBS
+        if verb.of is kind and (verb.partition_in is not None) is has_partition and verb.matches(phrase.rest)
+    ]
 
 
-def _brokers(name: str) -> Iterator[Found]:
-    """By number, or by host."""
-    number = name.removeprefix("broker-").removeprefix("broker")
-    chosen = Q(broker_id=int(number)) if number.isdecimal() and len(number) < 10 else Q(host__icontains=name)
-    for broker in Broker.objects.filter(chosen)[:EACH_MAX]:
-        yield Found("broker", f"{broker.broker_id} {broker.host}", reverse("broker", args=[broker.broker_id]))
+def _tabs_for(phrase: Phrase) -> list[Tab]:
+    if phrase.is_name_only or phrase.partition is not None:
+        return []
+    return [tab for tab in TABS if all(word in f"{tab.title} {tab.words}" for word in phrase.rest)]
 
 
-def _nearest(rows: QuerySet[Any], field: str, text: str) -> list[str]:
-    """Names that begin so before those that only hold it."""
-    begins = rows.filter(**{f"{field}__istartswith": text}).order_by(field).values_list(field, flat=True)
-    found = list(begins[:EACH_MAX])
-    if len(found) < EACH_MAX:
-        holds = rows.filter(**{f"{field}__icontains": text}).exclude(**{f"{field}__istartswith": text})
-        found += holds.order_by(field).values_list(field, flat=True)[: EACH_MAX - len(found)]
-    return found
+def _is_offered(verb: Verb, thing: PaletteObject, partition: int | None, reach: Reach) -> bool:
+    """Whether the person may do this to the object, and the object is one that it can be done to."""
+    if partition is not None and partition >= thing.partition_count:
+        return False
+    if verb.process_kind not in ("", thing.process_kind) or verb.right not in thing.rights:
+        return False
+    if verb.by_role and verb.right not in reach.role:
+        return False
+    return not (verb.all_topics and reach.is_limited(Resource.TOPIC, verb.right))
+
+
+def _entry_of(verb: Verb, name: str, partition: int | None) -> PaletteEntry:
+    arguments: list[str | int] = [] if verb.query else [name, *verb.arguments]
+    query: dict[str, str | int] = {verb.query: name} if verb.query else {}
+    if partition is not None and verb.partition_in is PartitionIn.PATH:
+        arguments.append(partition)
+    elif partition is not None:
+        query["partition"] = partition
+    address = reverse(verb.route, args=arguments) + (f"?{urlencode(query)}" if query else "")
+    kind = verb.of.value if verb.right in (Right.VIEW, Right.RECORDS) else "do"
+    return PaletteEntry(kind, verb.title.format(name=name, partition=partition), address)

@@ -10,7 +10,12 @@ FEATURE = Feature(
     addresses=(Addresses("dependencies/", "console.signals.dependencies.urls"),),
     links=(Link("Lineage", "dependencies", entry=Entry.LINEAGE, resource=Resource.TOPIC),),
     places=(
-        Place("Lineage", "dependencies", "dependencies graph what hangs on what reads writes", resource=Resource.TOPIC),
+        Place(
+            "Lineage",
+            "dependencies",
+            "dependencies graph what hangs on what reads writes who produces consumes",
+            resource=Resource.TOPIC,
+        ),
     ),
     reads=(
         Read(

@@ -66,6 +66,16 @@ def refusal_to_write(topic: Topic) -> str:
     return NOT_WRITTEN if topic.is_internal or is_internal(topic.name) else ""
 
 
+def rights_on_topic(reach: Reach, topic: Topic) -> frozenset[Right]:
+    """Return what a person with this reach may do to `topic`, as `access_records` and `access_changing` have it."""
+    rights = reach.rights_on(Resource.TOPIC, topic.name)
+    if not reach.may_change_topic(topic.name):
+        rights -= {Right.OPERATE}
+    if not reach.is_unbound and (topic.is_internal or (reach.is_limited_somewhere and tells_of_others(topic))):
+        rights -= {Right.RECORDS}
+    return rights
+
+
 def tells_of_others(topic: Topic) -> bool:
     """Kafka's own topics hold every group's commits and transactions; the demo's hold who looked at what. So do their
     copies."""

@@ -17,6 +17,7 @@ from console.kit.features.declaration import (
 )
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 
 _CONSUMERS = Place("Consumer groups", "consumers", "lag", resource=Resource.GROUP)
 
@@ -32,7 +33,11 @@ FEATURE = Feature(
     commands=(
         Place("Prepare a consumer group", "group-prepare", "offsets new", resource=Resource.GROUP, right=Right.OPERATE),
     ),
-    topic_tabs=(Tab("consumers", "topic-consumers", Right.VIEW),),
+    topic_tabs=(Tab("consumers", "topic-consumers", Right.VIEW, words="who consumes reads groups"),),
+    verbs=(
+        Verb("Reset offsets of {name}", ObjectKind.GROUP, "group-reset", "replay rewind skip"),
+        Verb("Delete group {name}", ObjectKind.GROUP, "group-delete", "remove"),
+    ),
     pushed_pages=(
         PushedPage("consumers", sorted_rows="group-row"),
         PushedPage("consumer-pages"),

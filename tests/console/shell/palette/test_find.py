@@ -1,15 +1,21 @@
 """What Ctrl-K finds: the nearest first, and nothing a person may not see or do."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import resolve
 
+from console.cluster.credentials.models import ScramUser
 from console.ecosystem.connectors.models import Connector
 from console.kit.access.models import NameRule
 from console.kit.access.rights import reach_of
+from console.kit.features.verbs import ObjectKind
 from console.processes.models import ManagedProcess
-from console.shell.palette.places import ACTIONS, PAGES
-from console.shell.palette.queries import EACH_MAX, SHOWN_MAX, find
+from console.shell.palette.objects import EACH_MAX
+from console.shell.palette.places import ACTIONS, PAGES, VERBS
+from console.shell.palette.queries import SHOWN_MAX, find
 from console.state.clusters.models import Broker, Topic
-from console.state.consumers.models import ConsumerGroup
+from console.state.consumers.models import ConsumerGroup, GroupPartition
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +89,119 @@ def test_it_asks_the_database_a_few_questions_however_much_there_is(viewer, djan
     reach = reach_of(viewer)
     with django_assert_max_num_queries(12):
         find("orders", reach)
+
+
+@pytest.fixture
+def more_objects(objects, settings):
+    """What verbs are for: a broker of this console, a group with a member, a Kafka user, partitions."""
+    Topic.objects.filter(name="orders").update(partition_count=12)
+    Topic.objects.create(name="__consumer_offsets", partition_count=50, is_internal=True)
+    for number in (2, 20):
+        Broker.objects.create(broker_id=number, host="127.0.0.1", port=9090 + number)
+        ManagedProcess.objects.create(name=f"broker-{number}", kind="broker", host=settings.HOST_NAME)
+    members = [["m-1", "app-x", "10.0.0.1", None, 3]]
+    ConsumerGroup.objects.create(name="slow-export", state="Stable", coordinator=1, verdict="ok", members=members)
+    ScramUser.objects.create(name="app-x", mechanisms={"SCRAM-SHA-512": 4096})
+
+
+def addresses(text, person):
+    return [entry.address for entry in find(text, reach_of(person))]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("restart broker 2", "/processes/broker-2/restart"),
+        ("restart broker-2", "/processes/broker-2/restart"),
+        ("broker 2 restart", "/processes/broker-2/restart"),
+        ("reset slow-export", "/consumers/slow-export/+reset/"),
+        ("reset the offsets of slow-export", "/consumers/slow-export/+reset/"),
+        ("delete orders", "/topics/orders/+delete/"),
+        ("drain broker 2", "/placement/+move/?drain=2"),
+        ("orders 10", "/topics/orders/+records/?partition=10"),
+        ("orders messages 10", "/topics/orders/+records/?partition=10"),
+        ("segments orders 10", "/topics/orders/+segments/10/"),
+        ("pause orders-out", "/connectors/orders-out/+do/pause/"),
+        ("quorum", "/zookeeper/"),
+        ("who produces", "/dependencies/"),
+        ("who produces orders", "/topics/orders/+producers/"),
+        ("broker 2", "/brokers/2/"),
+    ],
+)
+def test_a_verb_and_an_object_lead_to_the_page_that_does_it(text, first, more_objects, administrator):
+    assert addresses(text, administrator)[0] == first
+
+
+def test_a_client_leads_to_its_rules_its_quotas_and_its_groups(more_objects, administrator, viewer, tenant):
+    assert titles("app-x", administrator) == [
+        "slow-export · client app-x",
+        "ACL rules of app-x",
+        "Topics and groups app-x may use",
+        "Kafka user app-x",
+        "Quotas of app-x",
+    ]
+    assert "/access-lists/rules/?principal=app-x" in addresses("app-x", viewer)
+    assert addresses("app-x", tenant) == []
+
+
+def test_a_name_that_nothing_has_is_looked_for_in_the_acl_rules(administrator, tenant):
+    assert addresses("app-unknown", administrator) == ["/access-lists/rules/?principal=app-unknown"]
+    assert addresses("app-unknown", tenant) == []
+
+
+def test_no_verb_is_offered_without_its_right(more_objects, viewer, operator, keeper, tenant, limited):
+    for text in ("restart broker 2", "reset slow-export", "delete orders", "drain broker 2", "orders 10"):
+        assert not any("+" in each and "segments" not in each for each in addresses(text, viewer)), text
+        assert "/processes/broker-2/restart" not in addresses(text, viewer)
+    assert "/processes/broker-2/restart" in addresses("restart broker 2", operator)
+    assert addresses("restart broker 2", keeper) == []
+    assert addresses("reset slow-export", tenant) == []
+    assert addresses("move replicas of orders", tenant) == []
+    assert addresses("drain broker 2", limited) == []
+
+
+def test_no_verb_names_an_object_out_of_reach(more_objects, limited):
+    Topic.objects.filter(name="secret-orders").update(partition_count=12)
+    ConsumerGroup.objects.create(name="secret-export", state="Empty", coordinator=1, verdict="ok")
+    ManagedProcess.objects.create(name="secret-broker", kind="broker")
+    for text in ("reset secret-export", "delete secret-orders", "secret-orders 3", "restart secret-broker", "secret"):
+        assert not any("secret" in each for each in addresses(text, limited)), text
+
+
+def test_changing_an_internal_topic_is_offered_to_administrators_alone(more_objects, operator, administrator):
+    assert "/topics/__consumer_offsets/+delete/" not in addresses("delete __consumer_offsets", operator)
+    assert "/topics/__consumer_offsets/+delete/" in addresses("delete __consumer_offsets", administrator)
+    assert not any("+records" in each for each in addresses("__consumer_offsets 3", operator))
+
+
+def test_a_group_that_also_reads_hidden_topics_is_not_offered_to_be_reset(more_objects, limited):
+    assert addresses("reset slow-export", limited) == ["/consumers/slow-export/+reset/"]
+    group = ConsumerGroup.objects.get(name="slow-export")
+    for topic in ("orders", "secret-orders"):
+        GroupPartition.objects.create(group=group, topic=topic, partition=0)
+    assert addresses("reset slow-export", limited) == []
+
+
+def test_a_partition_that_a_topic_does_not_have_is_not_offered(more_objects, operator):
+    assert addresses("orders 11", operator) != []
+    assert addresses("orders 12", operator) == []
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.key)
+def test_every_verb_leads_to_a_page_that_is_there(verb, more_objects, administrator):
+    name = {ObjectKind.BROKER: "2", ObjectKind.TOPIC: "orders", ObjectKind.PROCESS: "broker-2"}.get(verb.of, "app-x")
+    name = "orders-counts" if verb.process_kind == "stream" else "orders-out" if verb.of == "connector" else name
+    name = "slow-export" if verb.of == "group" else name
+    partition = "" if verb.partition_in is None else " 10"
+    title = verb.title.format(name=name, partition="10")
+    words = verb.title.format(name="", partition="").replace("›", "").lower()
+    entry = next(each for each in find(f"{words} {name}{partition}", reach_of(administrator)) if each.title == title)
+    assert resolve(entry.address.partition("?")[0]).url_name == verb.route
+
+
+def test_words_of_a_verb_ask_the_database_a_bounded_number_of_questions(more_objects, limited, administrator):
+    for person, text in ((limited, "a a a a a a a a"), (administrator, "restart reset delete move add charts e o")):
+        reach = reach_of(person)
+        with CaptureQueriesContext(connection) as queries:
+            find(text, reach)
+        assert len(queries) < 160

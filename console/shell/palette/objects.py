@@ -1,0 +1,125 @@
+"""Objects by name, each with what a person may do to it: nothing beyond the person's reach is found."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Model, Q, QuerySet
+from django.urls import reverse
+
+from console.cluster.credentials.models import ScramUser
+from console.cluster.quotas.models import QuotaRow
+from console.ecosystem.connectors.access import connectors_within
+from console.kit.access.filters import within
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.roles import Right
+from console.kit.features.verbs import ObjectKind
+from console.kit.gateway.quotas.interface import DEFAULT
+from console.processes.models import ManagedProcess
+from console.shell.palette.phrases import number_in
+from console.state.clusters.access import rights_on_topic, topics_within
+from console.state.clusters.models import Broker
+from console.state.consumers.access import groups_within, reads_beyond
+
+EACH_MAX = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteObject:
+    """`address` is empty for an object without a page of its own. `process_kind` is that of a process."""
+
+    kind: ObjectKind
+    name: str
+    title: str
+    address: str
+    rights: frozenset[Right]
+    partition_count: int = 0
+    process_kind: str = ""
+
+
+Finder = Callable[[str, Reach], Iterator[PaletteObject]]
+
+
+def find_objects(kind: ObjectKind, name: str, reach: Reach) -> Iterator[PaletteObject]:
+    """Yield at most EACH_MAX objects of `kind`, those whose names begin with `name` before those that hold it."""
+    return _FINDERS[kind](name, reach)
+
+
+def _topics(name: str, reach: Reach) -> Iterator[PaletteObject]:
+    for topic in _nearest(topics_within(reach), "name", name):
+        address = reverse("topic", args=[topic.name])
+        rights = rights_on_topic(reach, topic)
+        yield PaletteObject(ObjectKind.TOPIC, topic.name, topic.name, address, rights, topic.partition_count)
+
+
+def _groups(name: str, reach: Reach) -> Iterator[PaletteObject]:
+    for group in _nearest(groups_within(reach), "name", name):
+        rights = reach.rights_on(Resource.GROUP, group.name)
+        if reads_beyond(group, reach):
+            rights &= {Right.VIEW}
+        yield PaletteObject(ObjectKind.GROUP, group.name, group.name, reverse("group", args=[group.name]), rights)
+
+
+def _brokers(name: str, reach: Reach) -> Iterator[PaletteObject]:
+    """By number, or by host."""
+    if Right.VIEW not in reach.rights_anywhere:
+        return
+    number = number_in(name.removeprefix("broker-").removeprefix("broker"))
+    chosen = Q(host__icontains=name) if number is None else Q(broker_id=number)
+    rights = reach.role | {Right.VIEW}
+    for broker in Broker.objects.filter(chosen)[:EACH_MAX]:
+        address = reverse("broker", args=[broker.broker_id])
+        title = f"{broker.broker_id} {broker.host}"
+        yield PaletteObject(ObjectKind.BROKER, str(broker.broker_id), title, address, rights)
+
+
+def _processes(name: str, reach: Reach) -> Iterator[PaletteObject]:
+    processes = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))
+    for process in _nearest(processes, "name", name):
+        rights, address = reach.rights_on(Resource.PROCESS, process.name), reverse("process", args=[process.name])
+        yield PaletteObject(ObjectKind.PROCESS, process.name, process.name, address, rights, process_kind=process.kind)
+
+
+def _connectors(name: str, reach: Reach) -> Iterator[PaletteObject]:
+    for connector in _nearest(connectors_within(reach), "name", name):
+        rights, address = reach.rights_on(Resource.PROCESS, connector.name), reverse("connector", args=[connector.name])
+        yield PaletteObject(ObjectKind.CONNECTOR, connector.name, connector.name, address, rights)
+
+
+def _principals(name: str, reach: Reach) -> Iterator[PaletteObject]:
+    """Users with a SCRAM credential, and users and client ids with a quota: they name topics and groups by the by."""
+    if not reach.sees_all_names or Right.VIEW not in reach.role:
+        return
+    users = ScramUser.objects.filter(name__icontains=name).values_list("name", flat=True)[:EACH_MAX]
+    entities = [row.entity for row in QuotaRow.objects.filter(words__icontains=name)[:EACH_MAX]]
+    texts = (text for entity in entities for text in (entity.user, entity.client_id))
+    named = {text for text in texts if text and text != DEFAULT and name in text.lower()}
+    for principal in sorted({*users, *named}, key=lambda text: (not text.lower().startswith(name), text))[:EACH_MAX]:
+        yield PaletteObject(ObjectKind.PRINCIPAL, principal, principal, "", reach.role)
+
+
+def groups_of_client(name: str, reach: Reach) -> Iterator[tuple[str, str]]:
+    """Yield group and client id of the groups with a member whose client id begins with `name`."""
+    for group in groups_within(reach).filter(members__icontains=name).order_by("name")[:EACH_MAX]:
+        client_ids = (member[1] for member in group.members)
+        if client_id := next((text for text in client_ids if text.lower().startswith(name)), None):
+            yield group.name, client_id
+
+
+def _nearest(rows: QuerySet[Any], field: str, text: str) -> list[Model | Any]:
+    """Return rows whose name begins so before those that only hold it."""
+    begins = list(rows.filter(**{f"{field}__istartswith": text}).order_by(field)[:EACH_MAX])
+    if len(begins) < EACH_MAX:
+        holds = rows.filter(**{f"{field}__icontains": text}).exclude(**{f"{field}__istartswith": text})
+        begins += holds.order_by(field)[: EACH_MAX - len(begins)]
+    return begins
+
+
+_FINDERS: Mapping[ObjectKind, Finder] = {
+    ObjectKind.TOPIC: _topics,
+    ObjectKind.GROUP: _groups,
+    ObjectKind.BROKER: _brokers,
+    ObjectKind.PROCESS: _processes,
+    ObjectKind.CONNECTOR: _connectors,
+    ObjectKind.PRINCIPAL: _principals,
+}
