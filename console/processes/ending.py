@@ -27,7 +27,7 @@ def ending_plan(action: str, process: "ManagedProcess", consequence: "Consequenc
         read=(process.name, str(process.pid), process.run_token, *consequence.confirmed),
         touches=(*consequence.course, _how(action, process)),
         losses=(*consequence.harms, *((_KILLED,) if action == KILL else ())),
-        undo="" if action == RESTART else "start it again.",
+        undo="none is needed, it runs again as before." if action == RESTART else "start it again.",
         command=f"kill {'-9 ' if action == KILL else ''}{process.pid}" if process.pid is not None else "",
         typed_name=process.name if is_typed else "",
         obstacle=_obstacle(action, process),

@@ -80,5 +80,5 @@ def test_who_would_lock_out_the_console_is_stopped_until_the_words_are_typed(win
     expect(page.get_by_text("The console itself: User:console loses")).to_be_visible()
     page.get_by_role("button", name="Delete 1 rule").click()
     expect(page.get_by_role("alert")).to_contain_text("type the name exactly, lock out")
-    page.get_by_role("link", name="Leave it as it is").click()
+    page.get_by_role("link", name="Cancel").click()
     expect(page).to_have_url(re.compile(r"/access-lists/rules/"))

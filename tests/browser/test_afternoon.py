@@ -142,7 +142,7 @@ def a_second_broker_is_not_stopped_while_one_is_away_without_typing_its_name(ope
         expect(question).to_contain_text(words)
     operator.presses("Stop broker-2")
     expect(question.get_by_role("alert")).to_contain_text("type the name exactly, broker-2")
-    operator.presses("Leave it as it is")
+    operator.presses("Cancel")
     operator.sees_state("broker-2", "healthy").page.locator("#broker-3-start").click()
     operator.sees_state("broker-3", "healthy")
     operator.goes_to("/").sees_no_more("Broker 3 is not registered").sees_no_more("under-replicated")

@@ -121,7 +121,7 @@ def test_a_question_is_asked_and_answered_by_keyboard_alone(page, product):
     stop = page.locator("#broker-3-stop")
     stop.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Leave it as it is")).to_be_focused()
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("alertdialog")).to_have_count(0)
     expect(stop).to_be_focused()

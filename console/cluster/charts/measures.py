@@ -16,7 +16,7 @@ DELIVERY = "delivery"
 KINDS: dict[str, tuple[str, ...]] = {
     CLUSTER: ("records", "bytes", "lag", "out_of_sync", "leaderless", "brokers"),
     TOPIC: ("records", "read", "size", "out_of_sync"),
-    BROKER: ("records", "bytes", "size", "leaders", "out_of_sync"),
+    BROKER: ("records", "bytes", "size", "leaders", "out_of_sync", "disk_used"),
     GROUP: ("lag", "behind", "arriving", "members"),
     API: ("requests", "p50", "p95", "p99"),
     SERVER: ("latency", "connections", "znodes"),
@@ -59,6 +59,7 @@ MEASURES = {
     "out_of_sync": Measure("has {} partitions out of sync", summary=max),
     "leaderless": Measure("has {} partitions without a leader", summary=max),
     "brokers": Measure("has {} brokers", summary=min),
+    "disk_used": Measure("has used {} of a volume of its logs", "{:.0f} %".format, max),
     "leaders": Measure("leads {} partitions"),
     "requests": Measure("gets {} requests a second", rate),
     "p50": Measure("takes {} for half of the requests", milliseconds),

@@ -62,14 +62,23 @@ def _topics() -> Iterator[Reading]:
 def _brokers() -> Iterator[Reading]:
     columns = ("broker_id", "records_per_second", "bytes_per_second", "size_bytes", "leader_count", "out_of_sync_count")
     there = {}
+    reports = list(BrokerReport.objects.only("broker_id", "requests", "log_dirs"))
+    used = {report.broker_id: _disk_used(report) for report in reports}
     for broker_id, is_registered, *values in Broker.objects.values_list(columns[0], "is_registered", *columns[1:]):
         there[broker_id] = is_registered
+        values.append(used.get(broker_id))
         yield Reading(BROKER, str(broker_id), tuple(values) if is_registered else (None,) * len(values))
-    for report in BrokerReport.objects.only("broker_id", "requests"):
+    for report in reports:
         for each in report.requests if there.get(report.broker_id) else ():
             if each["api"] not in WAITING and each.get("per_second"):
                 values = (each["per_second"], each.get("p50_ms"), each.get("p95_ms"), each.get("p99_ms"))
                 yield Reading(API, f"{report.broker_id}/{each['api']}", values)
+
+
+def _disk_used(report: BrokerReport) -> float | None:
+    """Return the used percentage of the broker's fullest volume, None where no volume tells its size."""
+    shares = [each.used_share for each in report.directories if each.used_share is not None]
+    return 100 * max(shares) if shares else None
 
 
 def _groups(now_ms: int) -> Iterator[Reading]:

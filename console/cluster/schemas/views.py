@@ -5,11 +5,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.cluster.schemas.access import access_subject, is_within
+from console.cluster.schemas.configuration import RegistryAddress
 from console.cluster.schemas.diff import laid_out
 from console.cluster.schemas.queries import SubjectQuery, subject_page_of, subject_view, users_of
 from console.cluster.schemas.registry import registry
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.common.current_cluster import here
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.tables.arrangement import rows_for
@@ -23,7 +25,7 @@ def subject_list(request: UserRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     query = SubjectQuery.parse(request.GET)
     is_part = request.htmx.target == "subject-table"
-    context: dict[str, object] = {"query": query}
+    context: dict[str, object] = {"query": query, **_registry_words()}
     try:
         context["page"] = subject_page_of(
             query, reach_of(request.user), rows_for(request, "schemas"), fresh=not is_part
@@ -32,6 +34,14 @@ def subject_list(request: UserRequest) -> HttpResponse:
     except GatewayError as error:
         context["error"] = str(error)
     return render(request, "schemas/partials/subject-table.html" if is_part else "schemas/list.html", context)
+
+
+def _registry_words() -> dict[str, str]:
+    """Return the registry's address and the user it is asked as, for a command that is shown."""
+    known = here.SCHEMA_REGISTRY
+    if not isinstance(known, RegistryAddress):
+        return {"registry_address": "http://REGISTRY:8081", "registry_user": ""}
+    return {"registry_address": known.url, "registry_user": known.user}
 
 
 @require_safe

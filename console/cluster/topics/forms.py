@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.validators import RegexValidator
 
 from console.cluster.topics.names import LEGAL
-from console.cluster.topics.own_settings import parse_settings
+from console.cluster.topics.own_settings import SettingsError, parse_settings
 from console.kit.access.internal_names import ONLY_ADMINISTRATORS
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of
@@ -52,8 +52,8 @@ class CreateTopicForm(forms.Form):
     def clean_configs(self) -> dict[str, str]:
         try:
             return parse_settings(self.cleaned_data["configs"])
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
+        except SettingsError as error:
+            raise forms.ValidationError(error.sentences) from error
 
 
 class AddPartitionsForm(forms.Form):

@@ -1,6 +1,6 @@
 """The settings a topic is created with: as lines of a form, from another topic, or from a template. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.kit.gateway.moves.interface import REPLICA_KEYS
@@ -39,21 +39,42 @@ def template_named(name: str) -> Template | None:
     return next((each for each in TEMPLATES if each.name == name), None)
 
 
+class SettingsError(ValueError):
+    """The lines that are wrong; `sentences` has one for each, in their order."""
+
+    def __init__(self, sentences: Sequence[str]):
+        super().__init__(" ".join(sentences))
+        self.sentences = list(sentences)
+
+
 def parse_settings(text: str) -> dict[str, str]:
-    """`name=value`, one on a line; an amount may have a unit. Raises ValueError with the line that is wrong."""
-    found: dict[str, str] = {}
-    for line in filter(None, (each.strip() for each in text.splitlines())):
-        name, equals, value = (each.strip() for each in line.partition("="))
-        if not equals or not name or not value or len(value) > VALUE_LENGTH_MAX:
-            raise ValueError(f"{line[:60]}: a setting is name=value, one on a line.")
-        if name in found:
-            raise ValueError(f"{name} is there twice.")
-        found[name] = plain_value(name, value)
-        if refusal := topic_value_refusal(name, found[name]):
-            raise ValueError(f"{name}: {refusal}")
-    if len(found) > SETTINGS_MAX:
-        raise ValueError(f"At most {SETTINGS_MAX} settings.")
-    return found
+    """`name=value`, one on a line; an amount may have a unit. Raises SettingsError with every line that is wrong."""
+    settings: dict[str, str] = {}
+    wrong: list[str] = []
+    for line in filter(None, (line.strip() for line in text.splitlines())):
+        try:
+            name, value = _parse_line(line)
+            if name in settings:
+                raise ValueError(f"{name} is there twice.")
+            settings[name] = value
+        except ValueError as error:
+            wrong.append(str(error))
+    if len(settings) > SETTINGS_MAX:
+        wrong.append(f"At most {SETTINGS_MAX} settings.")
+    if wrong:
+        raise SettingsError(wrong[:SETTINGS_MAX])
+    return settings
+
+
+def _parse_line(line: str) -> tuple[str, str]:
+    """Return the name and the value that Kafka is given. Raises ValueError."""
+    name, equals, value = (part.strip() for part in line.partition("="))
+    if not equals or not name or not value or len(value) > VALUE_LENGTH_MAX:
+        raise ValueError(f"{line[:60]}: a setting is name=value, one on a line.")
+    plain = plain_value(name, value)
+    if refusal := topic_value_refusal(name, plain):
+        raise ValueError(f"{name}: {refusal}")
+    return name, plain
 
 
 def lines_of(configs: Mapping[str, str]) -> str:

@@ -79,6 +79,20 @@ class Plan:
         return not self.lines
 
     @property
+    def is_harmful(self) -> bool:
+        """Whether something is lost, or the name has to be typed: the button that confirms it is red."""
+        return bool(self.losses or self.typed_name)
+
+    @property
+    def tone(self) -> str:
+        """Return the tone of the plan's first line, a class of the stylesheets; empty: neither safe nor harmful."""
+        if self.losses:
+            return "critical"
+        if self.typed_name:
+            return "warning"
+        return "ok" if self.undo else ""
+
+    @property
     def before(self) -> dict[str, object]:
         return _named({line.name: line.old for line in self.lines})
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 
 from console.kit.audit.record import record_event
@@ -11,6 +12,7 @@ from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
 from console.kit.plans.inverse import keep_inverse
 from console.kit.plans.plan import Confirmation, Plan
+from console.signals.alerts.channel_file import add_channel
 from console.signals.alerts.evaluation import Event
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.messages import Told, message_of
@@ -68,6 +70,13 @@ def do_keep_rule(actor: User, plan: Plan, said: Mapping[str, object], confirmati
 
     with cluster_atomic():
         carry_out(actor, plan, confirmation, keep)
+    _tell()
+
+
+def do_add_channel(actor: User, name: str, kind: str, settings: Mapping[str, str]) -> None:
+    """Add the channel to the file of the rules; the audit keeps its kind alone. Raises ChannelError."""
+    add_channel(django_settings.ALERTS_FILE, name, {"kind": kind, **settings})
+    record_event(actor, "add alert channel", "alert", name, None, {"kind": kind})
     _tell()
 
 

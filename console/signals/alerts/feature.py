@@ -1,6 +1,7 @@
 """Declares alerts, their rules and channels."""
 
 from console.kit.access.places import Place
+from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, Mark, PushedPage
 from console.kit.features.tier import CollectorTier
@@ -15,6 +16,7 @@ FEATURE = Feature(
     marks=(Mark(Entry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
     places=(Place("Alerts", "alerts", "rules silence", names_all=True),),
     pushed_pages=(PushedPage("alerts", (LIVE_GROUP,), names_all=True),),
+    commands=(Place("Add an alert rule", "alert-rule-add", "new lag disk", right=Right.ADMINISTER, names_all=True),),
     reads=(Read("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),
     forms=(FormsOf("alerts", ("alert-acknowledge", "alert-silence", "alert-test"), is_one_for_all=True),),
     tiers=(

@@ -7,8 +7,8 @@ from django import forms
 
 from console.cluster.charts.measures import KINDS
 from console.kit.common.form_choices import set_choices
-from console.signals.alerts.channels import Channel
-from console.signals.alerts.rules import SEVERITIES, RulesError, parse_rule
+from console.signals.alerts.channels import CHANNEL_KINDS, Channel
+from console.signals.alerts.rules import SEVERITIES, TEXT_LENGTH_MAX, RulesError, parse_rule
 
 _HEALTH = [
     ("health.warning", "a reason of health, warning or worse"),
@@ -16,26 +16,43 @@ _HEALTH = [
 ]
 _MEASURES = [(kind, [(f"{kind}.{each}", f"{kind}.{each}") for each in measures]) for kind, measures in KINDS.items()]
 _OBJECTS_HINT = "A pattern of names, as orders-*. Blank: all."
-_LIMIT_HINT = "Bytes, milliseconds, records: as charts count."
+_LIMIT_HINT = "Bytes, milliseconds, percent, records: as charts count."
 _TIME_HINT = "As 30 s, 5 min, 4 h or 1 d."
+
+
+#: Of each setting of a channel, in the order of the form; what a message is sent with is a secret.
+CHANNEL_LABELS = {
+    "url": "Address (https)",
+    "room": "Room",
+    "to": "To, several with commas between",
+    "from": "From",
+    "server": "Mail server, host:port",
+    "tls": "TLS: starttls, tls or none",
+    "user": "User",
+    "token": "Token",
+    "routing_key": "Routing key",
+    "api_key": "API key",
+    "password": "Password",
+}
+_SECRETS = frozenset(("url", "token", "routing_key", "api_key", "password"))
 
 
 class RuleForm(forms.Form):
     """`rule` is what it makes, when it is valid."""
 
     name = forms.CharField(max_length=60)
-    about = forms.ChoiceField(label="Of", choices=[("health", _HEALTH), *_MEASURES])
+    about = forms.ChoiceField(label="Measure", choices=[("health", _HEALTH), *_MEASURES])
     objects = forms.CharField(label="Objects", required=False, max_length=300, help_text=_OBJECTS_HINT)
     is_above = forms.TypedChoiceField(
-        label="Bad when it is", choices=[("above", "above"), ("below", "below")], required=False, empty_value="above"
+        label="Condition", choices=[("above", "above"), ("below", "below")], required=False, empty_value="above"
     )
-    threshold = forms.FloatField(label="Limit", required=False, help_text=_LIMIT_HINT)
-    recover = forms.FloatField(label="Well again at", required=False, help_text="Blank: at the limit itself.")
+    threshold = forms.FloatField(label="Threshold", required=False, help_text=_LIMIT_HINT)
+    recover = forms.FloatField(label="Recovery threshold", required=False, help_text="Blank: the threshold itself.")
     lasting = forms.CharField(label="For at least", required=False, max_length=20, help_text=_TIME_HINT)
-    clear = forms.CharField(label="Over when well for", required=False, max_length=20, help_text=_TIME_HINT)
-    repeat = forms.CharField(label="Told again every", required=False, max_length=20, help_text=_TIME_HINT)
+    clear = forms.CharField(label="Recovery duration", required=False, max_length=20, help_text=_TIME_HINT)
+    repeat = forms.CharField(label="Repeat interval", required=False, max_length=20, help_text=_TIME_HINT)
     severity = forms.ChoiceField(choices=[(each, each) for each in SEVERITIES])
-    channels = forms.MultipleChoiceField(label="Told to", widget=forms.CheckboxSelectMultiple)
+    channels = forms.MultipleChoiceField(label="Notify", required=False, widget=forms.CheckboxSelectMultiple)
 
     def __init__(self, channels: Mapping[str, Channel], *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -53,6 +70,26 @@ class RuleForm(forms.Form):
         except RulesError as error:
             self.add_error(None, str(error).partition(": ")[2] or str(error))
         return fields
+
+
+class ChannelForm(forms.Form):
+    """A channel of one kind. `settings` are those of the file, when it is valid; secrets are not shown again."""
+
+    name = forms.CharField(max_length=60, help_text="Letters, digits, '.', '-' and '_'.")
+
+    def __init__(self, kind: str, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        wants = CHANNEL_KINDS[kind]
+        self._keys = [key for key in CHANNEL_LABELS if key in wants.needs | wants.may_have]
+        for key in self._keys:
+            widget = forms.PasswordInput(attrs={"autocomplete": "off"}) if key in _SECRETS else forms.TextInput()
+            self.fields[key] = forms.CharField(
+                label=CHANNEL_LABELS[key], required=key in wants.needs, max_length=TEXT_LENGTH_MAX, widget=widget
+            )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {key: self.cleaned_data[key] for key in self._keys if self.cleaned_data[key]}
 
 
 def _said(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
 from console.signals.alerts.rules import Rule
+from console.signals.alerts.templates import RULE_TEMPLATES
 
 SHOWN_MAX, OVER_SHOWN, DELIVERIES_SHOWN = 200, 20, 20
 TITLES = ("rule", "object", "state", "severity", "since", "fired", "sentence")
@@ -72,6 +73,7 @@ def alerts_page() -> dict[str, object]:
         "file_error": file.error,
         "has_rules": file.exists,
         "example": EXAMPLE,
+        "templates": RULE_TEMPLATES,
         "firing": firing[:SHOWN_MAX],
         "firing_count": firing.count(),
         "rules": [_shown(rule, silences, rule.name in kept - useless.keys()) for rule in ruleset.rules.values()],
@@ -124,4 +126,4 @@ def rule_words(rule: Rule) -> str:
         limit = MEASURES[rule.measure].amount(rule.threshold)
         what = f"{rule.kind}.{rule.measure}{of} {'above' if rule.is_above else 'below'} {limit}"
     for_words = f" for {duration(rule.for_ms)}" if rule.for_ms else ""
-    return f"{what}{for_words} → {', '.join(rule.channels)}"
+    return f"{what}{for_words} → {', '.join(rule.channels) or 'this page'}"

@@ -23,6 +23,7 @@ from console.signals.alerts.forms import RuleForm, initial_of
 from console.signals.alerts.models import KeptRule
 from console.signals.alerts.rule_plan import REMOVE, rule_plan
 from console.signals.alerts.rules import RULES_MAX, Rule, Ruleset
+from console.signals.alerts.templates import RULE_TEMPLATES, template_called
 from console.signals.overview.queries import health_within
 
 _METHODS = ["GET", "HEAD", "POST"]
@@ -67,7 +68,10 @@ def _kept(name: str) -> KeptRule:
 def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
     ruleset = RulesFile().read()
     was = None if kept else find_removed("alert", REMOVE, request.GET.get("kept", ""))
+    template = template_called(request.GET.get("template", ""))
     begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
+    if begun is None and template is not None:
+        begun = (template.name, {**template.values, "channels": list(ruleset.channels)})
     initial = initial_of(*begun) if begun else {"severity": "warning"}
     form = RuleForm(ruleset.channels, request.POST or None, initial=initial)
     if kept:
@@ -79,6 +83,7 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
         "kept": kept,
         "removed": offered,
         "channels": ruleset.channels,
+        "templates": () if kept else RULE_TEMPLATES,
         "address": request.path,
     }
     if request.method != "POST" or not form.is_valid():
@@ -91,7 +96,7 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
         context |= {"plan": plan, "fields": [(key, each) for key in request.POST for each in _values(request, key)]}
         if is_confirmed(request):
             do_keep_rule(request.user, plan, form.said, Confirmation.parse(request.POST))
-            messages.success(request, f"The rule {name} counts from now on.")
+            messages.success(request, f"Rule {name} is active.")
             return redirect("alerts")
     return render(request, "alerts/rule.html", context | {"error": answer.error}, status=answer.status)
 

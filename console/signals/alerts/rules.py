@@ -1,7 +1,7 @@
 """Rules and channels, as a file says them; what is wrong with it is one sentence that names the place. Pure.
 
 The file is an administrator's, of mode 600: addresses of channels are secrets, and who names one makes the console ask
-it. So nothing of it is on a form.
+it. So no page shows one, and only an administrator adds one on a page (`channel_file.py`).
 """
 
 import re
@@ -225,8 +225,8 @@ def _channels(said: Mapping[str, Any], key: str, where: str, channels: Mapping[s
     names = said.get(key, [])
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
         raise RulesError(f'{where}: {key} must be names in brackets, ["a-name"].')
-    if key == "channels" and not names:
-        raise RulesError(f"{where}: channels is missing: who is told?")
+    if key == "channels" and key not in said:
+        raise RulesError(f"{where}: channels is missing: who is told? [] stands for the page of alerts alone.")
     for each in names:
         if each not in channels:
             raise RulesError(f"{where}: there is no channel {each[:80]!r}.")

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.current_cluster import is_main
 from console.kit.common.user_request import UserRequest
 from console.signals.alerts.access import access_alert, access_alerts
 from console.signals.alerts.actions import TooManyTestsError, do_acknowledge, do_silence, do_test
@@ -25,7 +26,7 @@ def alerts(request: UserRequest) -> HttpResponseBase:
     access_alerts(request.user, Right.VIEW)
     if wants_csv(request):
         return csv_response(request, "alerts", TITLES, alert_rows())
-    return render(request, "alerts/page.html", alerts_page() | {"hours": HOURS})
+    return render(request, "alerts/page.html", alerts_page() | {"hours": HOURS, "is_main": is_main()})
 
 
 @require_POST

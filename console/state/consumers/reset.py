@@ -200,7 +200,7 @@ def reset_plan(group: GroupView, reset: Reset, command: str, action: str = "") -
             *(f"{move.name} {move.old} {move.new}" for move in reset.moves),
         ),
         touches=tuple(touches),
-        losses=(f"{_count(skipped, 'record')} that nobody in the group has read will be skipped.",) if skipped else (),
+        losses=(f"{_count(skipped, 'record')} that the group has not read will be skipped.",) if skipped else (),
         undo="the former offsets are kept, and can be put back from this page.",
         command=command,
         obstacle=obstacle_of(group),

@@ -114,7 +114,7 @@ def test_a_new_password_names_who_is_cut_off_and_what_goes_on(browser, cluster, 
     text = text_of(browser.post(_password_of(alice), form))
     assert "Who knows only the old password of alice cannot log in any more" in text
     assert "By SCRAM-SHA-256 the old password goes on to count" in text
-    assert "It cannot be undone." in text
+    assert "Irreversible." in text
     confirm(browser, _password_of(alice), form)
     assert cluster.credentials.knows("alice", "the old password", "SCRAM-SHA-256")
     assert not cluster.credentials.knows("alice", "the old password", "SCRAM-SHA-512")

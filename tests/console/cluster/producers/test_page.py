@@ -70,7 +70,7 @@ def test_one_that_hangs_is_aborted_as_planned_and_the_audit_knows(cluster, opera
     text = client.get(ABORT).content.decode()
     assert "goes on from there at once" in text
     assert "kafka-transactions.sh" in text
-    assert "It cannot be undone." in text
+    assert "Irreversible." in text
     response = confirmed(client)
     assert b"The transaction was aborted in orders-0." in response.content
     assert open_from(cluster) is None

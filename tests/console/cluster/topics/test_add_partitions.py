@@ -34,7 +34,7 @@ def test_the_plan_says_what_it_means_for_keys_and_groups(cluster, operator, clie
     assert "Records with a key may go to another partition" in text
     assert "Partitions are shared out anew in 1 group." in text
     assert "--alter --topic orders --partitions 5" in text
-    assert "It cannot be undone." in text
+    assert "Irreversible." in text
     assert partition_count(cluster) == 3
 
 

@@ -30,7 +30,7 @@ def test_the_plan_says_what_would_be_lost(operator, client_of):
 
     assert "Up to 1 500 records (150 KB on all replicas) in 3 partitions are lost for good" in text
     assert "1 consumer group loses its place: readers." in text
-    assert "It cannot be undone." in text
+    assert "Irreversible." in text
     assert "kafka-topics.sh" in text
     assert "--delete --topic orders" in text
 

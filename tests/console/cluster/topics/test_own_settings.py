@@ -103,3 +103,15 @@ def test_a_cluster_that_does_not_answer_leaves_the_form(cluster, operator, clien
     cluster.cut_off()
     response = client_of(operator).get(f"{ADDRESS}?like=orders")
     assert (response.status_code, b"No broker answered in time." in response.content) == (200, True)
+
+
+def test_every_wrong_line_is_told_at_once(operator, client_of):
+    lines = ["retention.ms=soon", "no equals", "min.insync.replicas=0", "cleanup.policy=shred", "segment.ms=1 h", "segment.ms=2 h"]
+    form = {"name": "orders", "partition_count": "1", "replication_factor": "1", "configs": "\n".join(lines)}
+    response = client_of(operator).post("/topics/+create/", form)
+    assert response.status_code == 422
+    errors = response.context["form"].errors["configs"]
+    wrong = [*lines[:4], lines[5]]
+    assert len(errors) == len(wrong)
+    for line, error in zip(wrong, errors, strict=True):
+        assert line.partition("=")[0].split()[0] in error
