@@ -106,7 +106,14 @@ def test_a_cluster_that_does_not_answer_leaves_the_form(cluster, operator, clien
 
 
 def test_every_wrong_line_is_told_at_once(operator, client_of):
-    lines = ["retention.ms=soon", "no equals", "min.insync.replicas=0", "cleanup.policy=shred", "segment.ms=1 h", "segment.ms=2 h"]
+    lines = [
+        "retention.ms=soon",
+        "no equals",
+        "min.insync.replicas=0",
+        "cleanup.policy=shred",
+        "segment.ms=1 h",
+        "segment.ms=2 h",
+    ]
     form = {"name": "orders", "partition_count": "1", "replication_factor": "1", "configs": "\n".join(lines)}
     response = client_of(operator).post("/topics/+create/", form)
     assert response.status_code == 422
