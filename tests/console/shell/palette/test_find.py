@@ -123,7 +123,7 @@ def addresses(text, person):
         ("segments orders 10", "/topics/orders/+segments/10/"),
         ("pause orders-out", "/connectors/orders-out/+do/pause/"),
         ("quorum", "/zookeeper/"),
-        ("who produces", "/dependencies/"),
+        ("who produces", "/client-applications/"),
         ("who produces orders", "/topics/orders/+producers/"),
         ("broker 2", "/brokers/2/"),
     ],
