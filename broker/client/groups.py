@@ -179,11 +179,15 @@ def _check(code: int, what: str) -> None:
         raise ApiError(error_code_of(code), f"{what}: {error_code_of(code).meaning}")
 
 
-def commit_request(group_id: str, offsets: Iterable[tuple[tuple[str, int], int]]) -> OffsetCommitRequest:
+def commit_request(
+    group_id: str, offsets: Iterable[tuple[tuple[str, int], int]], metadata: str = ""
+) -> OffsetCommitRequest:
     """Return a commit of offsets, each after its (topic, partition), by a client that is no member of the group."""
     topics: dict[str, list[OffsetCommitRequestPartition]] = {}
     for (topic, index), offset in offsets:
-        partition = OffsetCommitRequestPartition(partition_index=index, committed_offset=offset, committed_metadata="")
+        partition = OffsetCommitRequestPartition(
+            partition_index=index, committed_offset=offset, committed_metadata=metadata
+        )
         topics.setdefault(topic, []).append(partition)
     listed = [OffsetCommitRequestTopic(name=name, partitions=named) for name, named in topics.items()]
     return OffsetCommitRequest(group_id=group_id, topics=listed)

@@ -34,6 +34,7 @@ class FakeGroup:
     members: dict[str, MemberView] = field(default_factory=dict)
     group_type: str = CLASSIC
     details: GroupDetails = NO_DETAILS
+    are_set: set[TopicPartition] = field(default_factory=set)
 
 
 class FakeCluster(Protocol):
@@ -120,7 +121,7 @@ class FakeGroups:
         if group_id in self._groups and self._groups[group_id].group_type == SHARE:
             raise refusal(ErrorCode.GROUP_ID_NOT_FOUND)
         for (topic, partition), offset in offsets.items():
-            self.commit(group_id, topic, partition, offset)
+            self.commit(group_id, topic, partition, offset, is_set=True)
         return OffsetRefusals()
 
     def set_share_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
@@ -153,10 +154,12 @@ class FakeGroups:
 
     # What tests do to it ---------------------------------------------------------------------------------------------
 
-    def commit(self, group_id: str, topic: str, partition: int, offset: int) -> None:
-        """As if a consumer of the group had committed now."""
-        self._groups.setdefault(group_id, FakeGroup()).committed[topic, partition] = offset
-        self._commits.append(CommitView(group_id, (topic, partition), offset, self._cluster.now_ms()))
+    def commit(self, group_id: str, topic: str, partition: int, offset: int, *, is_set: bool = False) -> None:
+        """As if a consumer of the group had committed now; `is_set`: as the console does."""
+        group = self._groups.setdefault(group_id, FakeGroup())
+        group.committed[topic, partition] = offset
+        (group.are_set.add if is_set else group.are_set.discard)((topic, partition))
+        self._commits.append(CommitView(group_id, (topic, partition), offset, self._cluster.now_ms(), is_set))
 
     def join(self, group_id: str, member_id: str, *assigned: TopicPartition, **more: Any) -> None:
         """As if a consumer had joined and been given these partitions; `more` are other values of a `MemberView`."""
@@ -194,7 +197,9 @@ class FakeGroups:
         state, protocol = ("Stable", "consumer") if members else ("Empty", "")
         committed, lags = dict(group.committed), self._lags(group)
         details = group.details
-        return GroupView(group_id, state, protocol, coordinator, members, committed, group.group_type, details, lags)
+        are_set = frozenset(group.are_set)
+        kind = group.group_type
+        return GroupView(group_id, state, protocol, coordinator, members, committed, kind, details, lags, are_set)
 
     def _lags(self, group: FakeGroup) -> dict[TopicPartition, int]:
         if group.group_type != SHARE:

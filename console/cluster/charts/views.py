@@ -31,11 +31,12 @@ from console.processes.access import access_process
 from console.state.clusters.access import access_broker, access_topic
 from console.state.clusters.queries import cluster_state
 from console.state.consumers.access import access_group, reads_beyond
+from console.state.history.configuration import ALL_BROKERS
 from console.state.history.models import Change, Kind
-from console.state.history.queries import TOPIC_KINDS, changes_within
+from console.state.history.queries import GROUP_KINDS, changes_of_topic, changes_within
 
 _OF_ALL = "These are sums over all topics and groups, and your rights do not reach all of them."
-_OF_CLUSTER = (Kind.BROKER, Kind.CONTROLLER, Kind.UNCLEAN)
+_OF_CLUSTER = (Kind.BROKER, Kind.CONTROLLER, Kind.UNCLEAN, Kind.BROKER_SETTINGS)
 
 
 @require_safe
@@ -52,7 +53,7 @@ def cluster_charts(request: UserRequest) -> HttpResponseBase:
 @require_safe
 def topic_charts(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
-    changes = changes_within(reach_of(request.user)).filter(object_name=name, kind__in=TOPIC_KINDS)
+    changes = changes_within(reach_of(request.user)).filter(changes_of_topic(name))
     return charts_page(request, "charts/topic.html", {"topic": topic}, topic_panels(name), changes)
 
 
@@ -60,7 +61,9 @@ def topic_charts(request: UserRequest, name: str) -> HttpResponseBase:
 def broker_charts(request: UserRequest, broker_id: int) -> HttpResponseBase:
     broker = access_broker(request.user, broker_id, Right.VIEW)
     apis = [each["api"] for each in report_of(broker_id).requests if each["api"] not in WAITING]
-    changes = changes_within(reach_of(request.user)).filter(object_name=f"broker-{broker_id}", kind=Kind.BROKER)
+    changes = changes_within(reach_of(request.user)).filter(
+        object_name__in=(f"broker-{broker_id}", ALL_BROKERS), kind__in=(Kind.BROKER, Kind.BROKER_SETTINGS)
+    )
     return charts_page(request, "charts/broker.html", {"broker": broker}, broker_panels(broker_id, apis), changes)
 
 
@@ -71,7 +74,8 @@ def group_charts(request: UserRequest, group: str) -> HttpResponseBase:
         raise PermissionDenied(
             "This group also reads topics that your rights do not reach: its sums hold their figures."
         )
-    return charts_page(request, "charts/group.html", {"group": found}, group_panels(group), Change.objects.none())
+    changes = changes_within(reach_of(request.user)).filter(object_name=group, kind__in=GROUP_KINDS)
+    return charts_page(request, "charts/group.html", {"group": found}, group_panels(group), changes)
 
 
 @require_safe

@@ -15,6 +15,10 @@ COMMITS_MAX = 10
 DISTANCE_MS = 30_000
 #: Offsets that move while the offsets topic has been silent for so long are commits that it does not tell of.
 SILENT_LOG_MS = 10_000
+#: A partition without a member for so long was left; less is a rebalance or a restart.
+AWAY_MS = 120_000
+#: So many pauses are a habit.
+HABIT_MIN = 3
 
 
 class Commit(NamedTuple):
@@ -42,6 +46,12 @@ class CommitRing:
     left_offset: int | None = None
     #: At the last look it was behind by more than nobody minds.
     was_late: bool = False
+    #: When the group committed last, of itself, before its offset was set for it.
+    alive_ms: int = 0
+    #: Since when no member holds the partition; None: one does, or none was expected.
+    unread_since_ms: int | None = None
+    #: Since when one holds it again; 0: since before that matters.
+    reader_since_ms: int = 0
     #: What a coordinator answered last, and since when.
     seen_offset: int | None = None
     seen_since_ms: int = 0
@@ -49,6 +59,7 @@ class CommitRing:
     held_end: int | None = None
     _logged_offset: int | None = None
     _logged_at_ms: int | None = None
+    _is_set: bool = False
 
     def add(
         self, offset: int, at_ms: int, log_end: int | None, waited_ms: int | None = None, now_ms: int | None = None
@@ -59,6 +70,7 @@ class CommitRing:
         """
         self._note_way_back(offset)
         self._logged_offset, self._logged_at_ms = offset, at_ms if now_ms is None else now_ms
+        self._is_set = False
         self._put(offset, at_ms, log_end, waited_ms)
 
     def see(self, offset: int, now_ms: int, log_end: int | None, waited_ms: int | None = None) -> None:
@@ -67,6 +79,31 @@ class CommitRing:
         if self.seen_offset is not None and is_log_silent and now_ms - self.since_ms > SILENT_LOG_MS:
             self._put(offset, now_ms, log_end, waited_ms)
         self.seen_offset, self.seen_since_ms = offset, now_ms
+
+    def is_before(self, offset: int) -> bool:
+        """Whether `offset` lies before the one that was committed last."""
+        return self._logged_offset is not None and offset < self._logged_offset
+
+    def set_to(self, offset: int, now_ms: int) -> None:
+        """The offset was set for the group, by the console or, while it has no members, to an earlier one. That is no
+        commit of its own: neither a sign of life nor a pause, and no pace is told across it."""
+        if self._is_set and offset == self._logged_offset:
+            return
+        self._note_way_back(offset)
+        self.alive_ms = self.last_alive_ms
+        self.commits.clear()
+        self.moved_ms, self._is_set = None, True
+        self._logged_offset, self._logged_at_ms = offset, now_ms
+        self.seen_offset, self.seen_since_ms = offset, now_ms
+
+    def note_reader(self, has_reader: bool, now_ms: int) -> None:
+        """Members that come after minutes without one, or after the offset was set, have as long as any to commit."""
+        if not has_reader:
+            self.unread_since_ms = now_ms if self.unread_since_ms is None else self.unread_since_ms
+            return
+        if self.unread_since_ms is not None and (self._is_set or now_ms - self.unread_since_ms >= AWAY_MS):
+            self.reader_since_ms = now_ms
+        self.unread_since_ms = None
 
     def forget(self) -> None:
         """The commit was taken away: expired, or deleted."""
@@ -77,6 +114,17 @@ class CommitRing:
     @property
     def last(self) -> Commit | None:
         return self.commits[-1] if self.commits else None
+
+    @property
+    def last_alive_ms(self) -> int:
+        """When the group committed last, of itself; 0: it is not known to have."""
+        return self.alive_ms if self.last is None else max(self.alive_ms, self.last.at_ms)
+
+    @property
+    def habitual_pause_ms(self) -> int:
+        """As `usual_pause_ms`, but one or two pauses are no habit."""
+        known = [commit.pause_ms for commit in self.commits if commit.pause_ms is not None]
+        return self.usual_pause_ms if len(known) >= HABIT_MIN else 0
 
     @property
     def usual_pause_ms(self) -> int:

@@ -49,11 +49,15 @@ class PartitionWatch:
         """No end has moved for more than a look."""
         return all(place in self._ends and self._ends[place].is_flat for place in places)
 
-    def take_commits(self, commits: Iterable[CommitView], at_ms: int) -> None:
+    def take_commits(self, commits: Iterable[CommitView], at_ms: int, empty: Container[str] = ()) -> None:
+        """`empty`: groups that have had no members since the last look; who goes back in one of them is set back."""
         for commit in commits:
             ring = self._ring(commit.group_id, commit.place, at_ms)
             if commit.offset is None:
                 ring.forget()
+                continue
+            if commit.is_set or (commit.group_id in empty and ring.is_before(commit.offset)):
+                ring.set_to(commit.offset, at_ms)
                 continue
             ends, made_ms = self._ends.get(commit.place), min(commit.at_ms, at_ms)
             log_end = None if ends is None else ends.last
@@ -97,8 +101,12 @@ class PartitionWatch:
         partition, committed = look.partitions.get(place), group.committed.get(place)
         first, following = (None, None) if partition is None else (partition.first_offset, partition.next_offset)
         ring, ends = self._ring(group.group_id, place, look.at_ms), self._ends.get(place)
+        has_reader = place in holders or (bool(group.members) and not holders)
+        ring.note_reader(has_reader, look.at_ms)
         if committed is not None:
-            if committed != ring.seen_offset:
+            if place in group.are_set:
+                ring.set_to(committed, look.at_ms)
+            elif committed != ring.seen_offset:
                 ring.see(committed, look.at_ms, following, _waited_ms(ring, ends, look.at_ms))
             is_old = partition is not None and partition.is_end_old
             following = _believed_end(ring, committed, following, look.ends_at_ms, is_old=is_old)
@@ -117,7 +125,7 @@ class PartitionWatch:
             lag,
             behind_since_ms=None,
             older_than_ms=None if ends is None else ends.since_ms,
-            has_reader=place in holders or (bool(group.members) and not holders),
+            has_reader=has_reader,
             now_ms=look.at_ms,
             member_id=holders.get(place, ""),
         )

@@ -17,6 +17,8 @@ BEHIND_MS = 120_000
 CALM_MS = 90_000
 #: A group is late after this many of its own usual pauses between commits.
 PAUSES = 3
+#: A group without members is given no more than this, whatever its pauses were.
+NO_MEMBERS_MS_MAX = 600_000
 #: Held for so long without any commit, what is unread will not be committed.
 NO_COMMIT_MS = 300_000
 #: A pace is told of the last five minutes, and of no less than one, or of the newest three commits if they are further.
@@ -135,7 +137,10 @@ class Evidence:
 
     @property
     def patience_ms(self) -> int:
-        return max(self.limit_ms, PAUSES * self.commits.usual_pause_ms)
+        """How long it may be silent: without members at most NO_MEMBERS_MS_MAX, and only if pauses are its habit."""
+        if self.has_reader:
+            return max(self.limit_ms, PAUSES * self.commits.usual_pause_ms)
+        return max(self.limit_ms, min(NO_MEMBERS_MS_MAX, PAUSES * self.commits.habitual_pause_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +207,16 @@ def _is_lost(evidence: Evidence) -> bool:
 
 def _judge_late(evidence: Evidence, company: Company, patience_ms: int) -> Verdict:
     ring, now_ms = evidence.commits, evidence.now_ms
-    last_ms = ring.last.at_ms if ring.last is not None else 0
+    last_ms = ring.last_alive_ms
     if not evidence.has_reader and now_ms - last_ms > patience_ms:
         return Verdict.IDLE if _rests(evidence) else Verdict.ABANDONED
-    if now_ms - max(last_ms, ring.since_ms) > patience_ms:
-        return _judge_silent(evidence, company, patience_ms, now_ms - max(last_ms, ring.since_ms))
-    if ring.last is None:
+    watched_ms = max(ring.since_ms, ring.reader_since_ms)
+    silence_ms = now_ms - max(last_ms, watched_ms)
+    if silence_ms > patience_ms:
+        return _judge_silent(evidence, company, patience_ms, silence_ms)
+    if ring.last is None or ring.last.at_ms < ring.reader_since_ms:
         return Verdict.UNKNOWN
-    if now_ms - max(ring.moved_ms or 0, ring.since_ms) > patience_ms:
+    if now_ms - max(ring.moved_ms or 0, watched_ms) > patience_ms:
         return Verdict.STALLED
     return Verdict.WENT_BACK if ring.left_offset is not None else _judge_pace(evidence)
 

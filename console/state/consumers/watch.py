@@ -47,7 +47,8 @@ class GroupWatch:
             for group in view.groups
             if len(group.group_id) <= GROUP_NAME_LENGTH_MAX
         }
-        have_committed, at_ms = self._take_commits(), self._now_ms()
+        empty = {name for name, group in groups.items() if not group.members and self._was_empty(name)}
+        have_committed, at_ms = self._take_commits(empty), self._now_ms()
         resting, woken = self._rests.look(groups.values(), topics, ends_at_ms, at_ms, have_committed)
         for rest in woken:
             self._places.take_ends_at_rest(rest.row, self._ends_at_ms)
@@ -67,14 +68,17 @@ class GroupWatch:
         self._rows, self._views, self._ends_at_ms = rows, groups, ends_at_ms
         return rows
 
-    def _take_commits(self) -> set[str]:
+    def _was_empty(self, name: str) -> bool:
+        return name in self._views and not self._views[name].members
+
+    def _take_commits(self, empty: Container[str]) -> set[str]:
         """The groups that have committed."""
         try:
             commits = self._gateway.groups.commits()
         except GatewayError as error:
             logger.debug("commits not read: %s", error)
             return set()
-        self._places.take_commits(commits, self._now_ms())
+        self._places.take_commits(commits, self._now_ms(), empty)
         return {each.group_id for each in commits}
 
     def _are_others(self, groups: Mapping[str, GroupView], awake: Iterable[GroupView]) -> bool:
@@ -206,6 +210,8 @@ def _still(before: tuple[GroupPartitionRow, ...], place: TopicPartition, evidenc
     """Trouble is no news after a restart of the collector: it stays until there is evidence."""
     for row in before:
         if row.partition == place[1] and row.topic == place[0] and row.verdict.is_bad and evidence.lag:
+            if row.verdict is Verdict.ABANDONED and evidence.has_reader:
+                return Verdict.UNKNOWN
             stays = row.committed == evidence.committed or row.verdict is Verdict.SLOW
             return row.verdict if stays else Verdict.UNKNOWN
     return Verdict.UNKNOWN

@@ -17,15 +17,24 @@ PARTITIONS_TOLD_MAX = 6
 EVENTS_PER_LOOK_MAX = 200
 
 
+#: By name, the value before and after.
+Values = Mapping[str, tuple[str | None, str | None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`kind` is one of models.Kind, `tone` the colour beside its words; `object_name` is what it happened to."""
+    """`kind` is one of models.Kind, `tone` the colour beside its words; `object_name` is what it happened to.
+
+    `topic` is a topic that the sentence names besides. `values`: by name, the old and the new value; None is no value.
+    """
 
     kind: str
     object_name: str
     sentence: str
     tone: str = "plain"
     partition: int | None = None
+    topic: str = ""
+    values: Values | None = None
 
 
 def broker_events(before: Mapping[int, BrokerRow], after: Mapping[int, BrokerRow]) -> list[Event]:

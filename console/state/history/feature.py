@@ -4,6 +4,8 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, Tab
+from console.kit.features.hook import Hook
+from console.kit.features.tier import CollectorTier
 
 LIVE_GROUP = "history"
 
@@ -11,8 +13,8 @@ FEATURE = Feature(
     package="console.state.history",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.state.history.urls"),),
-    links=(Link("History", "history", entry=Entry.ACTIVITY),),
-    places=(Place("History", "history", "changes events"),),
+    links=(Link("Activity", "history", entry=Entry.ACTIVITY),),
+    places=(Place("Activity", "history", "history changes events settings acls quotas who changed"),),
     topic_tabs=(Tab("history", "topic-history", Right.VIEW),),
     pushed_pages=(PushedPage("history", (LIVE_GROUP,)),),
     reads=(
@@ -24,4 +26,6 @@ FEATURE = Feature(
         ),
         Read("history", "history", "What has happened in the cluster", after="topics/{name}/leaders"),
     ),
+    hooks=(Hook("console.state.consumers.tiers.OBSERVERS", "console.state.history.collect.observer"),),
+    tiers=(CollectorTier("configuration", 5.0, "console.state.history.collect.tier"),),
 )

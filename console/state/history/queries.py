@@ -1,11 +1,8 @@
 """Reading changes: by time, object and kind."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime, timedelta
 
-from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
@@ -15,17 +12,21 @@ from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.common.clock import moment_of
 from console.kit.common.kept_statements import AT_MS, kept_rows
 from console.state.clusters.models import Topic
-from console.state.history.models import Change, Kind
+from console.state.history.models import TOPIC_KINDS, Change, Kind
 
-CHANGES_PER_PAGE = 50
 RECENT_CHANGES = 8
 #: Unclean elections that health speaks of at a time.
 UNCLEAN_MAX = 100
 #: "What happened at 03:12?" is answered with this much before and after it.
 AROUND = timedelta(minutes=10)
-#: Whose object is a topic.
-TOPIC_KINDS = (Kind.LEADER, Kind.ISR, Kind.REPLICAS, Kind.UNCLEAN, Kind.TOPIC)
-TITLES = ("time", "kind", "object", "partition", "what")
+#: Whose object is a group.
+GROUP_KINDS = (Kind.OFFSETS, Kind.GROUP)
+#: What names users, topics and groups, whatever those are.
+ALL_NAMES_KINDS = (Kind.ACL, Kind.QUOTA)
+#: Stands before a subject that is not named after a topic: no topic can be called so.
+SUBJECT = "subject "
+#: The kind of a line that is a row of the audit.
+ACTION = "action"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,9 @@ class HistoryQuery:
 
     search: str = ""
     kind: str = ""
+    #: A part of the object's name, and a person's name.
+    object_name: str = ""
+    person: str = ""
     since: datetime | None = None
     until: datetime | None = None
     around: datetime | None = None
@@ -41,11 +45,13 @@ class HistoryQuery:
     topic: str = ""
 
     @classmethod
-    def parse(cls, parameters: QueryDict, topic: str = "") -> "HistoryQuery":
+    def parse(cls, parameters: QueryDict, topic: str = "", *, sees_audit: bool = False) -> "HistoryQuery":
         kind = parameters.get("kind", "")
         return cls(
             search=parameters.get("search", "").strip()[:249],
-            kind=kind if kind in Kind.values else "",
+            kind=kind if kind in Kind.values or (kind == ACTION and sees_audit) else "",
+            object_name=parameters.get("object", "").strip()[:249],
+            person=parameters.get("person", "").strip()[:150] if sees_audit else "",
             since=moment_of(parameters.get("since", "")),
             until=moment_of(parameters.get("until", "")),
             around=moment_of(parameters.get("around", "")),
@@ -62,13 +68,22 @@ class HistoryQuery:
 
 
 def changes_within(reach: Reach) -> QuerySet[Change]:
-    """Those of the topics and processes in reach, and of brokers and controllers."""
+    """Those of topics, groups and processes in reach, and of brokers and the controller; ACLs, quotas and subjects that
+    are not a topic's only for who sees every name."""
     if reach.is_unbound:
         return Change.objects.all()
-    topics, processes = Q(kind__in=TOPIC_KINDS), Q(kind=Kind.PROCESS)
-    seen = ~(topics | processes)
-    seen |= topics & within(reach, Resource.TOPIC, "object_name")
-    return Change.objects.filter(seen | processes & within(reach, Resource.PROCESS, "object_name"))
+    by_name = Q(kind__in=(*TOPIC_KINDS, *GROUP_KINDS, *ALL_NAMES_KINDS, Kind.PROCESS))
+    topics = Q(kind__in=TOPIC_KINDS) & within(reach, Resource.TOPIC, "object_name")
+    if reach.is_limited(Resource.TOPIC):
+        topics &= ~Q(kind=Kind.SCHEMA, object_name__startswith=SUBJECT)
+    groups = Q(kind__in=GROUP_KINDS) & within(reach, Resource.GROUP, "object_name")
+    if reach.is_limited(Resource.TOPIC):
+        groups &= Q(topic="") | within(reach, Resource.TOPIC, "topic")
+    processes = Q(kind=Kind.PROCESS) & within(reach, Resource.PROCESS, "object_name")
+    seen = ~by_name | topics | groups | processes
+    if reach.sees_all_names:
+        seen |= Q(kind__in=ALL_NAMES_KINDS)
+    return Change.objects.filter(seen)
 
 
 def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
@@ -76,13 +91,17 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
     changes = changes_within(reach)
     since, until = query.span
     if query.topic:
-        changes = changes.filter(object_name=query.topic, kind__in=TOPIC_KINDS)
+        changes = changes.filter(changes_of_topic(query.topic))
     if query.search:
         changes = changes.filter(sentence__icontains=query.search)
         for mark in marks_kept_from(reach):  # what is not told is not to be found by searching either
             changes = changes.exclude(kind=Kind.PROCESS, sentence__contains=mark)
     if query.kind:
         changes = changes.filter(kind=query.kind)
+    if query.object_name:
+        changes = changes.filter(Q(object_name__icontains=query.object_name) | Q(topic__icontains=query.object_name))
+    if query.person:
+        changes = changes.filter(person__icontains=query.person)
     if since:
         changes = changes.filter(at_ms__gte=_ms(since))
     if until:
@@ -90,10 +109,9 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
     return changes
 
 
-def change_page(query: HistoryQuery, page: str, reach: Reach) -> "Page[Any]":
-    found = Paginator(chosen_changes(query, reach), CHANGES_PER_PAGE).get_page(page)
-    found.object_list = [told(each, reach) for each in found.object_list]
-    return found
+def changes_of_topic(topic: str) -> Q:
+    """Of the topic itself, and of what groups have committed in it."""
+    return Q(object_name=topic, kind__in=TOPIC_KINDS) | Q(topic=topic)
 
 
 def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
@@ -112,12 +130,6 @@ def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Chang
 def _unclean_elections(reach: Reach) -> QuerySet[Change]:
     found = Change.objects.filter(within(reach, Resource.TOPIC, "object_name"), kind=Kind.UNCLEAN, at_ms__gte=AT_MS)
     return found.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX]
-
-
-def change_rows(changes: Iterable[Change], reach: Reach) -> Iterator[tuple[object, ...]]:
-    for each in (told(change, reach) for change in changes):
-        at = datetime.fromtimestamp(each.at_ms / 1000, UTC)
-        yield (at, each.kind, each.object_name, each.partition, each.sentence)
 
 
 def told(change: Change, reach: Reach) -> Change:

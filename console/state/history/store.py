@@ -1,14 +1,16 @@
 """Writing changes, and telling the pages that show them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from console.kit.common.databases import cluster_atomic
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.state.history.differences import Event
 from console.state.history.feature import LIVE_GROUP
-from console.state.history.models import ROWS_MAX, Change
+from console.state.history.flood import MANY
+from console.state.history.models import ROWS_MAX, TOPIC_KINDS, Change
 
+_NAME_LENGTH_MAX = Change._meta.get_field("object_name").max_length
 _SENTENCE_LENGTH_MAX = Change._meta.get_field("sentence").max_length
 
 
@@ -17,24 +19,43 @@ def write_events(events: Sequence[Event], at_ms: int) -> None:
     if not events:
         return
     with cluster_atomic():
-        changes = [
-            Change(
-                at_ms=at_ms,
-                kind=each.kind,
-                object_name=each.object_name,
-                partition=each.partition,
-                sentence=each.sentence[:_SENTENCE_LENGTH_MAX],
-                tone=each.tone,
-            )
-            for each in events
-        ]
-        Change.objects.bulk_create(changes, batch_size=100)
+        Change.objects.bulk_create([_change(event, at_ms) for event in events], batch_size=100)
         newest = Change.objects.order_by("-id").values_list("id", flat=True)[0]
         Change.objects.filter(id__lte=newest - ROWS_MAX).delete()
-        for group in _groups(events):
-            push_partial(group, "history/partials/version.html", {"version": f"{at_ms}-{newest}"})
+        tell_pages(events, f"{at_ms}-{newest}")
 
 
-def _groups(events: Sequence[Event]) -> list[str]:
-    names = {each.object_name for each in events if each.kind not in ("broker", "controller", "process")}
-    return [LIVE_GROUP, *(groups.topic(name) for name in sorted(names))]
+def write_flood(admitted: tuple[list[Event], Event | None, int], at_ms: int) -> None:
+    """Write what a `FloodGate` admits; the line of the others takes the place of that of the same flood."""
+    lines, summary, since_ms = admitted
+    if not lines and summary is None:
+        return
+    with cluster_atomic():
+        if summary is not None:
+            Change.objects.filter(kind=summary.kind, object_name=MANY, at_ms__gte=since_ms).delete()
+        write_events([*lines, *([] if summary is None else [summary])], at_ms)
+
+
+def tell_pages(events: Iterable[Event | Change], version: str) -> None:
+    """Push to the pages of the history, and of the topics that the events are about, that there is news."""
+    for group in _groups(events):
+        push_partial(group, "history/partials/version.html", {"version": version})
+
+
+def _change(event: Event, at_ms: int) -> Change:
+    return Change(
+        at_ms=at_ms,
+        kind=event.kind,
+        object_name=event.object_name[:_NAME_LENGTH_MAX],
+        partition=event.partition,
+        sentence=event.sentence[:_SENTENCE_LENGTH_MAX],
+        tone=event.tone,
+        topic=event.topic,
+        values=None if event.values is None else {name: list(pair) for name, pair in event.values.items()},
+    )
+
+
+def _groups(events: Iterable[Event | Change]) -> list[str]:
+    names = {event.object_name for event in events if event.kind in TOPIC_KINDS}
+    names |= {event.topic for event in events if event.topic}
+    return [LIVE_GROUP, *(groups.topic(name) for name in sorted(names - {MANY, "many topics"}))]

@@ -1,41 +1,49 @@
-"""What happened, when: the page for the cluster, and the tab of a topic."""
+"""What changed, when, and by whom: the page for the cluster, and the tab of a topic."""
 
 from collections.abc import Sequence
 
+from django.core.paginator import Paginator
 from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.kit.access.rights import Right, reach_of, require
+from console.kit.access.rights import Right, has_right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.state.clusters.access import access_topic
-from console.state.history.models import Kind
-from console.state.history.queries import TITLES, TOPIC_KINDS, HistoryQuery, change_page, change_rows, chosen_changes
+from console.state.history.models import TOPIC_KINDS, Kind
+from console.state.history.queries import ACTION, HistoryQuery
+from console.state.history.timeline import LINES_PER_PAGE, TITLES, Timeline
 
 
 @require_safe
 def history(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
-    return _page(request, HistoryQuery.parse(request.GET), "history/page.html", {}, Kind.choices)
+    return _page(request, "history/page.html", {}, Kind.choices)
 
 
 @require_safe
 def topic_history(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
-    kinds = [each for each in Kind.choices if each[0] in TOPIC_KINDS]
-    return _page(request, HistoryQuery.parse(request.GET, name), "history/topic.html", {"topic": topic}, kinds)
+    kinds = [each for each in Kind.choices if each[0] in (*TOPIC_KINDS, Kind.OFFSETS)]
+    return _page(request, "history/topic.html", {"topic": topic}, kinds, name)
 
 
 def _page(
     request: UserRequest,
-    query: HistoryQuery,
     template: str,
     context: dict[str, object],
     kinds: Sequence[tuple[str, str]],
+    topic: str = "",
 ) -> HttpResponseBase:
-    reach = reach_of(request.user)
+    """Who may see the audit sees what people did, and who made the changes."""
+    sees_audit = has_right(request.user, Right.ADMINISTER)
+    query = HistoryQuery.parse(request.GET, topic, sees_audit=sees_audit)
+    timeline = Timeline(query, reach_of(request.user), sees_audit=sees_audit)
     if wants_csv(request):
-        return csv_response(request, "history", TITLES, change_rows(chosen_changes(query, reach).iterator(), reach))
-    page = change_page(query, request.GET.get("page", "1"), reach)
-    return render(request, template, {"query": query, "page": page, "kinds": kinds, **context})
+        return csv_response(request, "history", TITLES, (entry.row for entry in timeline))
+    page = Paginator(timeline, LINES_PER_PAGE).get_page(request.GET.get("page", "1"))
+    shown = [*kinds, (ACTION, "console action")] if sees_audit else kinds
+    return render(
+        request, template, {"query": query, "page": page, "kinds": shown, "sees_audit": sees_audit, **context}
+    )

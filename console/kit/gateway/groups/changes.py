@@ -22,7 +22,7 @@ from broker.protocol.messages.offset_delete import OffsetDeleteResponse
 from broker.protocol.schema import Request
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import refusal
-from console.kit.gateway.groups.interface import TopicPartition
+from console.kit.gateway.groups.interface import SET_BY_CONSOLE, TopicPartition
 
 
 class GroupChanges:
@@ -34,7 +34,7 @@ class GroupChanges:
 
     def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, str]:
         """OffsetCommit by nobody; what was refused, with why, if it is not all of it."""
-        request = commit_request(group_id, offsets.items())
+        request = commit_request(group_id, offsets.items(), SET_BY_CONSOLE)
         codes = _refused(self._ask(group_id, request, lambda answer: next(iter(_refused(answer).values()), 0)))
         if codes and len(codes) == len(offsets):
             raise refusal(next(iter(codes.values())))

@@ -15,7 +15,7 @@ from broker.coordinator.group.records import OffsetKey, decode_key, decode_offse
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.own_requests import statistics
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.groups.interface import CommitView
+from console.kit.gateway.groups.interface import SET_BY_CONSOLE, CommitView
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +119,8 @@ def commit_in(message: Message) -> CommitView | None:
         if value is None:
             return CommitView(key.group_id, place, None, message.timestamp()[1])
         committed = decode_offset_value(value)
-        return CommitView(key.group_id, place, committed.offset, committed.commit_timestamp_ms)
+        is_set = committed.metadata == SET_BY_CONSOLE
+        return CommitView(key.group_id, place, committed.offset, committed.commit_timestamp_ms, is_set)
     except BarnabasError as error:
         logger.debug("a record of the offsets topic cannot be read: %s", error)
         return None

@@ -36,6 +36,7 @@ from console.kit.gateway.errors import refusal
 from console.kit.gateway.groups.interface import (
     CLASSIC,
     CONSUMER,
+    SET_BY_CONSOLE,
     SHARE,
     STREAMS,
     UNKNOWN_STATE,
@@ -167,6 +168,7 @@ def _classic_view(group: DescribedGroup, committed: OffsetFetchResponseGroup, br
         _offsets(committed),
         CLASSIC,
         GroupDetails(assignor=group.protocol_data if is_consumer else ""),
+        are_set=_are_set(committed),
     )
 
 
@@ -187,7 +189,15 @@ def _consumer_views(groups: Sequence[ListedGroup], responses: Sequence[Any], bro
         members = tuple(sorted(map(_consumer_member, group.members), key=member_order))
         offsets, details = _offsets(committed), _details(group)
         yield GroupView(
-            group.group_id, group.group_state, listed.protocol_type, broker_id, members, offsets, CONSUMER, details
+            group.group_id,
+            group.group_state,
+            listed.protocol_type,
+            broker_id,
+            members,
+            offsets,
+            CONSUMER,
+            details,
+            are_set=_are_set(committed),
         )
 
 
@@ -331,6 +341,16 @@ def _offsets(group: OffsetFetchResponseGroup) -> dict[TopicPartition, int]:
         for each in topic.partitions
         if not each.error_code and each.committed_offset >= 0
     }
+
+
+def _are_set(group: OffsetFetchResponseGroup) -> frozenset[TopicPartition]:
+    """Return where the console has set the offset, and no consumer has committed since."""
+    return frozenset(
+        (topic.name, partition.partition_index)
+        for topic in group.topics
+        for partition in topic.partitions
+        if partition.metadata == SET_BY_CONSOLE
+    )
 
 
 def _host(client_host: str) -> str:

@@ -9,6 +9,8 @@ from broker.spark.ledger_names import LEDGER_PREFIX
 
 #: A topic and the number of one of its partitions.
 TopicPartition = tuple[str, int]
+#: The metadata of an offset that the console commits: it is no sign that the group reads.
+SET_BY_CONSOLE = "set by the Barnabas console"
 
 
 #: The types of groups that can be described, as Kafka writes them.
@@ -89,6 +91,8 @@ class GroupView:
     group_type: str = CLASSIC
     details: GroupDetails = NO_DETAILS
     lags: Mapping[TopicPartition, int] = field(default_factory=dict)
+    #: Of these the console has set the offset, and no consumer has committed since.
+    are_set: frozenset[TopicPartition] = frozenset()
 
     @property
     def is_understood(self) -> bool:
@@ -124,6 +128,8 @@ class CommitView:
     place: TopicPartition
     offset: int | None
     at_ms: int
+    #: The console wrote it, for people: no consumer has read up to there.
+    is_set: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,3 +214,75 @@ class TestBatches:
 
     def test_a_member_that_is_there_and_silent_has_stopped_whatever_its_habits(self):
         assert alone(evidence(*self.NIGHTS, has_reader=True)) is Verdict.STOPPED
+
+
+class TestReset:
+    """Offsets that are set for a group are no sign of its life."""
+
+    @pytest.mark.parametrize("to", [0, 40, 100])
+    def test_a_dead_group_stays_abandoned_when_its_offsets_are_set(self, to):
+        dead = evidence((3_600, 50, 5), (450, 60, 5), has_reader=False)
+        dead.commits.set_to(to, (NOW_S - 1) * 1_000)
+        assert alone(replace(dead, committed=to)) is Verdict.ABANDONED
+
+    def test_a_group_that_committed_all_the_time_is_abandoned_at_once_too(self):
+        dead = evidence(*((900 - 30 * n, 100 * n, 5) for n in range(20)), has_reader=False)
+        dead.commits.set_to(0, (NOW_S - 1) * 1_000)
+        assert alone(replace(dead, committed=0)) is Verdict.ABANDONED
+
+    def test_set_to_the_end_it_is_abandoned_when_records_have_waited_for_two_minutes(self):
+        dead = evidence((90_000, 50, 5), (3_600, 60, 5), has_reader=False)
+        dead.commits.set_to(560, (NOW_S - 121) * 1_000)
+        at_end = replace(dead, committed=560, lag=0, next_offset=560, behind_since_ms=None)
+        assert alone(at_end) is Verdict.OK
+        assert alone(replace(at_end, lag=5, next_offset=565, behind_since_ms=(NOW_S - 119) * 1_000)) is Verdict.OK
+        assert (
+            alone(replace(at_end, lag=5, next_offset=565, behind_since_ms=(NOW_S - 121) * 1_000)) is Verdict.ABANDONED
+        )
+
+    def test_a_reset_is_no_pause_of_a_batch(self):
+        ring = evidence((90_000, 50, 5), (3_600, 60, 5)).commits
+        before = ring.usual_pause_ms
+        ring.set_to(0, NOW_S * 1_000)
+        assert (ring.rhythm.rests_until_ms(), ring.usual_pause_ms) in ((None, before), (None, 0))
+
+    def test_members_that_come_after_it_have_two_minutes_for_their_first_commit(self):
+        restarted = evidence((3_600, 50, 5), (450, 60, 5))
+        restarted.commits.set_to(0, (NOW_S - 300) * 1_000)
+        restarted.commits.note_reader(False, (NOW_S - 200) * 1_000)
+        restarted.commits.note_reader(True, (NOW_S - 100) * 1_000)
+        assert alone(replace(restarted, committed=0)) is Verdict.UNKNOWN
+        later = replace(restarted, committed=0, now_ms=(NOW_S + 30) * 1_000)
+        assert alone(later) is Verdict.STOPPED
+
+    def test_a_reader_that_works_its_way_back_reads_twice(self):
+        back = every(30, *((1_000 * n, 500) for n in range(10)))
+        back.commits.set_to(0, NOW_S * 1_000)
+        for n in range(1, 5):
+            back.commits.add(10 * n, (NOW_S + 30 * n) * 1_000, 9_500)
+        assert alone(replace(back, committed=40, now_ms=(NOW_S + 120) * 1_000)) is Verdict.WENT_BACK
+
+
+class TestNoMembers:
+    """Without members and with growing lag it is in trouble within minutes, whatever its history."""
+
+    @pytest.mark.parametrize("pause_s", [1, 5, 60, 300, 590])
+    @pytest.mark.parametrize("count", [1, 2, 3, 10])
+    def test_after_ten_minutes_at_the_latest(self, pause_s, count):
+        commits = [(620 + pause_s * n, 1_000 - n, 5) for n in reversed(range(count))]
+        assert alone(evidence(*commits, behind_s=601, has_reader=False)) is Verdict.ABANDONED
+
+    @pytest.mark.parametrize("gap_s", [600, 3_600, 86_400])
+    def test_one_long_pause_is_no_habit(self, gap_s):
+        assert alone(evidence((gap_s + 130, 10, 5), (130, 20, 5), behind_s=125, has_reader=False)) is Verdict.ABANDONED
+
+    def test_a_client_without_membership_keeps_its_own_steady_pace(self):
+        steady = [(300 * n + 200, 1_000 - n, 5) for n in reversed(range(6))]
+        assert alone(evidence(*steady, behind_s=290, has_reader=False)) is Verdict.OK
+
+    def test_members_that_restart_again_and_again_and_commit_nothing_have_stopped(self):
+        loop = evidence((930, 50, 5), (900, 60, 5))
+        for ago_s in range(600, 0, -60):
+            loop.commits.note_reader(False, (NOW_S - ago_s) * 1_000)
+            loop.commits.note_reader(True, (NOW_S - ago_s + 20) * 1_000)
+        assert alone(loop) is Verdict.STOPPED

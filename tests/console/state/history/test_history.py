@@ -119,7 +119,14 @@ def test_history_is_a_file_with_the_filters_of_the_page(viewer, client_of):
     response = client_of(viewer).get("/history/?kind=leader&format=csv")
     _, *rows = csv.reader(io.StringIO(b"".join(response.streaming_content).decode()))
     assert rows == [
-        ["2026-11-21T03:12:00+00:00", "leader", "orders", "0", "orders-0 is led by broker 3, previously by broker 2"]
+        [
+            "2026-11-21T03:12:00+00:00",
+            "leader",
+            "orders",
+            "0",
+            "orders-0 is led by broker 3, previously by broker 2",
+            "",
+        ]
     ]
 
 

@@ -1,0 +1,119 @@
+"""What changed in settings, ACLs and quotas between two reads of them, as events with old and new values. Pure.
+
+A secret has no value here: Kafka does not tell it, so only its setting and removal are seen.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from console.kit.gateway.acls.interface import AclRule
+from console.kit.gateway.brokers.interface import BrokerSetting
+from console.kit.gateway.quotas.interface import Quotas, in_words, value_text
+from console.state.history.differences import Event, Values
+
+#: By object, its values by name.
+State = Mapping[str, Mapping[str, str]]
+HIDDEN = "(hidden)"
+DEFAULT = "default"
+#: What all brokers have in common, where they have nothing of their own.
+ALL_BROKERS = "all brokers"
+#: As the audit has it of a rule that is there.
+RULE = "a rule"
+#: Values named in a sentence, and letters of each.
+NAMED_MAX, VALUE_LENGTH_MAX = 5, 60
+
+
+def differences(before: State, after: State) -> dict[str, Values]:
+    """By object that is in both, the values that differ."""
+    found = {name: changed_values(before[name], values) for name, values in after.items() if name in before}
+    return {name: values for name, values in found.items() if values}
+
+
+def changed_values(before: Mapping[str, str], after: Mapping[str, str]) -> Values:
+    """(old, new) by name; None where there is no value."""
+    names = sorted(before.keys() | after.keys())
+    pairs = ((name, (before.get(name), after.get(name))) for name in names)
+    return {name: pair for name, pair in pairs if pair[0] != pair[1]}
+
+
+def in_sentence(values: Values) -> str:
+    """`retention.ms 604800000 → 3600000; cleanup.policy default → compact`."""
+    named = [f"{name} {_short(old)} → {_short(new)}" for name, (old, new) in list(values.items())[:NAMED_MAX]]
+    more = len(values) - len(named)
+    return "; ".join(named) + (f"; {more} more" if more else "")
+
+
+def topic_settings_events(before: State, after: State) -> list[Event]:
+    return [
+        Event("settings", name, f"{name}: {in_sentence(values)}", values=values)
+        for name, values in differences(before, after).items()
+    ]
+
+
+def broker_settings(settings: Mapping[int, Iterable[BrokerSetting]]) -> dict[str, dict[str, str]]:
+    """Return what each broker sets itself (file and dynamic), and what all have in common."""
+    state: dict[str, dict[str, str]] = {}
+    for broker_id, of_broker in settings.items():
+        own = state.setdefault(f"broker-{broker_id}", {})
+        for setting in of_broker:
+            for source, value in setting.said.items():
+                text = HIDDEN if setting.is_sensitive or value is None else value
+                if source == "cluster":
+                    state.setdefault(ALL_BROKERS, {})[setting.name] = text
+                elif source == "broker":
+                    own[setting.name] = text
+                elif source == "file":
+                    own[f"{setting.name} (server.properties)"] = text
+    if state:
+        state.setdefault(ALL_BROKERS, {})
+    return state
+
+
+def broker_settings_events(before: State, after: State) -> list[Event]:
+    return [
+        Event("brokerconfig", name, f"{_broker(name)}: {in_sentence(values)}", values=values)
+        for name, values in differences(before, after).items()
+    ]
+
+
+def acl_state(rules: Iterable[AclRule]) -> dict[str, dict[str, str]]:
+    """By rule in words, what it is about."""
+    return {str(rule): {"about": rule.about} for rule in rules}
+
+
+def acl_events(before: State, after: State) -> list[Event]:
+    """A rule is never changed: it is there or not."""
+    events = []
+    for rule in sorted(before.keys() ^ after.keys()):
+        is_new = rule in after
+        about = (after if is_new else before)[rule].get("about", rule)
+        values: Values = {rule: (None, RULE) if is_new else (RULE, None)}
+        sentence = f"ACL {'added' if is_new else 'removed'}: {rule}"
+        events.append(Event("acl", about, sentence, "plain" if is_new else "warning", values=values))
+    return events
+
+
+def quota_state(quotas: Quotas) -> dict[str, dict[str, str]]:
+    return {
+        in_words(entity): {key: value_text(key, value) for key, value in values.items()}
+        for entity, values in quotas.items()
+    }
+
+
+def quota_events(before: State, after: State) -> list[Event]:
+    """An entity without quotas has none, before its first and after its last."""
+    names = sorted(before.keys() | after.keys())
+    found = {name: changed_values(before.get(name, {}), after.get(name, {})) for name in names}
+    return [
+        Event("quota", name, f"Quota of {name}: {in_sentence(values)}", values=values)
+        for name, values in found.items()
+        if values
+    ]
+
+
+def _broker(name: str) -> str:
+    return name if name == ALL_BROKERS else name.replace("broker-", "Broker ")
+
+
+def _short(value: str | None) -> str:
+    text = DEFAULT if value is None else value or '""'
+    return text if len(text) <= VALUE_LENGTH_MAX else f"{text[: VALUE_LENGTH_MAX - 1]}…"

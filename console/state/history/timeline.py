@@ -1,0 +1,172 @@
+"""One time line of what was seen to change and of what people did from the console, newest first.
+
+Changes lie in the cluster's database, the audit in the console's: both are read by time, and merged. What a person did
+and the collector saw is one line: the change, with the person's name.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, overload
+
+from django.db.models import Q, QuerySet
+
+from console.kit.access.reach import Reach
+from console.kit.audit.models import AuditEvent
+from console.kit.audit.record import cluster_audited
+from console.state.history.models import Change
+from console.state.history.queries import ACTION, HistoryQuery, chosen_changes, told
+
+LINES_PER_PAGE = 50
+TITLES = ("time", "kind", "object", "partition", "what", "person")
+#: The newest changes by the console whose rows of the audit are left out: a database takes so many values at a time.
+ATTRIBUTED_MAX = 10_000
+#: What changes nothing: logins, and records that were read.
+_NO_CHANGES = ("log in", "log out", "read records")
+_TONES = {"refused": "warning", "failed": "critical"}
+#: Values of an action named in its line, and letters of each.
+_VALUES_MAX, _VALUE_LENGTH_MAX = 5, 60
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """A line. `person` is empty where the console did not do it, or the reader may not know who did."""
+
+    at_ms: int
+    kind: str
+    label: str
+    tone: str
+    object_name: str
+    partition: int | None
+    sentence: str
+    person: str = ""
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        at = datetime.fromtimestamp(self.at_ms / 1000, UTC)
+        return (at, self.kind, self.object_name, self.partition, self.sentence, self.person)
+
+
+class Timeline:
+    """What a paginator and a file need. `sees_audit`: the reader may see who did what."""
+
+    def __init__(self, query: HistoryQuery, reach: Reach, *, sees_audit: bool):
+        self._reach, self._sees_audit = reach, sees_audit
+        is_action = query.kind == ACTION
+        self._changes = Change.objects.none() if is_action else chosen_changes(query, reach)
+        is_audit_asked = sees_audit and (is_action or not query.kind)
+        self._events = chosen_actions(query) if is_audit_asked else AuditEvent.objects.none()
+
+    def count(self) -> int:
+        return self._changes.count() + self._events.count()
+
+    def __len__(self) -> int:
+        return self.count()
+
+    @overload
+    def __getitem__(self, places: int) -> TimelineEntry: ...
+
+    @overload
+    def __getitem__(self, places: slice) -> list[TimelineEntry]: ...
+
+    def __getitem__(self, places: int | slice) -> TimelineEntry | list[TimelineEntry]:
+        """As many keys are read of each source as the slice ends at, and only the slice's rows."""
+        if isinstance(places, int):
+            return self[places : places + 1][0]
+        changes = self._changes.order_by("-at_ms", "-id").values_list("at_ms", "id")[: places.stop]
+        events = self._events.order_by("-at", "-id").values_list("at", "id")[: places.stop]
+        keys = heapq.merge(
+            ((at_ms, 1, number) for at_ms, number in changes),
+            ((_ms(at), 0, number) for at, number in events),
+            reverse=True,
+        )
+        chosen = list(islice(keys, places.start, places.stop))
+        rows: dict[int, Mapping[int, Any]] = {
+            1: Change.objects.in_bulk([number for _, source, number in chosen if source]),
+            0: AuditEvent.objects.in_bulk([number for _, source, number in chosen if not source]),
+        }
+        found = ((source, rows[source].get(number)) for _, source, number in chosen)
+        return [self._entry(source, row) for source, row in found if row is not None]
+
+    def __iter__(self) -> Iterator[TimelineEntry]:
+        """All of it, for a file; rows that come meanwhile are not in it."""
+        changes = self._changes.order_by("-at_ms", "-id").iterator(chunk_size=1_000)
+        events = self._events.order_by("-at", "-id").iterator(chunk_size=1_000)
+        entries = heapq.merge(
+            (self._entry(1, change) for change in changes),
+            (self._entry(0, event) for event in events),
+            key=lambda entry: entry.at_ms,
+            reverse=True,
+        )
+        yield from entries
+
+    def _entry(self, source: int, row: Any) -> TimelineEntry:
+        return self._change(row) if source else action_entry(row)
+
+    def _change(self, change: Change) -> TimelineEntry:
+        shown = told(change, self._reach)
+        return TimelineEntry(
+            shown.at_ms,
+            shown.kind,
+            shown.get_kind_display(),
+            shown.tone,
+            shown.object_name,
+            shown.partition,
+            shown.sentence,
+            shown.person if self._sees_audit else "",
+        )
+
+
+def chosen_actions(query: HistoryQuery) -> QuerySet[AuditEvent]:
+    """What people and the console did in this cluster, but for what was seen as a change besides."""
+    events = AuditEvent.objects.filter(cluster=cluster_audited()).exclude(action__in=_NO_CHANGES)
+    seen = Change.objects.exclude(audit_id=None).order_by("-id").values_list("audit_id", flat=True)[:ATTRIBUTED_MAX]
+    events = events.exclude(id__in=set(seen))
+    since, until = query.span
+    if query.topic:
+        events = events.filter(object_type="topic", object_name=query.topic)
+    if query.search:
+        words = Q(action__icontains=query.search) | Q(detail__icontains=query.search)
+        events = events.filter(words | Q(object_name__icontains=query.search))
+    if query.object_name:
+        events = events.filter(object_name__icontains=query.object_name)
+    if query.person:
+        events = events.filter(actor_name__icontains=query.person)
+    if since:
+        events = events.filter(at__gte=since)
+    if until:
+        events = events.filter(at__lte=until)
+    return events
+
+
+def action_entry(event: AuditEvent) -> TimelineEntry:
+    """A row of the audit as a line."""
+    sentence = f"{event.action} {event.object_name}".strip()
+    words = _values_in_words(event.before or {}, event.after or {})
+    sentence += f": {words}" if words else ""
+    if event.result != "done":
+        sentence += f" ({event.result})"
+    if event.detail:
+        sentence += f". {event.detail}"
+    tone = _TONES.get(event.result, "plain")
+    return TimelineEntry(
+        _ms(event.at), ACTION, "console action", tone, event.object_name, None, sentence, event.actor_name
+    )
+
+
+def _values_in_words(before: Mapping[str, object], after: Mapping[str, object]) -> str:
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    named = [f"{name} {_short(before.get(name))} → {_short(after.get(name))}" for name in names[:_VALUES_MAX]]
+    more = len(names) - len(named)
+    return "; ".join(named) + (f"; {more} more" if more else "")
+
+
+def _short(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= _VALUE_LENGTH_MAX else f"{text[: _VALUE_LENGTH_MAX - 1]}…"
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)
