@@ -1,4 +1,5 @@
-"""The collector's look at the schema registry, only while a page of schemas is open: has anything changed there?
+"""The collector's look at the schema registry. Its topic tells what has changed there; while a page of schemas is open,
+the registry is asked, too.
 
 What stands in a registry stands in a topic, which grows by whatever is changed, by whomever. A registry of another
 cluster is asked for its names alone.
@@ -8,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Collection
 
+from console.cluster.schemas.changes import TOPIC, SchemaChanges
 from console.cluster.schemas.feature import LIVE_GROUP
 from console.cluster.schemas.registry import registry
 from console.kit.common.current_cluster import here
@@ -17,8 +19,6 @@ from console.kit.live.audience import listened
 from console.kit.live.push import push_partial
 from console.state.consumers.tiers import TierContext, TierLook
 
-#: Where Confluent's registries and ours keep everything, unless they are told otherwise.
-TOPIC = "_schemas"
 _AWAY = "away"
 
 
@@ -53,5 +53,10 @@ class SchemaWatch:
 
 
 def tier(context: TierContext) -> TierLook:
-    watch = SchemaWatch(context.gateway)
-    return TierLook(lambda: watch.look(context.topics))
+    watch, changes = SchemaWatch(context.gateway), SchemaChanges(context.gateway, context.clock_ms)
+
+    def look() -> None:
+        changes.look(context.topics)
+        watch.look(context.topics)
+
+    return TierLook(look)

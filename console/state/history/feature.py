@@ -13,8 +13,8 @@ FEATURE = Feature(
     package="console.state.history",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.state.history.urls"),),
-    links=(Link("Activity", "history", entry=Entry.ACTIVITY),),
-    places=(Place("Activity", "history", "history changes events settings acls quotas who changed"),),
+    links=(Link("History", "history", entry=Entry.ACTIVITY),),
+    places=(Place("History", "history", "activity changes events settings acls quotas who changed"),),
     topic_tabs=(Tab("history", "topic-history", Right.VIEW),),
     pushed_pages=(PushedPage("history", (LIVE_GROUP,)),),
     reads=(

@@ -435,3 +435,24 @@ def test_a_commit_beyond_an_end_that_the_leader_tells_is_one(cluster, look, cloc
         look()
         clock.advance(1_000)
     assert place().verdict == "beyond the end"
+
+
+@pytest.mark.parametrize("offset", [0, 50, 100])
+def test_a_reset_by_the_console_is_no_sign_of_life(offset, cluster, collect, clock):
+    """A batch that committed once, and whose offset is set to the start, between, and to the end of the log."""
+    cluster.create_topic("bills", 1, 1)
+    cluster.append("bills", 0, 60)
+    cluster.groups.join("nightly", "n-1", ("bills", 0))
+    collect()
+    cluster.groups.commit("nightly", "bills", 0, 60)
+    cluster.groups.leave("nightly", "n-1")
+    verdicts = []
+    for minute in range(40):
+        if minute == 8:
+            cluster.groups.commit_offsets("nightly", {("bills", 0): offset})
+        cluster.append("bills", 0, 5)
+        clock.advance(60_000)
+        collect()
+        verdicts.append(ConsumerGroup.objects.get(name="nightly").verdict)
+    assert set(verdicts[5:8]) == {"abandoned"}
+    assert set(verdicts[12:]) == {"abandoned"}

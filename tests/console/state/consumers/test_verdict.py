@@ -286,3 +286,42 @@ class TestNoMembers:
             loop.commits.note_reader(False, (NOW_S - ago_s) * 1_000)
             loop.commits.note_reader(True, (NOW_S - ago_s + 20) * 1_000)
         assert alone(loop) is Verdict.STOPPED
+
+
+_SILENT = ((900, 10, 5), (800, 20, 5), (700, 30, 5))
+#: Of each verdict, one group that has it; before and after its offset is set, without members, it is judged otherwise.
+EXAMPLES = {
+    Verdict.OK: every(60, (900, 9), (1_000, 0), lag=0),
+    Verdict.IDLE: evidence(*TestBatches.NIGHTS, has_reader=False),
+    Verdict.CATCHING_UP: every(60, *((1_000 * n, 5_000 - 100 * n) for n in range(10))),
+    Verdict.UNKNOWN: every(60, *((n, None) for n in range(8))),
+    Verdict.ABANDONED: evidence(*_SILENT, has_reader=False),
+    Verdict.WENT_BACK: every(40, (100, 900), (200, 900), (50, 1_000), (60, 990)),
+    Verdict.NO_COMMIT: evidence(committed=None, behind_s=301),
+    Verdict.SLOW: every(60, *GROWING),
+    Verdict.STOPPED: evidence(*_SILENT),
+    Verdict.STALLED: every(30, *((100, 10 * n) for n in range(10))),
+    Verdict.BEYOND: every(60, (5_000, 0), (5_000, 0), next_offset=1_000, lag=0),
+    Verdict.LOST: every(60, *GROWING, lost=500),
+}
+
+
+def test_every_verdict_has_an_example():
+    assert EXAMPLES.keys() == set(Verdict)
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_each_example_is_called_so(verdict):
+    assert alone(EXAMPLES[verdict]) is verdict
+
+
+@pytest.mark.parametrize("verdict", [each for each in Verdict if each not in (Verdict.NO_COMMIT, Verdict.IDLE)])
+def test_a_group_whose_members_are_gone_is_abandoned_after_a_reset_whatever_it_was(verdict):
+    example = EXAMPLES[verdict]
+    ring = replace(example.commits, commits=list(example.commits.commits))
+    ring.set_to(0, (NOW_S + 601) * 1_000)
+    gone = replace(
+        example, commits=ring, committed=0, next_offset=9_000, lag=9_000, lost=0, lost_since_ms=None,
+        behind_since_ms=(NOW_S - HOUR_S) * 1_000, has_reader=False, now_ms=(NOW_S + 602) * 1_000,
+    )  # fmt: skip
+    assert alone(gone) is Verdict.ABANDONED
