@@ -148,4 +148,5 @@ def _setting(name: str, layers: Mapping[str, Mapping[str, str]]) -> BrokerSettin
     said["default"] = key.default_text
     source, value = next(iter(said.items()))
     is_read_only = update_mode(name) is UpdateMode.READ_ONLY
-    return BrokerSetting(name, value, source, key.default_text, key.meaning, choices_of(key), is_read_only, False, said)
+    known = (name, value, source, key.default_text, key.meaning, choices_of(key))
+    return BrokerSetting(*known, is_read_only=is_read_only, said=said)

@@ -6,7 +6,16 @@ from functools import cached_property
 from typing import Any
 
 from console.cluster.retention.later import Later, is_overdue, later
-from console.cluster.retention.plan import Loss, Totals, change_plan, deletes_more, differences, losses, totals
+from console.cluster.retention.plan import (
+    Loss,
+    Totals,
+    change_plan,
+    compacts_unseen,
+    deletes_more,
+    differences,
+    losses,
+    totals,
+)
 from console.cluster.retention.timeline import Timeline, timeline
 from console.cluster.topics.settings_plan import RETENTION_KEYS
 from console.kit.access.reach import Reach, Resource
@@ -68,7 +77,7 @@ def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach:
 
     now = look({})
     then = look({each.name: each.new for each in changes}) if changes else None
-    loses_records = then is not None and deletes_more(now.totals, then.totals)
+    loses_records = then is not None and (deletes_more(now.totals, then.totals) or compacts_unseen(now.view, then.view))
     loses_later = then is not None and is_overdue(then.later) and not is_overdue(now.later)
     return {
         "settings": known,

@@ -135,6 +135,11 @@ def deletes_more(now: Totals, then: Totals) -> bool:
     return goes_then > goes_now or then.unknown_partitions > 0
 
 
+def compacts_unseen(now: RetentionView, then: RetentionView) -> bool:
+    """True if the change begins to compact where no broker previews what compaction drops."""
+    return then.is_estimate and "compact" in then.cleanup_policy and "compact" not in now.cleanup_policy
+
+
 def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
     """Groups whose committed offset lies below the new log start, the greatest loss first.
 

@@ -33,6 +33,7 @@ from confluent_kafka.admin import (
 )
 
 from console.kit.gateway.acls.kafka import KafkaAcls
+from console.kit.gateway.brokers.interface import replica_sizes
 from console.kit.gateway.brokers.kafka import KafkaBrokers
 from console.kit.gateway.clients.kafka import KafkaClients
 from console.kit.gateway.connection.admin_results import wait_for
@@ -51,8 +52,9 @@ from console.kit.gateway.records.batches import ask_batches
 from console.kit.gateway.records.deletion import ask_to_delete
 from console.kit.gateway.records.interface import BatchView, Headers, OffsetSpan, RecordStream
 from console.kit.gateway.records.kafka import KafkaRecordStream, produce
+from console.kit.gateway.retention.estimate import LogExtent, estimate, limits_with
 from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView, SettingView
-from console.kit.gateway.retention.kafka import ask_outlook, ask_retention, ask_segments
+from console.kit.gateway.retention.kafka import PreviewNotServedError, ask_outlook, ask_retention, ask_segments
 from console.kit.gateway.topics.log_bounds import BoundsLook, LogBounds
 from console.kit.gateway.topics.seen import SeenTopics
 from console.kit.gateway.topics.settings import TopicAdministration, own_settings
@@ -90,9 +92,9 @@ class KafkaGateway:
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._bounds = BoundsLook(client, request_timeout_seconds)
-        self._administration = TopicAdministration(client.admin, request_timeout_seconds)
         self._watch, self._seen = TopicWatch(self._ask_watched), SeenTopics()
         self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
+        self._administration = TopicAdministration(client.admin, self.brokers.ask_any, request_timeout_seconds)
         self.groups = KafkaGroups(client, self._broker_addresses, request_timeout_seconds)
         self.moves = KafkaMoves(client, self.brokers, self._administration, request_timeout_seconds)
         self.producers = KafkaProducers(client, membership, request_timeout_seconds)
@@ -159,7 +161,25 @@ class KafkaGateway:
         self._identities.pop(name, None)
 
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
-        return ask_retention(self._client, topic, changes, self._membership, self._timeout)
+        try:
+            return ask_retention(self._client, topic, changes, self._membership, self._timeout)
+        except PreviewNotServedError:
+            return self._estimate_retention(topic, changes)
+
+    def _estimate_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
+        limits = limits_with(self.topic_settings(topic), changes)
+        leaders = {each.id: each.leader for each in self._topic_metadata(topic).partitions.values()}
+        spans = self.record_spans(topic, committed_only=False)
+        sizes = replica_sizes(self.brokers.log_dirs([(topic, each) for each in leaders]))
+        logs = [
+            LogExtent(each, span.first, span.next, sizes.get((topic, each), {}).get(leaders.get(each, -1)))
+            for each, span in spans.items()
+        ]
+        young_from: Mapping[int, int | None] = {}
+        if limits.deletes and limits.retention_ms >= 0:
+            oldest_kept_ms = time.time_ns() // 1_000_000 - limits.retention_ms
+            young_from = self.offsets_at(topic, max(0, oldest_kept_ms), spans)
+        return estimate(limits, logs, young_from, sorted(leaders.keys() - spans.keys()))
 
     def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
         return ask_outlook(self._client, topics, self._membership, self._timeout)
@@ -289,10 +309,14 @@ class KafkaGateway:
 
     def _leaders(self, topic: str) -> list[int]:
         """Partitions of `topic` that have a leader now. Raises GatewayError for a topic nobody knows."""
+        return sorted(each.id for each in self._topic_metadata(topic).partitions.values() if each.leader >= 0)
+
+    def _topic_metadata(self, topic: str) -> TopicMetadata:
+        """Raises GatewayError for a topic that the cluster does not know."""
         known = self._metadata(topic=topic).topics[topic]
         if known.error is not None:
             raise error_from_kafka(known.error)
-        return sorted(each.id for each in known.partitions.values() if each.leader >= 0)
+        return known
 
     def _answers_of(self, futures: dict[TopicPartition, Future[ListOffsetsResultInfo]]) -> dict[int, int]:
         """The offsets of one topic that were answered, by partition."""

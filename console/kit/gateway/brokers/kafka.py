@@ -164,6 +164,19 @@ class KafkaBrokers:
                 return self._ask(known_id, host, port, request)
         raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
 
+    def ask_any(self, request: Request[AnyResponse]) -> AnyResponse | None:
+        """Return the first answer of a registered broker, None where it does not serve the request.
+
+        Raises GatewayError, where no broker answers that of the last.
+        """
+        silence: ClusterUnreachableError | None = None
+        for broker_id, host, port in self._addresses():
+            try:
+                return self._ask(broker_id, host, port, request)
+            except ClusterUnreachableError as error:
+                silence = error
+        raise silence or ClusterUnreachableError("No broker is registered.")
+
     def _ask(
         self, broker_id: int, host: str, port: int, request: Request[AnyResponse], membership: Membership | None = None
     ) -> AnyResponse | None:

@@ -19,6 +19,8 @@ class SettingView:
     meaning: str = ""
     #: Every value it can have, where they are few.
     choices: tuple[str, ...] = ()
+    #: What counts where the topic sets nothing; None where that is not told.
+    inherited: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,17 @@ class PartitionRetention:
 
 @dataclass(frozen=True, slots=True)
 class RetentionView:
-    """What would be deleted, under the three settings named here."""
+    """What would be deleted, under the three settings named here.
+
+    An estimate is of brokers that do not preview: it knows no segments and no compaction, and its records are the most
+    that can go.
+    """
 
     cleanup_policy: str
     retention_ms: int
     retention_bytes: int
     partitions: tuple[PartitionRetention, ...]
+    is_estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)

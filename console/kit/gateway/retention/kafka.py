@@ -7,6 +7,7 @@ from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.common.errors import ApiError, BarnabasError, ProtocolError, error_code_of
+from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.preview_retention import (
     DeletionReason,
     PreviewRetentionCompaction,
@@ -30,6 +31,10 @@ _REASONS: dict[int, str] = {
     DeletionReason.SIZE: "retention.bytes",
     DeletionReason.COMPACTION: "compaction",
 }
+
+
+class PreviewNotServedError(GatewayError):
+    """The brokers are no Barnabas brokers: what retention would delete can only be estimated."""
 
 
 #: Topics of one question: a broker answers them one after the other.
@@ -117,6 +122,7 @@ def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_secon
     """Whatever goes wrong on the wire inside is a GatewayError outside."""
     try:
         with client.cluster(timeout_seconds) as cluster:
+            _require_preview(cluster)
             yield cluster
     except LoginRefused as error:
         membership.forget()
@@ -126,9 +132,26 @@ def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_secon
     except BrokerUnreachable as error:
         raise unanswered(error) from error
     except ApiNotServed as error:
-        raise GatewayError("These brokers cannot preview retention: only Barnabas brokers can.") from error
+        raise PreviewNotServedError(
+            "These brokers tell no client where segments begin: only Barnabas brokers do. "
+            "The retention page estimates what goes from offsets by time."
+        ) from error
     except BarnabasError as error:
         raise GatewayError(str(error)) from error
+
+
+def _require_preview(cluster: Cluster) -> None:
+    """Raise ApiNotServed for brokers of another kind, before the secret is looked for that only members have."""
+    served: list[bool] = []
+    for address in cluster.brokers().values():
+        try:
+            served.append(ApiKey.PREVIEW_RETENTION in cluster.connection(*address).served)
+        except (BrokerUnreachable, ProtocolError):
+            cluster.forget(*address)
+        if any(served):
+            return
+    if served:
+        raise ApiNotServed("no broker of the cluster previews retention")
 
 
 def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:

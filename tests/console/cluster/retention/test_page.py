@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from console.state.clusters.models import Topic
@@ -108,3 +110,17 @@ def test_old_records_of_a_segment_that_is_written_to_are_told_of_though_nothing_
     assert "segment.ms 604800000 (7 d)" in text
     assert "Nothing more goes this moment" in text
     assert response.context["plan"].typed_name == "clicks"
+
+
+def test_an_estimate_is_told_as_such_and_the_change_is_offered(cluster, operator, client_of, monkeypatch):
+    """Brokers that preview nothing: no segments are shown, and compaction that begins unseen wants the topic's name."""
+    exact = cluster.preview_retention
+    monkeypatch.setattr(cluster, "preview_retention", lambda *asked: replace(exact(*asked), is_estimate=True))
+    response = client_of(operator).get(f"{ADDRESS}?retention_ms=600000")
+    text = response.content.decode()
+
+    assert "at most 1\u202f000 records" in text
+    assert "These brokers preview no retention." in text
+    assert "Segments go" not in text
+    assert "Change retention" in text
+    assert client_of(operator).get(f"{ADDRESS}?cleanup_policy=compact").context["plan"].typed_name == "orders"

@@ -1,0 +1,105 @@
+"""The console's gateway on Apache Kafka itself: what its brokers tell is shown, what they do not tell is estimated."""
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from console.kit.common.clock import now_ms
+from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
+from console.kit.gateway.errors import GatewayError, RefusedError
+from console.kit.gateway.zookeeper.interface import ZooKeeperGateway
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+
+HOUR_MS = 3_600_000
+RECORDS, OLD = 100, 60
+
+
+def no_secret() -> ZooKeeperGateway:
+    raise AssertionError("the secret of the cluster is looked for, and Apache Kafka has none")
+
+
+@pytest.fixture(scope="module")
+def gateway(apache_kafka):
+    made = KafkaGateway(ClusterClient(apache_kafka, ""), ConsoleMembership(no_secret), 10.0)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def orders(apache_kafka) -> str:
+    """Partition 0: sixty records of two hours ago and forty of now; partition 1 is empty."""
+    admin = AdminClient({"bootstrap.servers": apache_kafka})
+    configs = {"retention.ms": str(24 * HOUR_MS), "errors.deadletterqueue.group.enable": "true"}
+    made = admin.create_topics([NewTopic("orders", 2, 1, config=configs), NewTopic("plain", 1, 1)])
+    for name in ("orders", "plain"):
+        made[name].result(30)
+    producer = Producer({"bootstrap.servers": apache_kafka, "linger.ms": 0, "batch.num.messages": 1})
+    for number in range(RECORDS):
+        at_ms = now_ms() - 2 * HOUR_MS * (number < OLD)
+        producer.produce("orders", b"x" * 100, partition=0, timestamp=at_ms)
+    assert producer.flush(30) == 0
+    return "orders"
+
+
+def partition_0(gateway, topic, changes):
+    view = gateway.preview_retention(topic, changes)
+    assert view.is_estimate
+    assert [(each.partition, each.error) for each in view.partitions] == [(0, ""), (1, "")]
+    assert view.partitions[1].deleted_records == 0
+    return view.partitions[0]
+
+
+def test_a_shorter_time_is_estimated_by_offsets_of_that_time(gateway, orders):
+    assert partition_0(gateway, orders, {}).deleted_records == 0
+    estimated = partition_0(gateway, orders, {"retention.ms": str(HOUR_MS)})
+    assert (estimated.first_offset, estimated.new_first_offset, estimated.next_offset) == (0, OLD, RECORDS)
+    assert 0 < estimated.deleted_bytes < estimated.size_bytes
+
+
+def test_a_size_is_estimated_from_the_log_directories(gateway, orders):
+    half = partition_0(gateway, orders, {}).size_bytes // 2
+    assert partition_0(gateway, orders, {"retention.bytes": str(half)}).deleted_records in (49, 50, 51)
+
+
+def test_without_the_topics_own_value_the_brokers_counts(gateway, orders):
+    """Its default is log.retention.hours=168, in another unit."""
+    assert gateway.preview_retention(orders, {"retention.ms": None}).retention_ms == 168 * HOUR_MS
+    assert partition_0(gateway, orders, {"retention.ms": None}).deleted_records == 0
+
+
+def test_under_compaction_alone_nothing_goes_by_age(gateway, orders):
+    changes = {"cleanup.policy": "compact", "retention.ms": "1"}
+    assert partition_0(gateway, orders, changes).deleted_records == 0
+
+
+def test_retention_is_changed(gateway, orders):
+    gateway.change_topic_settings(orders, {"retention.ms": str(48 * HOUR_MS), "retention.bytes": "1000000000"})
+    settings = {each.name: each for each in gateway.topic_settings(orders)}
+    assert (settings["retention.ms"].value, settings["retention.ms"].source) == (str(48 * HOUR_MS), "topic")
+    assert settings["retention.bytes"].value == "1000000000"
+    gateway.change_topic_settings(orders, {"retention.ms": str(24 * HOUR_MS), "retention.bytes": None})
+
+
+def test_a_topic_that_is_not_there_is_refused(gateway):
+    with pytest.raises(RefusedError, match="topic"):
+        gateway.preview_retention("nowhere", {})
+
+
+def test_segments_are_said_to_be_untold(gateway, orders):
+    with pytest.raises(GatewayError, match="where segments begin"):
+        gateway.segments_of(orders, 0)
+
+
+def test_keys_of_kafka_4_have_the_meaning_and_default_that_the_broker_tells(gateway, orders):
+    """The default of such a key is known once a topic was described that does not set it."""
+    gateway.topic_settings("plain")
+    settings = {each.name: each for each in gateway.topic_settings(orders)}
+    key = settings["errors.deadletterqueue.group.enable"]
+    assert (key.value, key.source, key.default) == ("true", "topic", "false")
+    assert "dead" in key.meaning.lower()
+    assert "<" not in key.meaning
+    assert settings["retention.ms"].default == settings["retention.ms"].inherited == str(168 * HOUR_MS)
+    assert [name for name, each in settings.items() if not each.meaning] == []
