@@ -48,8 +48,15 @@ CLIENT_CONFIG_IS_NAMED = bool(env("BARNABAS_CLIENT_CONFIG", default=""))
 CLIENT_CONFIG = str(
     Path(env("BARNABAS_CLIENT_CONFIG", default="") or SECRETS_DIR / "client.properties").expanduser().resolve()
 )
+#: False: the cluster's brokers run elsewhere, and none is started or added here.
+RUNS_BROKERS = env("BARNABAS_BROKERS", default="3").strip() != "0"
+#: What `up` starts beside brokers: False leaves a cluster from elsewhere with the console alone.
+RUNS_PROCESSES = RUNS_BROKERS or any(
+    env(f"BARNABAS_{name}", default="").strip().lower() not in ("", "0", "false", "no", "off")
+    for name in ("DEMO", "DOCUMENTS", "PROBE", "AUDIT", "ZOOKEEPER_PORT")
+)
 #: host:port of each ZooKeeper server, comma separated; a chroot (/kafka) may follow; empty: not watched.
-ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181")
+ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181" if RUNS_BROKERS else "")
 #: The authority of a secured cluster of this host, and what it has signed.
 TLS_DIR = SECRETS_DIR / "tls"
 #: The password of ZooKeeper's super user, who alone may change the ensemble.
@@ -106,7 +113,9 @@ PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PAT
 STATUS_PAGE = read_switch(env("BARNABAS_STATUS_PAGE", default="0"), "BARNABAS_STATUS_PAGE")
 #: True: drills may be begun, which kill, pause or slow one of the cluster's processes. Whoever has the demo's traffic
 #: run through a cluster says that it is one to try things on.
-DRILLS = read_switch(env("BARNABAS_DRILLS", default=env("BARNABAS_DEMO", default="1")), "BARNABAS_DRILLS")
+DRILLS = read_switch(
+    env("BARNABAS_DRILLS", default=env("BARNABAS_DEMO", default="1" if RUNS_BROKERS else "0")), "BARNABAS_DRILLS"
+)
 #: True: nothing is changed by this console, whoever asks.
 READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
 #: Bootstrap servers, by alias, of clusters that mirrors copy into from here. A cluster's client configuration, where

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -30,12 +31,18 @@ from console.processes.removal import REMOVE, removal_plan
 from console.processes.restarts import Policy
 
 KEPT_SHOWN = 5
+BROKERS_ELSEWHERE = (
+    "The brokers of this cluster run elsewhere (BARNABAS_BROKERS=0): one that is started here would not join them. "
+    "Add a broker where the others run."
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def add_broker(request: UserRequest) -> HttpResponse:
     """The form, then the plan it makes, then the broker: a post with the plan's digest confirms it."""
     require(request.user, Right.OPERATE)
+    if not settings.RUNS_BROKERS:
+        raise Http404(BROKERS_ELSEWHERE)
     form = AddBrokerForm(request.POST or None, initial=_initial(request))
     context = {"form": form, "kept": _removed_brokers(request.user), "error": ""}
     if request.method != "POST" or not form.is_valid():

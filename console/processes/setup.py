@@ -17,7 +17,10 @@ class SetupError(Exception):
 
 @dataclass(frozen=True)
 class Setup:
-    """`zookeeper` is what brokers connect to; `zookeeper_port` is None when it comes from elsewhere."""
+    """`zookeeper` is what brokers connect to, empty where no broker is started here and no ensemble is named.
+
+    `zookeeper_port` is None when it comes from elsewhere, or there is none.
+    """
 
     broker_count: int
     broker_port: int
@@ -59,25 +62,27 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
     broker_count = _number(environment, "BARNABAS_BROKERS", 3, 0, BROKERS_MAX)
     broker_port = _number(environment, "BARNABAS_BROKER_PORT", 9092, 1, 65_535 - BROKERS_MAX - SECOND_PORT_DISTANCE)
     zookeeper = environment.get("BARNABAS_ZOOKEEPER", "").strip()
-    zookeeper_port = None if zookeeper else _number(environment, "BARNABAS_ZOOKEEPER_PORT", 2181, 1, 63_000)
+    has_zookeeper = not zookeeper and (broker_count or environment.get("BARNABAS_ZOOKEEPER_PORT", "").strip())
+    zookeeper_port = _number(environment, "BARNABAS_ZOOKEEPER_PORT", 2181, 1, 63_000) if has_zookeeper else None
     own_servers = ",".join(f"127.0.0.1:{broker_port + index}" for index in range(broker_count))
     bootstrap_servers = environment.get("BARNABAS_BOOTSTRAP_SERVERS", "").strip() or own_servers
     if not bootstrap_servers:
         raise SetupError("BARNABAS_BROKERS=0 needs BARNABAS_BOOTSTRAP_SERVERS: which brokers is the console for?")
-    demo = _is_on(environment.get("BARNABAS_DEMO", "1"))
+    #: In a cluster from elsewhere nothing is made that was not asked for.
+    demo_text = environment.get("BARNABAS_DEMO", "1" if broker_count else "0")
+    demo = _is_on(demo_text)
     documents = tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", "")))
     is_secure = bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0"))
     has_mirror = _is_on(environment.get("BARNABAS_MIRROR", "0"))
     if has_mirror and (is_secure or not broker_count):
         why = "has no TLS and logins: start it without SECURE" if is_secure else "needs brokers that are started here"
         raise SetupError(f"BARNABAS_MIRROR=1 starts a second cluster, which {why}.")
-    #: In a cluster from elsewhere nothing is made that nobody asked for.
     has_use = bool(broker_count or demo or documents)
     registry_port = _port_unless(environment, "BARNABAS_REGISTRY_PORT", 8081, "BARNABAS_SCHEMA_REGISTRY_URL")
     return Setup(
         broker_count,
         broker_port,
-        zookeeper or f"127.0.0.1:{zookeeper_port}",
+        f"127.0.0.1:{zookeeper_port}" if has_zookeeper else zookeeper,
         zookeeper_port,
         bootstrap_servers,
         demo,
@@ -86,7 +91,7 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         is_secure,
         _port_unless(environment, "BARNABAS_CONNECT_PORT", 8083, "BARNABAS_CONNECT") if has_use else None,
         registry_port if broker_count else None,
-        _is_on(environment.get("BARNABAS_PROBE", environment.get("BARNABAS_DEMO", "1"))),
+        _is_on(environment.get("BARNABAS_PROBE", demo_text)),
         has_mirror,
         _is_on(environment.get("BARNABAS_AUDIT", "0")),
     )

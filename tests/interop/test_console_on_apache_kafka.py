@@ -1,15 +1,20 @@
 """The console's gateway on Apache Kafka itself: what its brokers tell is shown, what they do not tell is estimated."""
 
+from contextlib import suppress
+
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from broker.common.clock import SystemClock
 from console.kit.common.clock import now_ms
 from console.kit.gateway.cluster import KafkaGateway
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.gateway.zookeeper.interface import ZooKeeperGateway
+from console.shell.collector.collector import Collector
+from console.state.clusters.models import Topic
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -18,7 +23,7 @@ RECORDS, OLD = 100, 60
 
 
 def no_secret() -> ZooKeeperGateway:
-    raise AssertionError("the secret of the cluster is looked for, and Apache Kafka has none")
+    raise GatewayError("The secret of the cluster is looked for, and Apache Kafka has none.")
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +108,13 @@ def test_keys_of_kafka_4_have_the_meaning_and_default_that_the_broker_tells(gate
     assert "<" not in key.meaning
     assert settings["retention.ms"].default == settings["retention.ms"].inherited == str(168 * HOUR_MS)
     assert [name for name, each in settings.items() if not each.meaning] == []
+
+
+def test_looking_creates_nothing_in_the_cluster(db, gateway, orders):
+    """A group that is looked for has Kafka create __consumer_offsets, which a look at a cluster may not cause."""
+    collector = Collector(gateway, list, SystemClock().now_ms)
+    for name in tuple(collector.tier_looks):
+        with suppress(GatewayError):
+            collector.look(name)
+    assert Topic.objects.filter(name=orders).exists()
+    assert {each.name for each in gateway.describe_topics()} == {"orders", "plain"}

@@ -11,7 +11,7 @@ FEATURE = Feature(
     package="console.ecosystem.probe",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.ecosystem.probe.urls"),),
-    links=(Link("Probe", "probe", entry=Entry.MESSAGE_CHECKS, needs=("manages_processes",), process="probe"),),
+    links=(Link("Probe", "probe", entry=Entry.MESSAGE_CHECKS, needs=("runs_processes",), process="probe"),),
     pushed_pages=(PushedPage("probe", (LIVE_GROUP,)),),
     reads=(Read("probe", "probe", "What the probe has measured", after="mirrors"),),
     tiers=(CollectorTier("probe", 2.0, "console.ecosystem.probe.collect.tier"),),

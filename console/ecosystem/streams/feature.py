@@ -38,7 +38,7 @@ FEATURE = Feature(
             "streams",
             entry=Entry.CONNECTORS,
             resource=Resource.PROCESS,
-            needs=("manages_processes",),
+            needs=("runs_processes",),
             after="connectors",
         ),
     ),

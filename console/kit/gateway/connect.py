@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from console.kit.common.current_cluster import bound, current_cluster, here, is_main
+from console.kit.common.current_cluster import bound, current_cluster, here
 from console.kit.gateway.connection.identity import remembered
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
@@ -40,9 +40,7 @@ def kafka_gateway() -> ClusterGateway:
     client = ClusterClient(
         here.BOOTSTRAP_SERVERS, here.CLIENT_CONFIG, is_required=here.CLIENT_CONFIG_IS_NAMED, meant=bound(remembered)
     )
-    return KafkaGateway(
-        client, ConsoleMembership(bound(zookeeper_gateway) if here.ZOOKEEPER or is_main() else _no_zookeeper)
-    )
+    return KafkaGateway(client, ConsoleMembership(bound(zookeeper_gateway) if here.ZOOKEEPER else _no_zookeeper))
 
 
 def mirror_gateways() -> dict[str, ClusterGateway]:

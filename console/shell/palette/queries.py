@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 
@@ -25,6 +26,10 @@ TEXT_LENGTH_MAX = 250
 SHOWN_MAX = 24
 
 
+#: Where the brokers run elsewhere.
+_WITHOUT_BROKERS = tuple(action for action in ACTIONS if action.route != "process-add-broker")
+
+
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
     """A line of the palette: what it opens, and of what kind that is."""
@@ -44,7 +49,7 @@ def find(
         *_views(words, SavedView.objects.none() if views is None else views),
         *_objects(words, reach),
         *_places("go to", PAGES, words, reach),
-        *_places("do", ACTIONS, words, reach),
+        *_places("do", ACTIONS if settings.RUNS_BROKERS else _WITHOUT_BROKERS, words, reach),
     ]
     return (entries or _rules_of_unknown(words, reach))[:SHOWN_MAX]
 

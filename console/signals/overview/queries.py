@@ -10,6 +10,7 @@ from console.cluster.topics.grace_queries import open_within
 from console.cluster.topics.models import PlannedDeletion
 from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.common.current_cluster import here
 from console.kit.common.kept_statements import kept_rows, kept_values
 from console.kit.common.list_length import ListLength
 from console.signals.overview.facts import health_facts, shown_processes
@@ -59,6 +60,7 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict[str, Any]:
         "brokers": brokers,
         "registered_count": sum(broker.is_registered for broker in brokers),
         "totals": totals,
+        "has_zookeeper": bool(here.ZOOKEEPER),
         "serving_zookeeper_count": sum(not server["error"] for server in state.zookeeper),
         "health": assess(health_facts(state, brokers, troubled, processes, reach)),
         "processes": processes,

@@ -15,14 +15,17 @@ def cluster(request: HttpRequest) -> dict[str, object]:
     several = _several(request) if settings.CLUSTERS else {}
     if (settings.CLUSTERS or not is_main()) and not may_look(request.user):
         return {"now_ms": now_ms(), **several}
+    runs_brokers = is_main() and settings.RUNS_BROKERS
     return {
         "cluster": cluster_state(),
         "now_ms": now_ms(),
         "bootstrap_servers": here.BOOTSTRAP_SERVERS,
         "manages_processes": is_main(),
-        "has_connect": is_main() or bool(here.CONNECT.addresses),
-        "has_registry": is_main() or here.SCHEMA_REGISTRY is not None,
-        "has_zookeeper": is_main() or bool(here.ZOOKEEPER),
+        "has_connect": runs_brokers or bool(here.CONNECT.addresses),
+        "has_registry": runs_brokers or here.SCHEMA_REGISTRY is not None,
+        "has_zookeeper": bool(here.ZOOKEEPER),
+        "runs_brokers": runs_brokers,
+        "runs_processes": is_main() and settings.RUNS_PROCESSES,
         **several,
     }
 

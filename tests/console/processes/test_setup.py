@@ -58,3 +58,13 @@ def test_a_document_with_spaces_in_its_name_stands_in_quotes(tmp_path):
 def test_setting_that_cannot_be_right_is_named(environment, named):
     with pytest.raises(SetupError, match=named.replace(".", r"\.")):
         read_setup(environment, "")
+
+
+def test_beside_brokers_from_elsewhere_nothing_is_started_that_was_not_asked_for():
+    """No ZooKeeper that no broker uses, no demo, probe or worker that makes topics in a foreign cluster."""
+    elsewhere = {"BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "kafka:9092"}
+    setup = read_setup(elsewhere, "")
+    assert (setup.zookeeper, setup.zookeeper_port) == ("", None)
+    assert (setup.demo, setup.has_probe, setup.connect_port, setup.registry_port) == (False, False, None, None)
+    asked = read_setup(elsewhere | {"BARNABAS_ZOOKEEPER_PORT": "2182", "BARNABAS_DEMO": "1"}, "")
+    assert (asked.zookeeper, asked.zookeeper_port, asked.demo, asked.has_probe) == ("127.0.0.1:2182", 2182, True, True)

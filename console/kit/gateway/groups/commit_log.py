@@ -68,6 +68,10 @@ class CommitLog:
         if self._partition_count or time.monotonic() < self._look_after:
             return
         self._look_after = time.monotonic() + LOOK_AGAIN_SECONDS
+        # The library looks for the coordinator of the group, and a Kafka without this topic creates it for that.
+        known = self._client.metadata(OFFSETS_TOPIC, self._timeout).topics.get(OFFSETS_TOPIC)
+        if known is None or known.error is not None or not known.partitions:
+            return
         self._consumer = self._consumer or Consumer(
             self._client.settings(
                 {
@@ -85,9 +89,6 @@ class CommitLog:
                 }
             )
         )
-        known = self._consumer.list_topics(OFFSETS_TOPIC, timeout=self._timeout).topics.get(OFFSETS_TOPIC)
-        if known is None or known.error is not None or not known.partitions:
-            return
         start = _TAIL_BASE - PAST_RECORDS
         self._consumer.assign([TopicPartition(OFFSETS_TOPIC, number, start) for number in known.partitions])
         self._partition_count = len(known.partitions)
