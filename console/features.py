@@ -17,6 +17,7 @@ PACKAGES = (
     "console.cluster.protections",
     "console.cluster.producers",
     "console.cluster.notes",
+    "console.cluster.quorum",
     "console.state.clusters",
     "console.state.consumers",
     "console.state.client_applications",

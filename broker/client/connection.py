@@ -114,6 +114,7 @@ class BrokerConnection:
                 self._log_in_as_member(membership, deadline)
             elif self._secured is not None and (login := self._secured.login()) is not None:
                 self._log_in(login, deadline)
+            self._features: dict[str, tuple[int, int]] = {}
             self._served = self._ask_versions(deadline)
         except BaseException:
             self.close()
@@ -160,6 +161,11 @@ class BrokerConnection:
     def served(self) -> Mapping[int, tuple[int, int]]:
         """API → lowest and highest version, as the broker said on connecting."""
         return self._served
+
+    @property
+    def supported_features(self) -> Mapping[str, tuple[int, int]]:
+        """Feature → lowest and highest level that the broker supports (KIP-584); empty where it tells none."""
+        return self._features
 
     def ask(
         self,
@@ -269,7 +275,9 @@ class BrokerConnection:
         if served.get(ApiKey.API_VERSIONS, (0, 0))[1] < _INTRODUCED_FROM:
             return served
         introduction = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
-        return _versions(self._exchange(introduction, _INTRODUCED_FROM, deadline))
+        answer = self._exchange(introduction, _INTRODUCED_FROM, deadline)
+        self._features = {each.name: (each.min_version, each.max_version) for each in answer.supported_features}
+        return _versions(answer)
 
     def _version_of(self, request: Request[Message], version_max: int) -> int:
         api = ApiKey(request.api)

@@ -16,9 +16,7 @@ FEATURE = Feature(
     package="console.processes",
     database=Database.CLUSTER,
     addresses=(Addresses("processes/", "console.processes.urls"),),
-    links=(
-        Link("Processes", "processes", entry=Entry.SERVICES, resource=Resource.PROCESS, needs=("runs_processes",)),
-    ),
+    links=(Link("Processes", "processes", entry=Entry.SERVICES, resource=Resource.PROCESS, needs=("runs_processes",)),),
     places=(_PROCESSES,),
     commands=(Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),
     verbs=(

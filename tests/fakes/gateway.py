@@ -27,6 +27,7 @@ from tests.fakes.credentials import FakeCredentials
 from tests.fakes.groups import FakeGroups
 from tests.fakes.moves import FakeMoves
 from tests.fakes.producers import FakeProducers
+from tests.fakes.quorum import FakeQuorum
 from tests.fakes.quotas import FakeQuotas
 from tests.fakes.records import FakeRecordStream
 from tests.fakes.retention import FakeSegment, FakeTopicState
@@ -62,6 +63,7 @@ class FakeGateway:
         self.credentials = FakeCredentials(self)
         self.quotas = FakeQuotas(self)
         self.acls = FakeAcls(self)
+        self.quorum = FakeQuorum(self)
 
     # What the console asks -------------------------------------------------------------------------------------------
 

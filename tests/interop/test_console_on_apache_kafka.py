@@ -118,3 +118,19 @@ def test_looking_creates_nothing_in_the_cluster(db, gateway, orders):
             collector.look(name)
     assert Topic.objects.filter(name=orders).exists()
     assert {each.name for each in gateway.describe_topics()} == {"orders", "plain"}
+
+
+def test_the_quorum_and_the_features_are_those_that_the_cluster_tells(gateway):
+    view = gateway.quorum.describe()
+    assert (view.leader_id, [each.replica_id for each in view.voters]) == (1, [1])
+    assert view.leader_epoch > 0
+    assert view.lag_of(view.voters[0]) == 0
+    features = {each.name: each for each in gateway.quorum.features()}
+    assert features["metadata.version"].finalized_in_words == "4.4-IV2"
+    assert features["metadata.version"].supported_in_words == "3.3-IV3 to 4.4-IV2"
+    assert {"kraft.version", "share.version", "transaction.version"} <= features.keys()
+
+
+def test_the_release_is_told_by_the_broker_and_not_guessed(gateway):
+    gateway.brokers.log_dirs()
+    assert [(each.name, each.speaks) for each in gateway.brokers.software().values()] == [("Kafka", "4.4")]

@@ -47,6 +47,7 @@ from console.kit.gateway.groups.kafka import KafkaGroups
 from console.kit.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
 from console.kit.gateway.moves.kafka import KafkaMoves
 from console.kit.gateway.producers.kafka import KafkaProducers
+from console.kit.gateway.quorum.kafka import KafkaQuorum
 from console.kit.gateway.quotas.kafka import KafkaQuotas
 from console.kit.gateway.records.batches import ask_batches
 from console.kit.gateway.records.deletion import ask_to_delete
@@ -101,6 +102,7 @@ class KafkaGateway:
         self.clients = KafkaClients(self.brokers, membership)
         self.credentials = KafkaCredentials(client)
         self.quotas = KafkaQuotas(client)
+        self.quorum = KafkaQuorum(client)
         self.acls = KafkaAcls(client, self.brokers, membership)
 
     def describe_cluster(self) -> ClusterView:

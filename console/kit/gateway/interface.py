@@ -17,6 +17,7 @@ from console.kit.gateway.credentials.interface import CredentialGateway
 from console.kit.gateway.groups.interface import GroupGateway
 from console.kit.gateway.moves.interface import MoveGateway
 from console.kit.gateway.producers.interface import ProducerGateway
+from console.kit.gateway.quorum.interface import QuorumGateway
 from console.kit.gateway.quotas.interface import QuotaGateway
 from console.kit.gateway.records.interface import BatchView, Headers, OffsetSpan, RecordStream
 from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView, SettingView
@@ -110,6 +111,9 @@ class ClusterGateway(Protocol):
 
     @property
     def acls(self) -> AclGateway: ...
+
+    @property
+    def quorum(self) -> QuorumGateway: ...
 
     def describe_cluster(self) -> ClusterView:
         """Brokers, controller and cluster id as one live broker knows them."""

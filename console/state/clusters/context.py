@@ -24,6 +24,7 @@ def cluster(request: HttpRequest) -> dict[str, object]:
         "has_connect": runs_brokers or bool(here.CONNECT.addresses),
         "has_registry": runs_brokers or here.SCHEMA_REGISTRY is not None,
         "has_zookeeper": bool(here.ZOOKEEPER),
+        "has_no_zookeeper": not here.ZOOKEEPER,
         "runs_brokers": runs_brokers,
         "runs_processes": is_main() and settings.RUNS_PROCESSES,
         **several,

@@ -50,6 +50,8 @@ from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.kit.gateway.moves.directories import directory_request
+from console.kit.gateway.quorum.metadata_versions import FEATURE as METADATA_VERSION
+from console.kit.gateway.quorum.metadata_versions import release_of
 from console.kit.gateway.quotas.interface import QuotaUse
 from console.kit.gateway.topics.setting_rules import choices_of
 
@@ -183,7 +185,7 @@ class KafkaBrokers:
         """None from a broker that does not know the question."""
         try:
             with self._client.connection(host, port, self._timeout, membership) as connection:
-                self._software[broker_id] = _software(connection.served)
+                self._software[broker_id] = _software(connection.served, connection.supported_features)
                 return connection.ask(request, membership=membership)
         except ApiNotServed:
             return None
@@ -205,7 +207,7 @@ class KafkaBrokers:
         for address, heard in ask_at_once(self._client, questions, self._timeout, membership).items():
             broker_id = brokers[address]
             if heard.served:
-                self._software[broker_id] = _software(heard.served)
+                self._software[broker_id] = _software(heard.served, heard.features)
             if heard.error is None or isinstance(heard.error, ApiNotServed):
                 answers[broker_id] = next(iter(heard.answers), None)
                 continue
@@ -215,9 +217,12 @@ class KafkaBrokers:
         return dict(sorted(answers.items()))
 
 
-def _software(served: Mapping[int, tuple[int, int]]) -> Software:
+def _software(served: Mapping[int, tuple[int, int]], features: Mapping[str, tuple[int, int]]) -> Software:
+    """By the metadata.version that a broker of a KRaft cluster supports, or else guessed from what it serves."""
     fetch = served.get(ApiKey.FETCH, (0, 0))[1]
     speaks = next((name for version, name in sorted(_RELEASES.items(), reverse=True) if version <= fetch), "")
+    if METADATA_VERSION in features:
+        return Software("Kafka", release_of(features[METADATA_VERSION][1]), len(served))
     name = "Barnabas" if ApiKey.DESCRIBE_REQUESTS in served else "Kafka"
     return Software(name, speaks, len(served))
 

@@ -40,6 +40,8 @@ class Heard:
     answers: list[Any] = field(default_factory=list)
     error: BarnabasError | GatewayError | None = None
     served: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    #: Feature → lowest and highest level that the broker supports.
+    features: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def ask_at_once(
@@ -74,7 +76,7 @@ class _Talk:
         self._connection = ends.enter_context(lent)
         self._sent: deque[Sent[Message]] = deque()
         self._later: Iterator[Request[Message]] = iter(())
-        self.heard = Heard(served=self._connection.served)
+        self.heard = Heard(served=self._connection.served, features=self._connection.supported_features)
 
     @property
     def descriptor(self) -> int:

@@ -1,0 +1,1 @@
+"""The page of the KRaft quorum and of the cluster's features."""

@@ -1,0 +1,7 @@
+"""/quorum/"""
+
+from django.urls import path
+
+from console.cluster.quorum import views
+
+urlpatterns = [path("", views.quorum, name="quorum")]

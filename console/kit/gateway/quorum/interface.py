@@ -1,0 +1,63 @@
+"""The words for the KRaft quorum and for features of a cluster."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from console.kit.gateway.quorum.metadata_versions import level_in_words
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumReplicaView:
+    """A voter or an observer. Offsets and moments (ms since the epoch) are None while the leader does not know them."""
+
+    replica_id: int
+    log_end_offset: int | None
+    fetched_at_ms: int | None
+    caught_up_at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumView:
+    """`leader_id` is None while there is none."""
+
+    leader_id: int | None
+    leader_epoch: int
+    high_watermark: int | None
+    voters: tuple[QuorumReplicaView, ...]
+    observers: tuple[QuorumReplicaView, ...]
+
+    def lag_of(self, replica: QuorumReplicaView) -> int | None:
+        """Return the records that the replica lacks of what the leader has; None where one of them is unknown."""
+        everybody = (*self.voters, *self.observers)
+        leader = next((each for each in everybody if each.replica_id == self.leader_id), None)
+        if leader is None or leader.log_end_offset is None or replica.log_end_offset is None:
+            return None
+        return max(0, leader.log_end_offset - replica.log_end_offset)
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureView:
+    """A feature (KIP-584): the levels that the broker supports, and the cluster's; None where it is not finalized."""
+
+    name: str
+    supported_min: int
+    supported_max: int
+    finalized: int | None
+
+    @property
+    def finalized_in_words(self) -> str:
+        return "" if self.finalized is None else level_in_words(self.name, self.finalized)
+
+    @property
+    def supported_in_words(self) -> str:
+        return " to ".join(level_in_words(self.name, level) for level in (self.supported_min, self.supported_max))
+
+
+class QuorumGateway(Protocol):
+    def describe(self) -> QuorumView:
+        """Raises RefusedError UNSUPPORTED_VERSION for a cluster that has no KRaft quorum, GatewayError."""
+        ...
+
+    def features(self) -> tuple[FeatureView, ...]:
+        """Return what one broker tells, by name; nothing from a broker without features. Raises GatewayError."""
+        ...

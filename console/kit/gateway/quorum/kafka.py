@@ -1,0 +1,64 @@
+"""The KRaft quorum and the features of a real cluster, by DescribeQuorum and ApiVersions."""
+
+from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest
+from broker.protocol.messages.describe_quorum import (
+    DescribeQuorumRequest,
+    QuorumPartition,
+    QuorumReplica,
+    QuorumTopic,
+)
+from console.kit.gateway.connection.any_broker import ask
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.errors import refusal
+from console.kit.gateway.quorum.interface import FeatureView, QuorumReplicaView, QuorumView
+
+_METADATA_TOPIC = "__cluster_metadata"
+NO_QUORUM = "This cluster has no KRaft quorum: ZooKeeper or another store keeps its metadata."
+_NO_FEATURES = "These brokers tell no features."
+
+
+class KafkaQuorum:
+    def __init__(self, client: ClusterClient):
+        self._client = client
+
+    def describe(self) -> QuorumView:
+        topic = QuorumTopic(topic_name=_METADATA_TOPIC, partitions=[QuorumPartition(partition_index=0)])
+        request = DescribeQuorumRequest(topics=[topic])
+        answer = ask(self._client, lambda cluster: cluster.ask_any(request), NO_QUORUM)
+        if answer.error_code:
+            raise refusal(answer.error_code, answer.error_message or "")
+        (partition,) = answer.topics[0].partitions
+        if partition.error_code:
+            raise refusal(partition.error_code, partition.error_message or "")
+        return QuorumView(
+            leader_id=_known(partition.leader_id),
+            leader_epoch=partition.leader_epoch,
+            high_watermark=_known(partition.high_watermark),
+            voters=tuple(_replica(each) for each in partition.current_voters),
+            observers=tuple(_replica(each) for each in partition.observers),
+        )
+
+    def features(self) -> tuple[FeatureView, ...]:
+        request = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
+        answer = ask(self._client, lambda cluster: cluster.ask_any(request), _NO_FEATURES)
+        if answer.error_code:
+            raise refusal(answer.error_code)
+        finalized = {each.name: each.max_version_level for each in answer.finalized_features}
+        supported = sorted(answer.supported_features, key=lambda each: each.name)
+        return tuple(
+            FeatureView(each.name, each.min_version, each.max_version, finalized.get(each.name)) for each in supported
+        )
+
+
+def _replica(replica: QuorumReplica) -> QuorumReplicaView:
+    return QuorumReplicaView(
+        replica.replica_id,
+        _known(replica.log_end_offset),
+        _known(replica.last_fetch_timestamp),
+        _known(replica.last_caught_up_timestamp),
+    )
+
+
+def _known(value: int) -> int | None:
+    """Kafka writes -1 where a number is not known."""
+    return None if value < 0 else value

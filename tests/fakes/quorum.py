@@ -1,0 +1,29 @@
+"""The KRaft quorum and features of the cluster in memory: none, as of Barnabas brokers, until a test gives it some."""
+
+from typing import Protocol
+
+from broker.common.errors import ErrorCode
+from console.kit.gateway.errors import refusal
+from console.kit.gateway.quorum.interface import FeatureView, QuorumView
+from console.kit.gateway.quorum.kafka import NO_QUORUM
+
+
+class FakeCluster(Protocol):
+    def alive_brokers(self) -> list[int]: ...
+
+
+class FakeQuorum:
+    def __init__(self, cluster: FakeCluster):
+        self._cluster = cluster
+        self.view: QuorumView | None = None
+        self.known: tuple[FeatureView, ...] = ()
+
+    def describe(self) -> QuorumView:
+        self._cluster.alive_brokers()
+        if self.view is None:
+            raise refusal(ErrorCode.UNSUPPORTED_VERSION, NO_QUORUM)
+        return self.view
+
+    def features(self) -> tuple[FeatureView, ...]:
+        self._cluster.alive_brokers()
+        return self.known
