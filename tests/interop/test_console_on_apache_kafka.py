@@ -41,7 +41,7 @@ def orders(apache_kafka) -> str:
     made = admin.create_topics([NewTopic("orders", 2, 1, config=configs), NewTopic("plain", 1, 1)])
     for name in ("orders", "plain"):
         made[name].result(30)
-    producer = Producer({"bootstrap.servers": apache_kafka, "linger.ms": 0, "batch.num.messages": 1})
+    producer = Producer({"bootstrap.servers": apache_kafka, "linger.ms": 0, "enable.idempotence": True})
     for number in range(RECORDS):
         at_ms = now_ms() - 2 * HOUR_MS * (number < OLD)
         producer.produce("orders", b"x" * 100, partition=0, timestamp=at_ms)
