@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from django.db.models import Model, Q, QuerySet
 from django.urls import reverse
@@ -22,6 +22,8 @@ from console.state.clusters.models import Broker
 from console.state.consumers.access import groups_within, reads_beyond
 
 EACH_MAX = 6
+
+_Row = TypeVar("_Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def groups_of_client(name: str, reach: Reach) -> Iterator[tuple[str, str]]:
             yield group.name, client_id
 
 
-def _nearest(rows: QuerySet[Any], field: str, text: str) -> list[Model | Any]:
+def _nearest(rows: QuerySet[_Row], field: str, text: str) -> list[_Row]:
     """Return rows whose name begins so before those that only hold it."""
     begins = list(rows.filter(**{f"{field}__istartswith": text}).order_by(field)[:EACH_MAX])
     if len(begins) < EACH_MAX:
