@@ -73,9 +73,9 @@ from console.cluster.records import cbor, json_layout, message_pack
 from console.cluster.records.columns import parse_columns
 from console.cluster.records.expression_child import _BOUND
 from console.cluster.records.masking import MaskingError, parse_masking
+from console.cluster.records.matching import TextMatcher
 from console.cluster.records.protobuf_wire import wire_text
 from console.cluster.records.query import SEARCH_LENGTH_MAX, read_cursor
-from console.cluster.records.reading import TextMatcher
 from console.cluster.records.xml_layout import laid_out_xml
 from console.cluster.topics.own_settings import parse_settings
 from console.ecosystem.connectors.typed import TypedError, from_json, from_lines
@@ -368,7 +368,7 @@ def compile_expression(text: str) -> None:
 
 def search_text(text: str) -> None:
     record = RecordView(partition=0, offset=0, at_ms=0, key=text.encode(), value=None, headers=())
-    TextMatcher(text[: len(text) // 2] + "x", "any")(record)
+    TextMatcher("growth", text[: len(text) // 2] + "x", "any")(record)
 
 
 def has_java_pattern(text: str) -> None:
