@@ -31,11 +31,11 @@ from console.cluster.records.record_export import (
     export_query,
     export_response,
 )
-from console.cluster.records.search import SearchLimits, SearchReader
+from console.cluster.records.search import HELD_BYTES_MAX, SearchLimits, SearchReader
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import Table, csv_response, wants_csv
 from console.kit.common.current_cluster import here
-from console.kit.common.user_request import UserRequest
+from console.kit.common.user_request import InnerRequest, UserRequest
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
@@ -72,7 +72,7 @@ def record_list(request: UserRequest, name: str) -> HttpResponseBase:
 def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> HttpResponseBase:
     """All that matches, however much that is; for programs within the limits of a search, with what was searched."""
     try:
-        if not getattr(request, "is_from_within", False):
+        if not isinstance(request, InnerRequest):
             return _export(request, topic, query)
         found, note = _found_within_limits(request, topic, query)
     except ExportSlotError as refusal:
@@ -82,7 +82,7 @@ def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> H
     except BadExpression as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=400)
     note = " ".join((*query.problems, note))
-    return Table(titles(query), list(record_rows(topic.name, found, query)), note)
+    return Table(titles(query), record_rows(topic.name, found, query), note)
 
 
 def _found_within_limits(request: UserRequest, topic: Topic, query: RecordQuery) -> tuple[list[RecordView], str]:
@@ -94,8 +94,15 @@ def _found_within_limits(request: UserRequest, topic: Topic, query: RecordQuery)
         reader = SearchReader(source, topic.name, topic.partition_count, query, SearchLimits(PROGRAM_FOUND_MAX))
         found: list[RecordView] = []
         try:
+            held_bytes = 0
             while not (turn := reader.turn()).ended:
                 found += turn.records
+                held_bytes += sum(record.held_bytes for record in turn.records)
+                if held_bytes > HELD_BYTES_MAX:
+                    return (
+                        found,
+                        f"Stopped at {len(found):,} found, which fill {HELD_BYTES_MAX >> 20} MB: search a smaller range.",
+                    )
         finally:
             reader.close()
         return [*found, *turn.records], f"{turn.summary} {turn.note}".strip()
@@ -158,7 +165,7 @@ def _file(
 ) -> HttpResponseBase:
     if request.GET["format"] == "jsonl":
         return json_lines_response(name, topic.name, records)
-    if getattr(request, "is_from_within", False):
+    if isinstance(request, InnerRequest):
         return Table(titles(query), record_rows(topic.name, records, query), " ".join(query.problems))
     return csv_response(request, name, titles(query), record_rows(topic.name, records, query))
 
