@@ -17,7 +17,7 @@ from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_to_clean import LogToClean, is_closed
 from broker.log.compaction.pass_stats import PassStats
 from broker.log.compaction.plan import CompactionPlan, choose_filthiest, plan_compaction
-from broker.log.compaction.segment_notes import begin_segment_note, cut_segment_note, write_segment_note
+from broker.log.compaction.segment_notes import cut_segment_note, remove_segment_note, write_segment_note
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 
 _DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -74,12 +74,8 @@ class LogCleaner:
     def clean(self, target: LogToClean, plan: CompactionPlan) -> PassStats | None:
         """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""
         try:
-            begin_segment_note(target.log.directory, plan.end_offset)
             stats = CleanerPass(target, plan, self.settings, self.settings.clock.now_ms()).run()
-            write_segment_note(target.log.directory, stats.end_offset, target.log.segments[:-1])
-            self._checkpoint(target).advance(
-                target.partition, stats.end_offset, unless=lambda: target.is_cut or is_closed(target.log)
-            )
+            self._note_pass(target, stats.end_offset)
         except Exception as error:
             self._note_failure(target, error)
             return None
@@ -89,6 +85,18 @@ class LogCleaner:
             self._waiting[target.partition] = plan.end_offset
         _log.info("log compacted", **stats.facts())
         return stats
+
+    def _note_pass(self, target: LogToClean, end_offset: int) -> None:
+        """Note what a pass to `end_offset` has left, unless the log is another one now, or was cut. Raises OSError."""
+
+        def is_changed() -> bool:
+            return target.is_cut or is_closed(target.log)
+
+        if not is_changed():
+            write_segment_note(target.log.directory, end_offset, target.log.segments[:-1])
+        if is_changed():
+            remove_segment_note(target.log.directory)
+        self._checkpoint(target).advance(target.partition, end_offset, unless=is_changed)
 
     def _waits(self, partition: TopicPartition, plan: CompactionPlan) -> bool:
         """Whether a pass would read all that it read last time, and clean nothing again."""

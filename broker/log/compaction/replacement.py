@@ -9,6 +9,7 @@ from functools import partial
 
 from broker.log.compaction.log_to_clean import LogToClean, is_closed
 from broker.log.compaction.rebuild import end_mark
+from broker.log.compaction.segment_notes import begin_segment_note, remove_segment_note
 from broker.log.compaction.settings import CleaningStopped, OnOwner
 from broker.log.files import OpenFile, fsync_directory, write_at
 from broker.log.segment import Segment
@@ -68,6 +69,8 @@ class Replacement:
         try:
             file = self._segment.file
             self._make_durable()
+            on_owner(self._refuse_if_changed)
+            begin_segment_note(self._log.directory, self._group[-1].next_offset)
             on_owner(self._publish)
             fsync_directory(self._log.directory)
             on_owner(partial(self._replace, file))
@@ -100,7 +103,11 @@ class Replacement:
 
     def _publish(self) -> None:
         """At the owner, because the directory of a log that was deleted may by now be another log's."""
-        self._refuse_if_changed()
+        try:
+            self._refuse_if_changed()
+        except CleaningStopped:
+            remove_segment_note(self._log.directory)
+            raise
         self._segment.rename(SWAP_SUFFIX)
 
     def _replace(self, file: OpenFile) -> None:

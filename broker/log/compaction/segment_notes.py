@@ -8,8 +8,9 @@ partition's directory: `compacted-segments` is "0", the offset the pass came to,
 A note holds while cleaner-offset-checkpoint has its offset. A cut below it, a log made anew and a pass of Apache
 Kafka's cleaner change that one. Without a note nothing is known.
 
-Before a pass exchanges anything it notes its end, without segments. A kill or a power cut may leave the exchanged
-segments without the checkpoint: up to that end gaps are the pass's work. A cut below a note's offset removes the note.
+Before a pass exchanges a group of segments it notes the group's end, without segments. A kill or a power cut may leave
+the exchanged segments without the checkpoint: up to that end gaps are the pass's work. A pass that exchanges nothing
+leaves the note as it is, and a cut below a note's offset removes the note.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,8 +35,13 @@ class _Note(NamedTuple):
 
 
 def begin_segment_note(directory: Path, end_offset: int) -> None:
-    """Note durably that a pass up to `end_offset` is about to exchange segments. Raises OSError."""
+    """Note durably that a pass is about to exchange segments up to `end_offset`. Raises OSError."""
     write_segment_note(directory, end_offset, ())
+
+
+def remove_segment_note(directory: Path) -> None:
+    """Remove the note of a log that is another one now, or was cut, since it was noted. Raises OSError."""
+    remove_file_durably(directory / COMPACTED_SEGMENTS)
 
 
 def cut_segment_note(directory: Path, end_offset: int) -> None:
@@ -43,7 +49,7 @@ def cut_segment_note(directory: Path, end_offset: int) -> None:
     path = directory / COMPACTED_SEGMENTS
     note = _read_note(path)
     if note is not None and note.cleaned_offset > end_offset:
-        remove_file_durably(path)
+        remove_segment_note(directory)
 
 
 def passes_end(directory: Path) -> int:

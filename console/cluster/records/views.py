@@ -101,7 +101,7 @@ def _found_within_limits(request: UserRequest, topic: Topic, query: RecordQuery)
                 if held_bytes > HELD_BYTES_MAX:
                     return (
                         found,
-                        f"Stopped at {len(found):,} found, which fill {HELD_BYTES_MAX >> 20} MB: search a smaller range.",
+                        f"Stopped at {len(found):,} found, {HELD_BYTES_MAX >> 20} MB: search a smaller range.",
                     )
         finally:
             reader.close()

@@ -365,17 +365,39 @@ def test_a_cut_below_a_note_of_compacted_segments_removes_it(logs):
     assert not (log.directory / COMPACTED_SEGMENTS).exists()
 
 
-def test_a_pass_that_ended_too_early_leaves_a_note_without_segments(logs):
+@pytest.mark.parametrize(("steps", "has_begun"), [(0, False), (1, True)])
+def test_a_pass_that_ended_too_early_has_noted_what_it_was_about_to_exchange_alone(logs, steps, has_begun):
+    """A note of what was not exchanged would hide the loss of a segment there."""
     log = logs.get(T_0)
     clean(log, to=3)
+    note, end, done = (log.directory / COMPACTED_SEGMENTS).read_text(), log.segments[-1].base_offset, []
 
     def refuse(step):
-        raise OSError(errno.ENOSPC, "full")
+        if len(done) == steps:
+            raise OSError(errno.ENOSPC, "full")
+        done.append(step())
 
     cleaner = LogCleaner(CleanerSettings(ManualClock(), on_owner=refuse, sleep=lambda seconds: None))
     target = LogToClean.of(T_0, log, log.log_end_offset, frozenset(), replace(CONFIG, cleanup_policy=("compact",)))
     assert cleaner.clean(target, cleaner.plan(target)) is None
-    assert (log.directory / COMPACTED_SEGMENTS).read_text() == f"0\n{log.segments[-1].base_offset}\n0\n"
+    left = (log.directory / COMPACTED_SEGMENTS).read_text()
+    version, noted, count = left.splitlines()[:3]
+    assert (left != note) is has_begun
+    assert (version, int(noted) <= end) == ("0", True)
+    assert (count == "0") is has_begun
+
+
+def test_a_log_that_was_cut_during_a_pass_gets_no_note_of_it(logs):
+    log = logs.get(T_0)
+
+    def cut_first(step):
+        log.truncate_to(log.log_end_offset - 1)
+        return step()
+
+    cleaner = LogCleaner(CleanerSettings(ManualClock(), on_owner=cut_first, sleep=lambda seconds: None))
+    target = LogToClean.of(T_0, log, log.log_end_offset, frozenset(), replace(CONFIG, cleanup_policy=("compact",)))
+    assert cleaner.clean(target, cleaner.plan(target)) is None
+    assert not (log.directory / COMPACTED_SEGMENTS).exists()
 
 
 def test_a_segment_that_lost_its_end_with_the_page_cache_keeps_what_follows(logs, start, boot, records_of):
