@@ -38,7 +38,8 @@ class LogReconciliation:
         self._lost_logs = LostLogs(store, broker_id, logs)
 
     async def run(self) -> int:
-        """Return the zxid from which on the topic ids are restored: one that is lost later is not.
+        """Return the zxid from which on the topic ids are restored: one that is lost later is not. -1 if an id that a
+        log notes, or may note, could not be restored: the registration is no proof that none does.
 
         Raises the errors of `broker.zookeeper.errors`; the next start does all of it again.
         """
@@ -48,7 +49,7 @@ class LogReconciliation:
             self._set_aside_other_topics(topic)
         await self._stale_epochs.raise_all(topics)
         await self._lost_logs.leave_isrs(topics)
-        return restored_at
+        return restored_at if self._topic_ids.are_settled else -1
 
     def _set_aside_other_topics(self, topic: TopicAssignment) -> None:
         for index in topic.partitions:
@@ -67,6 +68,8 @@ class LoggedTopicIds:
         self._store = store
         self._broker_id = broker_id
         self._logs = logs
+        #: False once an id could not be written back, or a log in sync that may note one was out of reach.
+        self.are_settled = True
 
     async def restored(self, names: Iterable[str]) -> list[TopicAssignment]:
         """Return these topics, having written ids into znodes where that is due. A topic has NO_TOPIC_ID if none is
@@ -86,17 +89,18 @@ class LoggedTopicIds:
         A replica outside the ISR has no say, nor has a log in a partition without a state: its topic was made anew. One
         of the ISR that the znode does not name has: the hand that wrote it may have dropped the replicas as well.
         """
-        noted = {
-            partition: topic_id
-            for partition in (TopicPartition(topic.topic, index) for index in topic.partitions)
-            if (topic_id := self._logs.noted_topic_id(partition)) is not None
-        }
-        states = await self._store.states(sorted(noted))
-        votes = Counter(noted[partition] for partition, state in states.items() if self._broker_id in state.isr)
+        partitions = [TopicPartition(topic.topic, index) for index in topic.partitions]
+        noted = {each: topic_id for each in partitions if (topic_id := self._logs.noted_topic_id(each)) is not None}
+        unseen = {each for each in partitions if each not in noted and self._logs.is_out_of_reach(each)}
+        states = await self._store.states(sorted(noted.keys() | unseen))
+        in_sync = {partition for partition, state in states.items() if self._broker_id in state.isr}
+        votes = Counter(noted[partition] for partition in in_sync - unseen)
         if not votes:
+            self.are_settled = self.are_settled and not in_sync
             return replace(topic, topic_id=NO_TOPIC_ID)
         if len(votes) > 1:
             _log.warning("logs note several topic ids", topic=topic.topic, ids=", ".join(map(str, sorted(votes))))
         chosen, _ = max(votes.items(), key=lambda vote: (vote[1], vote[0]))
         restored = await restore_topic_id(self._store, topic.topic, chosen, shared_ids)
+        self.are_settled = self.are_settled and (restored is None or restored.has_id)
         return restored or replace(topic, topic_id=NO_TOPIC_ID)

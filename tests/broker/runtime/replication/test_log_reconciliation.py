@@ -29,6 +29,7 @@ from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.election import try_become_controller
+from broker.zookeeper.errors import QuotaExceeded
 from broker.zookeeper.session import SessionState, ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import identify_topics
@@ -116,6 +117,30 @@ async def test_a_log_that_could_not_be_opened_has_its_say(store, start, tmp_path
     await LogReconciliation(store, ME, logs).run()
     assert (await store.topic("t")).topic_id == FIRST
     assert strays(tmp_path) == []
+
+
+async def test_a_broker_that_cannot_reach_its_log_in_sync_proves_nothing_of_the_topics_id(store, start):
+    logs = start()
+    write(logs, T_0, FIRST)
+    home = logs.get(T_0).directory.parent
+    logs.shutdown()
+    await topic(store, NO_TOPIC_ID, p0=(ME,))
+    home.rename(home.with_name("unplugged"))
+    home.write_text("no directory")
+    assert await LogReconciliation(store, ME, start()).run() == -1
+
+
+async def test_a_broker_whose_id_zookeeper_has_no_room_for_proves_nothing_of_the_topics_id(store, start, monkeypatch):
+    async def refuse(*_arguments):
+        raise QuotaExceeded("/brokers")
+
+    logs = start()
+    write(logs, T_0, FIRST)
+    await topic(store, NO_TOPIC_ID, p0=(ME,))
+    monkeypatch.setattr("broker.zookeeper.topic_ids.require_fitting", refuse)
+    assert await LogReconciliation(store, ME, logs).run() == -1
+    monkeypatch.undo()
+    assert await LogReconciliation(store, ME, logs).run() > 0
 
 
 @pytest.mark.parametrize("isr", [(OTHER,), ()], ids=["not in sync", "without a state"])
