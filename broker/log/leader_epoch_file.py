@@ -35,13 +35,16 @@ def store_leader_epochs(directory: Path, epochs: LeaderEpochs) -> None:
 
 def keep_synced_epochs(directory: Path) -> None:
     """Give the file, which was fsynced and is about to be replaced, its second name; where the file system has none, or
-    no room for a name, nothing is kept.
+    no room for a name, nothing is kept: an earlier file could tell of epochs that have been cut off since.
     """
     link = directory / (SYNCED_EPOCHS + TEMPORARY_SUFFIX)
-    with suppress(OSError):
+    try:
         link.unlink(missing_ok=True)
         os.link(directory / LEADER_EPOCH_CHECKPOINT, link)
         link.replace(directory / SYNCED_EPOCHS)
+    except OSError:
+        with suppress(OSError):
+            (directory / SYNCED_EPOCHS).unlink(missing_ok=True)
 
 
 def load_leader_epochs(directory: Path, name: str = LEADER_EPOCH_CHECKPOINT) -> LeaderEpochs | None:

@@ -80,6 +80,8 @@ def is_made_by(change: Change, event: AuditEvent) -> bool:
         return change.kind == Kind.ACL and "and more" in after
     if not _is_named(change, event):
         return False
+    if change.kind == Kind.ACL and not values.keys() <= after.keys() | before.keys():
+        return False  # beyond those that the audit names: it may be anybody's
     if change.kind in _VERBS:
         return any(words in change.sentence and verb in event.action for words, verb in _VERBS[change.kind])
     if change.kind in (Kind.QUOTA, Kind.SCHEMA):  # the audit has the value in other words

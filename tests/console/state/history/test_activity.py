@@ -7,14 +7,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from console.kit.audit.models import AuditEvent
 from console.kit.audit.record import record_event
 from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.errors import refusal
 from console.kit.gateway.quotas.interface import QuotaEntity
-from console.state.history.attribution import attribute_changes
+from console.state.history.attribution import attribute_changes, is_made_by
 from console.state.history.differences import Event
 from console.state.history.flood import LINES_MAX, MANY
-from console.state.history.models import Change
+from console.state.history.models import Change, Kind
 from console.state.history.store import write_events
 
 RULE = AclRule("TOPIC", "orders", "LITERAL", "User:app", "ALLOW", "WRITE")
@@ -184,6 +185,12 @@ class TestFlood:
 
 
 class TestOnce:
+    def test_a_rule_that_the_audit_of_a_large_import_does_not_name_is_nobodys(self):
+        made = AuditEvent(object_type="access lists", before={}, after={"allow Read on orders": "1", "and more": "10"})
+        named, other = (Change(kind=Kind.ACL, values={rule: [None, "1"]}) for rule in ("allow Read on orders", "evil"))
+        assert is_made_by(named, made)
+        assert not is_made_by(other, made)
+
     def test_what_the_console_did_and_the_collector_saw_is_one_line_with_the_person(
         self, cluster, look, administrator, viewer, client_of, clock
     ):
