@@ -1,6 +1,7 @@
 // The export of records: how many there are is counted before; while it runs, it says how far it is and can be cancelled.
 // Where the browser lets a page write a file, it goes there piece by piece; elsewhere the browser downloads it itself.
 
+const grouped = (number) => new Intl.NumberFormat("en").format(number);
 const form = document.querySelector("form.export");
 if (form) begin(form, document.getElementById("export"));
 
@@ -58,8 +59,8 @@ function begin(form, panel) {
       await file.write(value);
       bytes += value.length;
       for (const byte of value) if (byte === 10) lines += 1;
-      const share = total ? ` of ${total.toLocaleString("en")} (${Math.min(100, Math.round((100 * lines) / total))} %)` : "";
-      progress.textContent = `${lines.toLocaleString("en")}${share} lines, ${(bytes / 1e6).toFixed(1)} MB written.`;
+      const share = total ? ` of ${grouped(total)} (${Math.min(100, Math.round((100 * lines) / total))} %)` : "";
+      progress.textContent = `${grouped(lines)}${share} lines, ${(bytes / 1e6).toFixed(1)} MB written.`;
     }
   }
 
@@ -88,7 +89,7 @@ function begin(form, panel) {
     try {
       const { bytes, lines } = await write(href, file, exporting.signal);
       await file.close();
-      progress.textContent = `Exported: ${lines.toLocaleString("en")} lines, ${(bytes / 1e6).toFixed(1)} MB.`;
+      progress.textContent = `Exported: ${grouped(lines)} lines, ${(bytes / 1e6).toFixed(1)} MB.`;
     } catch (error) {
       await file.abort?.().catch(() => null);
       progress.textContent = exporting.signal.aborted ? "Cancelled: no file was written." : `The export ended early and no file was written. ${error.message}`;

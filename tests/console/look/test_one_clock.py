@@ -33,6 +33,16 @@ def test_no_script_writes_a_time_into_a_page():
 
 def test_every_time_of_day_that_is_drawn_says_its_zone():
     figures = (ROOT / "console" / "kit" / "common" / "figures.py").read_text()
-    formats = re.findall(r"%H:%M[^\"}]*", figures)
+    formats = re.findall(r"%H:%M[^\"]*", figures)
     assert formats
-    assert [each for each in formats if not each.endswith("UTC")] == []
+    assert [each for each in formats if not each.endswith(("UTC", "UTC}", "{zone}"))] == []
+
+
+def test_a_time_without_its_zone_stands_only_below_a_title_that_names_it():
+    users = {
+        str(path.relative_to(ROOT / "templates"))
+        for path in (ROOT / "templates").rglob("*.html")
+        if "|time_ms" in path.read_text()
+    }
+    assert users == {"records/partials/row.html"}
+    assert "<th>Time (UTC)</th>" in (ROOT / "templates" / "records" / "list.html").read_text()
