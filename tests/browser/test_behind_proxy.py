@@ -61,7 +61,7 @@ def test_every_page_is_whole_and_live_below_the_path(page, outside):
     for path in PAGES:
         page.goto(outside + path)
         page.locator("#connection[data-state=live]").wait_for()
-        assert page.locator(".sidebar nav a[aria-current]").count() == 1, path
+        assert page.locator(".sidebar nav a[aria-current], .account nav a[aria-current]").count() == 1, path
     assert {(url, status) for url, status in asked if status >= 400 or not url.startswith(outside)} == set()
     assert sockets
     assert all(urlsplit(url).path == f"{PREFIX}/ws/live/" for url in sockets)

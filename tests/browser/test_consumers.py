@@ -95,6 +95,7 @@ def test_lag_moves_in_the_list_and_offsets_are_reset_by_plan_and_put_back(
     page.get_by_label("Offset or shift").fill("-20")
     page.get_by_role("button", name="Show the plan").click()
     expect(page.get_by_text("60 records will be read a second time.")).to_be_visible()
+    page.get_by_text("As a command").click()
     expect(page.get_by_text("--reset-offsets --from-file offsets.csv --execute")).to_be_visible()
     plan = page.url.removeprefix(product.console)
     pictures = {

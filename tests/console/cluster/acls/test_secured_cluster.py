@@ -65,15 +65,15 @@ def test_a_plan_on_a_secured_cluster_is_what_a_client_meets_until_it_is_undone(
     asked = "permission=ALLOW&principal=User:alice&resource=TOPIC&pattern=PREFIXED&name=or&operations=DESCRIBE_CONFIGS"
     with pytest.raises(RefusedError):
         alice.topic_settings("orders")
+    told = page.get("/access-lists/denials/").context["denials"]
+    assert {"User:alice", CONSOLE} <= {each.principal for each in told}
+    last = next(each for each in told if each.principal == "User:alice")
+    assert (last.last_operation, last.last_name) == ("DESCRIBE_CONFIGS", "orders")
 
     confirm(page, f"/access-lists/+create/?{asked}", ["User:alice gains DescribeConfigs on Topic or…"])
     rule = AclRule("TOPIC", "or", "PREFIXED", "User:alice", "ALLOW", "DESCRIBE_CONFIGS")
     assert rule in root.acls.look().rules
     assert alice.topic_settings("orders")
-    told = page.get("/access-lists/denials/").context["denials"]
-    assert {"User:alice", CONSOLE} <= {each.principal for each in told}
-    last = next(each for each in told if each.principal == "User:alice")
-    assert (last.last_operation, last.last_name) == ("DESCRIBE_CONFIGS", "orders")
 
     undo = page.get("/access-lists/rules/").context["kept"][0].pk
     confirm(page, f"/access-lists/+change/?undo={undo}", ["User:alice loses DescribeConfigs on Topic or…"])
