@@ -23,7 +23,10 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, asked):
     assert lines[1] == "\tProduce(0): 0 to 11 [usable: 11],"
     assert "\tLeaderAndIsr(4): UNSUPPORTED," in lines
     assert "\tAlterPartitionReassignments(45): 0 [usable: 0]," in lines
-    assert lines[-1] == "\tDescribeRequests(20001): 0 to 5 [usable: 5]"
+    assert lines[-2:] == [
+        "\tDescribeRequests(20001): 0 to 5 [usable: 5],",
+        "\tDescribeClientTraffic(20002): 0 [usable: 0]",
+    ]
     assert "UNKNOWN" not in told.out
     described = json.loads(asked("kafka-broker-api-versions", "--output", "json").out)
     assert {"key": 0, "name": "Produce", "min": 0, "max": 11, "usable": 11} in described[0]["apis"]

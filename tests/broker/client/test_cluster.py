@@ -29,7 +29,7 @@ class Looking(Cluster):
     def connection(self, host, port):
         if port == DEAD:
             raise BrokerUnreachable("cannot connect")
-        return SimpleNamespace(ask=lambda _request, version_max: self._answer(port))
+        return SimpleNamespace(ask=lambda _request, **_limits: self._answer(port))
 
     def _answer(self, port: int) -> str:
         self.asked.append(port)
