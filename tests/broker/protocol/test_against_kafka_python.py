@@ -96,6 +96,7 @@ def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_s
     advertised[ApiKey.FIND_COORDINATOR] = 5  # 6 is for share groups
     # Which Kafka has with KRaft only.
     advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 1, ApiKey.UNREGISTER_BROKER: 0}
+    advertised[ApiKey.DESCRIBE_QUORUM] = 2
     advertised |= OF_OTHER_CLUSTERS
     assert {api: pair.request.versions[1] for api, pair in MESSAGES.items() if api not in OWN} == advertised
 
