@@ -388,8 +388,11 @@ async def test_a_fetch_of_very_many_partitions_is_read_in_turns_and_misses_nothi
     indexes = reads_of(served, monkeypatch)
     mine = served.dispatcher._services.turns.mine
 
+    moves = [] if has_records else [6]
+
     def move_what_was_read():
-        if len(indexes) == 6 and not has_records:
+        if moves and len(indexes) >= moves[0]:  # a turn may be one partition only, where the machine is slow
+            moves.clear()
             served.replicas.append(TopicPartition("t", 1), memoryview(batch_of(b"x")))
         return mine()
 
