@@ -17,6 +17,15 @@ def running_brokers(zookeeper):
         yield cluster
 
 
+@pytest.fixture(scope="package")
+def three_brokers(zookeeper):
+    """A real cluster for tests that move replicas, or stop a broker and start it again."""
+    from tests.barnabas_cluster import running_cluster
+
+    with running_cluster(brokers=3, zookeeper=zookeeper) as cluster:
+        yield cluster
+
+
 @pytest.fixture(params=["fake", "real"])
 def gateway(request):
     if request.param == "fake":

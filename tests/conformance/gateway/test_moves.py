@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 from console.kit.gateway.cluster import KafkaGateway
 from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS, Throttles
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import await_true
 from tests.conformance.gateway.real import kafka_gateway
 from tests.fakes.gateway import FakeGateway
 
@@ -40,12 +40,6 @@ class Stage:
         for _ in range(record_count):
             self.producer.produce(topic, b"x" * 4_000, partition=0)
         assert self.producer.flush(20) == 0
-
-
-@pytest.fixture(scope="module")
-def three_brokers(zookeeper):
-    with running_cluster(brokers=3, zookeeper=zookeeper) as cluster:
-        yield cluster
 
 
 @pytest.fixture(params=["fake", "real"])

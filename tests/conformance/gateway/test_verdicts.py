@@ -9,7 +9,7 @@ from console.kit.gateway.errors import GatewayError
 from console.shell.collector.collector import Collector
 from console.state.consumers.models import ConsumerGroup
 from console.state.history.models import Change
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import await_true
 from tests.conformance.gateway.real import kafka_gateway
 
 PLACE = ("bills", 0)
@@ -90,38 +90,38 @@ def read_all(servers: str, watched: Watched) -> None:
 
 @pytest.mark.long
 @pytest.mark.django_db
-def test_a_dead_group_is_abandoned_whatever_is_done_to_it_until_it_reads(zookeeper):
-    with running_cluster(brokers=2, zookeeper=zookeeper) as cluster:
-        watched = Watched(cluster)
-        watched.gateway.create_topic(PLACE[0], 1, 2)
-        await_true(lambda: watched.look() is None and watched.gateway.groups.bounds([PLACE]), "the topic is led")
-        watched.append(20)
-        read_all(cluster.bootstrap_servers, watched)
-        watched.until(lambda group: group.state == "Empty", "its member has left")
+def test_a_dead_group_is_abandoned_whatever_is_done_to_it_until_it_reads(three_brokers):
+    cluster = three_brokers
+    watched = Watched(cluster)
+    watched.gateway.create_topic(PLACE[0], 1, 2)
+    await_true(lambda: watched.look() is None and watched.gateway.groups.bounds([PLACE]), "the topic is led")
+    watched.append(20)
+    read_all(cluster.bootstrap_servers, watched)
+    watched.until(lambda group: group.state == "Empty", "its member has left")
 
-        watched.append(20)
-        watched.until(lambda group: group.lag == 20, "records wait")
-        watched.minutes_later(3)
-        watched.until(lambda group: group.verdict == "abandoned", "nobody reads them")
+    watched.append(20)
+    watched.until(lambda group: group.lag == 20, "records wait")
+    watched.minutes_later(3)
+    watched.until(lambda group: group.verdict == "abandoned", "nobody reads them")
 
-        watched.verdicts.clear()
-        watched.set_offset(0)
-        for _ in range(3):
-            watched.minutes_later(1)
-            watched.look()
-        assert watched.verdicts == {"abandoned"}
-        assert Change.objects.filter(kind="offsets", object_name="nightly", topic=PLACE[0]).exists()
+    watched.verdicts.clear()
+    watched.set_offset(0)
+    for _ in range(3):
+        watched.minutes_later(1)
+        watched.look()
+    assert watched.verdicts == {"abandoned"}
+    assert Change.objects.filter(kind="offsets", object_name="nightly", topic=PLACE[0]).exists()
 
-        dead = watched.gateway.groups.describe_one("nightly").coordinator
-        cluster.broker(dead).kill()
-        watched.until(lambda group: group.coordinator != dead, "another broker coordinates the group")
-        watched.set_offset(5)
-        watched.append(5)
-        cluster.broker(dead).start()
-        cluster.broker(dead).await_healthy()
-        watched.set_offset(30)
-        watched.minutes_later(3)
-        watched.until(lambda group: group.lag == 15, "fifteen records wait")
-        assert watched.verdicts == {"abandoned"}
+    dead = watched.gateway.groups.describe_one("nightly").coordinator
+    cluster.broker(dead).kill()
+    watched.until(lambda group: group.coordinator != dead, "another broker coordinates the group")
+    watched.set_offset(5)
+    watched.append(5)
+    cluster.broker(dead).start()
+    cluster.broker(dead).await_healthy()
+    watched.set_offset(30)
+    watched.minutes_later(3)
+    watched.until(lambda group: group.lag == 15, "fifteen records wait")
+    assert watched.verdicts == {"abandoned"}
 
-        read_all(cluster.bootstrap_servers, watched)
+    read_all(cluster.bootstrap_servers, watched)
