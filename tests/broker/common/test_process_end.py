@@ -9,6 +9,7 @@ import pytest
 
 _PROGRAM = """
 import os, signal, sys, threading
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a gate that outlives its terminal ignores it
 import broker.__main__ as program
 from broker.common.logs import configure_logs
 from broker.common.told_to_stop import told_to_stop
