@@ -9,6 +9,7 @@ and the page is told to fetch itself again.
 
 import asyncio
 import json
+import logging
 from collections import deque
 from urllib.parse import parse_qs
 from weakref import WeakValueDictionary
@@ -21,10 +22,12 @@ from console.kit.common.clock import now_ms
 from console.kit.features.listed import features
 from console.kit.features.marks import marks_html
 from console.kit.live import groups
-from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, PersonSocket
+from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLOSE_UNKNOWN_PAGE, PersonSocket
 from console.kit.live.push import PushedHtml, resync_html
 from console.shell.web.feed import feed_here
 from console.shell.web.watched import Shown
+
+logger = logging.getLogger(__name__)
 
 KEEPALIVE_SECONDS = 10
 #: Rendered partials that may wait for one browser, about a minute of a busy page.
@@ -128,7 +131,10 @@ class PageConsumer(PersonSocket):
         self.has_said.set()
 
     async def show_rows(self) -> None:
-        """Take what the page said last: rows are rendered for it, so saying more costs no more."""
+        """Take what the page said last: rows are rendered for it, so saying more costs no more.
+
+        A page whose rows cannot be drawn is closed: connected anew it is told what it missed.
+        """
         while True:
             await self.has_said.wait()
             self.has_said.clear()
@@ -136,8 +142,13 @@ class PageConsumer(PersonSocket):
                 said = json.loads(self.said or "")
             except (ValueError, RecursionError):
                 continue
-            async with self.turn:
-                await feed_here().show(self, Shown.parse(said))
+            try:
+                async with self.turn:
+                    await feed_here().show(self, Shown.parse(said))
+            except Exception:
+                logger.exception("rows of page %s could not be drawn", self.name)
+                await self.end(CLOSE_NOT_KNOWN)
+                return
             await asyncio.sleep(SHOWN_SECONDS)
 
     async def push_html(self, message: PushedHtml) -> None:

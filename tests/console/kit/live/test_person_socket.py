@@ -183,16 +183,17 @@ def lose_database(*_arguments) -> None:
     raise OperationalError("database is locked")
 
 
-async def test_a_page_whose_rows_could_not_be_drawn_is_forgotten(viewer, orders, monkeypatch):
+async def test_a_page_whose_rows_could_not_be_drawn_comes_again_and_is_forgotten(viewer, orders, monkeypatch, caplog):
     monkeypatch.setattr(feed, "render_rows", lose_database)
     websocket = await open_page(viewer, "topics")
     await look(1, {"topic-row": [orders.pk]}, pages=["topics"])
     assert "live-resync" in await websocket.receive_text()
     await websocket.send_text(f'{{"rows": ["topic-row-{orders.pk}"]}}')
-    with pytest.raises(OperationalError):
-        await websocket.end()
+    assert await websocket.receive_close() == CLOSE_NOT_KNOWN
+    await websocket.disconnect()
 
     assert not watched_pages()
+    assert [str(each.exc_info[1]) for each in caplog.records] == ["database is locked"]
 
 
 async def test_a_database_that_failed_once_ends_no_watch_over_rights(viewer, monkeypatch):
