@@ -12,6 +12,8 @@ from console.kit.gateway.groups.interface import MemberView, Subtopology, TopicP
 #: Of a member, topics that are named, and the length of the text that names partitions of one.
 TOPICS_NAMED_MAX = 50
 RANGES_LENGTH_MAX = 300
+#: In the place of a pattern of topics.
+PATTERN_HIDDEN = "(hidden)"
 #: A topic and its partitions as `0-2,5`, for each topic.
 Places = tuple[tuple[str, str], ...]
 
@@ -91,6 +93,11 @@ def member_within(member: MemberRow, may_see: Callable[[str], bool]) -> MemberRo
         target=None if member.target is None else tuple(place for place in member.target if may_see(place[0])),
         subscription=tuple(filter(may_see, member.subscription)),
     )
+
+
+def without_pattern(member: MemberRow) -> MemberRow:
+    """Return the member without the pattern that it subscribes to: it can name a topic that a person may not see."""
+    return member._replace(regex=PATTERN_HIDDEN) if member.regex else member
 
 
 def subtopology_within(part: Subtopology, may_see: Callable[[str], bool]) -> Subtopology:

@@ -14,8 +14,8 @@ from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
 from console.kit.gateway.groups.interface import Subtopology
-from console.state.consumers.access import groups_within, partitions_within
-from console.state.consumers.members import MemberRow, member_within, subtopology_within
+from console.state.consumers.access import groups_within, partitions_within, reads_beyond
+from console.state.consumers.members import MemberRow, member_within, subtopology_within, without_pattern
 from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
 from console.state.consumers.rows import details_of
 from console.state.consumers.verdict import Verdict
@@ -114,8 +114,10 @@ def with_topics_within(groups: Iterable[ConsumerGroup], reach: Reach) -> Iterato
 
 
 def members_within(group: ConsumerGroup, reach: Reach) -> list[MemberRow]:
-    """Return its members, each naming only topics in reach."""
-    return [member_within(member, partial(_may_see, reach)) for member in group.member_rows]
+    """Return its members, each naming only topics in reach, and no pattern of topics where some are not."""
+    is_limited = reach.is_limited(Resource.TOPIC)
+    members = [member_within(member, partial(_may_see, reach)) for member in group.member_rows]
+    return [without_pattern(member) for member in members] if is_limited else members
 
 
 def subtopologies_within(group: ConsumerGroup, reach: Reach) -> list[Subtopology]:
@@ -128,8 +130,10 @@ def _may_see(reach: Reach, topic: str) -> bool:
     return Right.VIEW in reach.rights_on(Resource.TOPIC, topic)
 
 
-def topics_left(group: ConsumerGroup) -> list[str]:
-    """Of which it has offsets, and no member reads them now."""
+def topics_left(group: ConsumerGroup, reach: Reach) -> list[str]:
+    """Of which it has offsets, and no member reads them now; none where the group is not the person's to change."""
+    if reads_beyond(group, reach):
+        return []
     read = set(group.partitions.exclude(member_id="").values_list("topic", flat=True))
     return [each for each in group.topics if each not in read]
 

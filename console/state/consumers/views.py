@@ -78,7 +78,7 @@ def group_page(request: UserRequest, group: str) -> HttpResponseBase:
         "members": members,
         "has_targets": any(member.target_text for member in members) or found.group_type in (CONSUMER, STREAMS),
         "subtopologies": subtopologies_within(found, reach),
-        "left_topics": topics_left(found),
+        "left_topics": topics_left(found, reach),
         "reads_beyond": reads_beyond(found, reach),
         "query": query,
         "page": partition_page(places, query),

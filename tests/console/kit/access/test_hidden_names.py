@@ -219,6 +219,15 @@ def test_a_group_shows_the_partitions_in_reach_and_says_that_there_are_others(li
     assert "also reads topics that you may not see" in text
 
 
+def test_a_group_that_reads_a_hidden_topic_too_does_not_offer_to_delete_offsets_of_it(limited, operator, client_of):
+    address = reverse("group", args=["orders-readers"])
+
+    assert f"?topic={HIDDEN}" in client_of(operator).get(address).content.decode()
+    text = client_of(limited).get(address).content.decode()
+    assert HIDDEN not in text
+    assert "can be deleted" not in text
+
+
 def test_counts_are_of_what_is_in_reach(limited, client_of):
     text = client_of(limited).get(reverse("topics")).content.decode()
     assert "4 topics<" in text

@@ -138,6 +138,20 @@ def test_names_of_topics_beyond_the_rights_of_a_person_are_not_shown(viewer, cli
 
 
 @pytest.mark.usefixtures("_typed")
+def test_a_pattern_of_topics_is_hidden_from_a_person_who_may_not_see_all_topics(viewer, client_of):
+    """It can name a topic that is hidden."""
+    client = client_of(viewer)
+    addresses = ("/consumers/modern/", "/consumers/modern/?table=members&format=csv")
+    for is_limited in (False, True):
+        if is_limited:
+            NameRule.objects.create(user=viewer, resource="topic", pattern="app-*", level="nothing")
+        for address in addresses:
+            answer = client.get(address)
+            text = (b"".join(answer.streaming_content) if answer.streaming else answer.content).decode()
+            assert ("regex ord.*" in text, "regex (hidden)" in text) == (not is_limited, is_limited)
+
+
+@pytest.mark.usefixtures("_typed")
 def test_the_charted_number_of_members_is_that_of_each_type_or_unknown(clock, cluster, collect):
     members = {each.name: each.values[-1] for each in readings(clock.now_ms()) if each.kind is GROUP}
     assert members == {"modern": 2, "shared": 2, "app": 1, "later": None}
