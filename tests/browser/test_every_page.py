@@ -114,7 +114,7 @@ keep(somebody, Topic.objects.get(name="orders"), (), "the newest 10,000 offsets"
 """
 #: Not pages: parts that a page fetches, and what only takes a post.
 PARTS = {"process-log", "process-question", "process-no-question", "connector-details", "find"}
-PARTS |= {"topic-records-histogram", "topic-records-export-count"}
+PARTS |= {"topic-records-histogram", "topic-records-export-count", "topic-clients"}
 #: Files, whatever asks for them.
 FILES = {"declaration-export", "topic-records-export"}
 PAGES = [name for name in CLOSED if name not in PARTS | FILES and (name not in CHANGES or name in FOR_OPERATORS)]

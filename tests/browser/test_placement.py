@@ -32,6 +32,7 @@ def test_a_topic_is_created_by_plan_and_taken_back(page, product, chromium):
     page.get_by_role("link", name="Create topic").click()
     page.get_by_label("Name").fill(CREATED)
     page.get_by_role("button", name="Preview").click()
+    page.get_by_text("As a command").click()
     expect(page.get_by_text(f"--create --topic {CREATED}")).to_be_visible()
     page.get_by_role("button", name="Create topic").click()
     expect(page.get_by_text(f"Topic {CREATED} was created.")).to_be_visible()
@@ -93,7 +94,9 @@ def plan_move(page, product, target: int, throttle: str = "") -> None:
     page.get_by_label("Replicas of partition 0").fill(str(target))
     page.get_by_label(re.compile("Throttle")).fill(throttle)
     page.get_by_role("button", name="Preview").click()
+    page.get_by_text("What it touches").click()
     expect(page.get_by_text(f"to broker {target}.")).to_be_visible()
+    page.get_by_text("As a command").click()
     expect(page.get_by_text("--reassignment-json-file")).to_be_visible()
 
 
