@@ -16,9 +16,17 @@ def limited(outsider):
 
 
 def offered(client) -> list[str]:
-    text = client.get("/").content.decode()
-    nav = text[text.index('aria-label="Pages"') : text.index("</nav>")]
-    return re.findall(r'href="([^"]*)"', nav)
+    """The entries of the sidebar, each with the tabs that the page it leads to shows."""
+    entries = links_in(client.get("/"), "Pages")
+    return sorted(
+        {*entries, *(tab for entry in entries for tab in links_in(client.get(entry), "Pages beside this one"))}
+    )
+
+
+def links_in(response, label: str) -> list[str]:
+    """Of the `nav` with that label; none where there is no such."""
+    nav = re.search(rf'<nav[^>]* aria-label="{label}".*?</nav>', response.content.decode(), re.DOTALL)
+    return re.findall(r'<a [^>]*href="([^"]*)"', nav[0]) if nav else []
 
 
 @pytest.mark.parametrize("person", ["limited", "viewer", "administrator"])
