@@ -104,7 +104,7 @@ def test_every_button_that_cannot_be_pressed_says_why(person, request, client_of
         begin()
     client, found, silent = client_of(request.getfixturevalue(person)), 0, []
     for name in CLOSED:
-        for tag in buttons(client.get(address_of(name)).content.decode()):
+        for tag in buttons(b"".join(client.get(address_of(name))).decode()):
             if re.search(r' disabled\b|aria-disabled="true"', tag):
                 found += 1
                 silent += [] if re.search(r'title="[^"]{10,}"', tag) else [(name, tag)]
