@@ -35,6 +35,7 @@ OPEN_TO_ALL = {"bundle", "login", "healthz", "metrics", "status", "sso-login", "
 #: What a value in an address stands for; an argument that is not here fails the test.
 ARGUMENTS = {
     "api": {"rest": "topics"},
+    "bundle": {"digest": "0", "kind": "css"},
     "token": {"number": 1},
     "cluster": {"cluster": "main"},
     "completeness": {"name": "orders"},
@@ -118,6 +119,7 @@ CHANGES = {
     "alert-acknowledge": "operator",
     "alert-silence": "operator",
     "alert-test": "operator",
+    "alert-channel-add": "admin",
     "alert-rule-add": "admin",
     "alert-rule-change": "admin",
     "alert-rule-remove": "admin",
@@ -220,7 +222,7 @@ FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "st
     *("credential-create", "credential-password", "credential-delete"),
     *("acl-create", "acl-change", "acl-use", "acl-file"),
     *("change-rule-add", "change-rule", "change-rule-remove"),
-    *("alert-rule-add", "alert-rule-change", "alert-rule-remove", "healing-rule"),
+    *("alert-channel-add", "alert-rule-add", "alert-rule-change", "alert-rule-remove", "healing-rule"),
     *("connector-choose", "connector-create", "connector-configure", "connector-delete"),
 }
 ALERTS = (

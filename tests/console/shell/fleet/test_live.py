@@ -25,7 +25,7 @@ PAGES = [
     *("overview", "brokers", "topics", "placement", "zookeeper", "retention", "history", "consumers", "credentials"),
     *("quotas", "connectors", "acls", "charts", "probe", "mirrors", "completeness", "alerts", "other"),
     *("topic:orders", "broker:1", "stream:counts", "processes", "streams", "consumer-pages", "connector-pages"),
-    *("changes", "schemas", "footprint", "healing"),
+    *("changes", "schemas", "footprint", "healing", "client-applications"),
 ]
 SOCKETS = ClusterSockets(URLRouter(websocket_urlpatterns))
 
