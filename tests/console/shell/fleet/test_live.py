@@ -4,6 +4,7 @@ import pytest
 from channels.layers import get_channel_layer
 from channels.routing import URLRouter
 
+import console.urls  # noqa: F401  (else the first socket of a cluster waits for it)
 from console.cluster.brokers.feature import broker_group
 from console.cluster.zookeeper.feature import ensemble_group
 from console.ecosystem.streams.feature import stream_group
