@@ -37,3 +37,10 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+class TopicIdPartition(NamedTuple):
+    """A partition of one incarnation of a topic: a topic that is made anew under its name has another id (KIP-516)."""
+
+    partition: TopicPartition
+    topic_id: UUID = NO_TOPIC_ID

@@ -1,7 +1,8 @@
-"""The clients that records of coordinators are counted for, in a header of each record.
+"""What headers of coordinators' records say: the clients that a record is counted for, and the topic's id of an offset.
 
 Kafka's formats of keys and values name no principal, and what a client holds has to be known after a restart, too.
-Kafka's brokers and tools pass over headers there. Values are JSON.
+Values of committed offsets name no topic id before version 4, and an offset belongs to one incarnation of its topic.
+Kafka's brokers and tools pass over headers there. Values are JSON, but for topic ids, which are their 16 bytes.
 """
 
 import json
@@ -9,8 +10,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from broker.common.shared_budget import UNATTRIBUTED, Owner
+from broker.common.types import NO_TOPIC_ID
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
@@ -18,6 +21,9 @@ Headers = tuple[tuple[str, bytes | None], ...]
 _OWNERS = "barnabas.clients"
 #: [principal, address, 1 for offsets of a group that has or had members]
 _COMMITTER = "barnabas.committer"
+#: Of the topic that an offset was committed for, as the committing coordinator knew it.
+_TOPIC_ID = "barnabas.topic.id"
+_TOPIC_ID_BYTES = 16
 _REMEMBERED = 1_000
 #: More members than any group has: a header that claims more is not to fill the memory.
 _OWNERS_MAX = 100_000
@@ -66,18 +72,48 @@ def encode_committer(committer: Committer | None) -> Headers:
     return ((_COMMITTER, _to_json([*committer.owner, int(committer.of_members)])),)
 
 
-@lru_cache(_REMEMBERED)
 def decode_committer(headers: Headers) -> Committer | None:
     """Return the client of an offset's record; None if the record has no such header, or one that is not understood."""
+    raw = _raw_value(headers, _COMMITTER)
+    return None if raw is None else _committer_of(raw)
+
+
+@lru_cache(_REMEMBERED)
+def _committer_of(raw: bytes) -> Committer | None:
     try:
-        principal, host, of_members = _value(headers, _COMMITTER)
+        principal, host, of_members = json.loads(raw)
     except _NOT_UNDERSTOOD:
         return None
     return Committer(Owner(str(principal), str(host)), bool(of_members))
 
 
+def encode_topic_id(topic_id: UUID) -> Headers:
+    """Return the header that names the topic of an offset, none for NO_TOPIC_ID."""
+    return () if topic_id == NO_TOPIC_ID else ((_TOPIC_ID, topic_id.bytes),)
+
+
+def decode_topic_id(headers: Headers) -> UUID:
+    """Return the id of the topic that an offset was committed for; NO_TOPIC_ID if the record does not name it."""
+    raw = _raw_value(headers, _TOPIC_ID)
+    return NO_TOPIC_ID if raw is None or len(raw) != _TOPIC_ID_BYTES else _topic_id_of(raw)
+
+
+@lru_cache(_REMEMBERED)
+def _topic_id_of(raw: bytes) -> UUID:
+    """Return one object for the offsets of one topic, of which there may be a million."""
+    return UUID(bytes=raw)
+
+
+def _raw_value(headers: Headers, wanted: str) -> bytes | None:
+    for name, value in headers:
+        if name == wanted:
+            return value
+    return None
+
+
 def _value(headers: Headers, wanted: str) -> Any:
-    return next((json.loads(value) for name, value in headers if name == wanted and value is not None), [])
+    raw = _raw_value(headers, wanted)
+    return [] if raw is None else json.loads(raw)
 
 
 def _to_json(value: list[Any]) -> bytes:

@@ -5,11 +5,11 @@ have leaders, not when its znode was written.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
+from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition, may_be_same_topic
 from broker.protocol.messages.update_metadata import (
     UpdateMetadataBroker,
     UpdateMetadataPartitionState,
@@ -53,17 +53,25 @@ class TopicMetadata:
 class _Topics:
     """What is known of topics, while it is being changed."""
 
-    def __init__(self, by_name: dict[str, TopicMetadata], by_id: dict[UUID, TopicMetadata]):
+    def __init__(
+        self, by_name: dict[str, TopicMetadata], by_id: dict[UUID, TopicMetadata], earlier: dict[str, TopicMetadata]
+    ):
+        """earlier: topics that are not known any more unless the controller tells of them; told ones are removed."""
         self.by_name = by_name
         self.by_id = by_id
-        self.deleted: list[TopicPartition] = []
+        self.earlier = earlier
+        self.deleted: list[TopicIdPartition] = []
 
     def take(self, told: UpdateMetadataTopicState) -> Iterator[None]:
         """A partition in each step; the topic is seen as it was until all are through.
 
         The partitions of a former topic of the same name are gone.
         """
-        name, former = told.topic_name, self.by_name.get(told.topic_name)
+        name = told.topic_name
+        earlier = self.earlier.pop(name, None)
+        if earlier is not None and not may_be_same_topic(earlier.topic_id, told.topic_id):
+            self._note_deleted(earlier, earlier.partitions)
+        former = self.by_name.get(name)
         is_same = former is not None and may_be_same_topic(former.topic_id, told.topic_id)
         partitions = dict(former.partitions) if former and is_same else {}
         topic_id = former.topic_id if former and told.topic_id == NO_TOPIC_ID else told.topic_id
@@ -71,7 +79,7 @@ class _Topics:
         for state in told.partition_states:
             if state.leader == LEADER_DURING_DELETE:
                 partitions.pop(state.partition_index, None)
-                self.deleted.append(TopicPartition(name, state.partition_index))
+                self.deleted.append(TopicIdPartition(TopicPartition(name, state.partition_index), topic_id))
             else:
                 partitions[state.partition_index] = _partition_metadata(state)
             yield
@@ -79,11 +87,14 @@ class _Topics:
             del self.by_name[name]
             self.by_id.pop(former.topic_id, None)
         if former is not None and not is_same:
-            self.deleted += [TopicPartition(name, index) for index in former.partitions]
+            self._note_deleted(former, former.partitions)
         if partitions:
             self.by_name[name] = TopicMetadata(name, topic_id, partitions)
             if topic_id != NO_TOPIC_ID:
                 self.by_id[topic_id] = self.by_name[name]
+
+    def _note_deleted(self, topic: TopicMetadata, partitions: Iterable[int]) -> None:
+        self.deleted += [TopicIdPartition(TopicPartition(topic.name, index), topic.topic_id) for index in partitions]
 
 
 class MetadataCache:
@@ -99,8 +110,11 @@ class MetadataCache:
         self._changed = asyncio.Event()
         #: Held while a request is applied.
         self.changes = WholeChanges()
+        #: Topics that the controller did not name when it told all there is to a new registration. They are deleted, or
+        #: wait for their ids: one that comes again under another id was.
+        self._earlier: dict[str, TopicMetadata] = {}
         #: Told of partitions that are gone for good.
-        self.on_deleted: list[Callable[[list[TopicPartition]], None]] = []
+        self.on_deleted: list[Callable[[list[TopicIdPartition]], None]] = []
 
     @property
     def is_known(self) -> bool:
@@ -114,14 +128,17 @@ class MetadataCache:
         topic is seen as soon as it is whole.
         """
         is_all = request.broker_epoch > self._broker_epoch
-        topics = _Topics({}, {}) if is_all else _Topics(self.topics, self._topics_by_id)
+        if is_all:
+            topics = _Topics({}, {}, self._earlier | self.topics)
+        else:
+            topics = _Topics(self.topics, self._topics_by_id, self._earlier)
         brokers = {}
         for broker in request.live_brokers:
             brokers[broker.id] = _broker_address(broker)
             yield
         for topic in request.topic_states:
             yield from topics.take(topic)
-        self.topics, self._topics_by_id = topics.by_name, topics.by_id
+        self.topics, self._topics_by_id, self._earlier = topics.by_name, topics.by_id, topics.earlier
         self._broker_epoch = request.broker_epoch
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch
@@ -138,6 +155,11 @@ class MetadataCache:
     def topic_ids(self) -> dict[str, UUID]:
         """Of every topic that has one, by name."""
         return {name: topic.topic_id for name, topic in self.topics.items() if topic.topic_id != NO_TOPIC_ID}
+
+    def topic_id_of(self, name: str) -> UUID:
+        """Return the topic's id, NO_TOPIC_ID if the topic or its id is not known."""
+        known = self.topics.get(name)
+        return known.topic_id if known else NO_TOPIC_ID
 
     def topic_of_id(self, topic_id: UUID) -> TopicMetadata | None:
         return self._topics_by_id.get(topic_id)

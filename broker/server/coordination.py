@@ -41,7 +41,9 @@ class Coordination:
     ):
         self.group_memory = GroupMemory()
         deleted = DeletedPartitions()
-        self.groups = group_coordinators(replicas, _group_config(config), clock, self.group_memory, deleted)
+        self.groups = group_coordinators(
+            replicas, _group_config(config), clock, self.group_memory, deleted, metadata.topic_id_of
+        )
         self.markers = MarkerSender(config.broker_id, metadata, address_of, dialer, store.partition_exists)
         self.transactions = TransactionCoordinators(
             replicas, metadata, _transaction_config(config), self.markers, clock

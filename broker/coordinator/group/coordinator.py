@@ -20,11 +20,12 @@ order of the log: a marker is no record, and `replay` never sees one.
 To take over a partition: `replay` all of it, complete what markers end, `after_load`. To give it up: `unload`.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
+from uuid import UUID
 from weakref import finalize
 
 from broker.common.errors import ErrorCode, InvariantViolation
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicIdPartition
 from broker.coordinator.group import administration, answers
 from broker.coordinator.group.admission import Admission
 from broker.coordinator.group.client import Client
@@ -41,7 +42,7 @@ from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_v
 from broker.coordinator.group.timers import TimerKey, TimerKind
 from broker.coordinator.outcome import Answer, Outcome, Producer, Turn
 from broker.coordinator.progress import Progress
-from broker.coordinator.recorded_owners import Headers, decode_owners
+from broker.coordinator.recorded_owners import Headers, decode_owners, decode_topic_id
 from broker.coordinator.timers import Timers
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
@@ -67,9 +68,11 @@ class GroupCoordinator:
         wall_now_ms: Callable[[], int] | None = None,
         memory: GroupMemory | None = None,
         deleted: DeletedPartitions | None = None,
+        topic_id_of: Callable[[str], UUID] = lambda _: NO_TOPIC_ID,
     ):
         """new_member_id: a new unique id that starts with the given text. memory, deleted: shared by all of a broker.
         wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
+        topic_id_of: of a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not.
         """
         self._wall_now_ms = wall_now_ms
         self._now_ms = 0  #: the last time we were told
@@ -80,7 +83,7 @@ class GroupCoordinator:
         memory = memory or GroupMemory()
         self._account = memory.account()
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
-        self._offsets = Offsets(config, self._progress, self._account)
+        self._offsets = Offsets(config, self._progress, self._account, topic_id_of)
         self._admission = Admission(memory, self._account, self._offsets)
         self._expiry = Expiry(config, self._offsets, DeletedPartitions() if deleted is None else deleted)
         self._rebalance = Rebalance(config, self._timers)
@@ -218,10 +221,12 @@ class GroupCoordinator:
         turn.answer(token, administration.delete_offsets(request, group, self._offsets, turn))
         return self._end(turn)
 
-    def partitions_deleted(self, partitions: Collection[TopicPartition], now_ms: int) -> Outcome:
-        """Their topics are gone: `tick` forgets what was committed for them, as soon as it is called."""
+    def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> Outcome:
+        """Their topics are gone, as `deleted` has been told: `tick` forgets what was committed for them, as soon as it
+        is called.
+        """
         turn = self._turn(now_ms)
-        self._expiry.partitions_deleted(partitions, turn.now_ms, turn.wall_ms)
+        self._expiry.partitions_deleted(partitions, turn.now_ms)
         return self._end(turn)
 
     # -- time ---------------------------------------------------------------------------------------------------------
@@ -274,7 +279,7 @@ class GroupCoordinator:
         match decode_key(key):
             case OffsetKey() as offset_key:
                 self._account.load_commit(offset_key.group_id, headers)
-                self._replay_offset(offset_key, value, producer_id)
+                self._replay_offset(offset_key, value, headers, producer_id)
             case GroupKey(group_id):
                 self._replay_group(group_id, value, headers)
 
@@ -288,10 +293,11 @@ class GroupCoordinator:
             if (group := self._groups.get(group_id)) is not None:
                 self._forget_if_void(group)
 
-    def _replay_offset(self, key: OffsetKey, value: bytes | None, producer_id: int | None) -> None:
+    def _replay_offset(self, key: OffsetKey, value: bytes | None, headers: Headers, producer_id: int | None) -> None:
         if value is not None:
-            known, committed = self._group_or_new(key.group_id), decode_offset_value(value)
+            known, committed = self._group_or_new(key.group_id), decode_offset_value(value, decode_topic_id(headers))
             known.holdings.store()
+            self._expiry.note_stored(key)
             if producer_id is None:
                 by_member = bool(known.members) or known.protocol_type is None
                 self._offsets.replay(key, committed, by_member=by_member)

@@ -1,47 +1,133 @@
-"""Which partitions were deleted lately, and when: what was committed for them before must not be their successors'.
+"""Which partitions were deleted lately: what was committed for them must not be their successors'.
 
 A topic may be made anew under its name at once, and a consumer that goes on from an old offset leaves out records. The
-tombstones of such offsets may be refused, a group may be busy, and a coordinator may still be loading: so a deletion is
-looked for in each round until a while is over. All coordinators of a broker share what it has heard.
+tombstones of such offsets may be refused, a group may be busy, and a coordinator may still be loading: so deletions are
+remembered for a while. All coordinators of a broker share what it has heard.
+
+An offset for the new topic must not go because of the old one's deletion either. The topic's id decides, which the
+record of an offset names; clocks do not: coordinators move between brokers whose clocks differ. An offset without an id
+(of Kafka, of an earlier version, of a topic without one) that this coordinator stored is before the deletion or after
+it by their order here. Where the order is not known, because the coordinator was loaded after the deletion, the
+offset's timestamp decides with a margin in which the offset stays.
 """
 
 from collections.abc import Iterable
 from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
 
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition
+from broker.coordinator.group.records import CommittedOffset, OffsetKey
+
+Deleted = TypeVar("Deleted")
 
 #: Longer than a coordinator takes to load, or to have enough replicas in sync again after an outage.
 _REMEMBERED_MS = 3_600_000
-#: About 40 MB, whoever makes and deletes topics for an hour; of more, the oldest deletions are forgotten first.
+#: By how much the clocks of two brokers may differ, where only timestamps tell whether an offset is the new topic's.
+_CLOCK_MARGIN_MS = 600_000
+#: About 60 MB, whoever makes and deletes topics for an hour; of more, the oldest deletions are forgotten first.
 DELETED_PARTITIONS_MAX = 200_000
+
+
+class _Deletion(NamedTuple):
+    """The last deletion of a partition that the broker has heard of."""
+
+    since_ms: int
+    number: int  #: counted by the broker: later deletions have higher ones
+    topic_id: UUID  #: NO_TOPIC_ID if not known
 
 
 class DeletedPartitions:
     """Of one broker, by the wall clock in milliseconds."""
 
     def __init__(self) -> None:
-        #: When each was deleted last, the oldest deletion first.
-        self._since_ms: dict[TopicPartition, int] = {}
+        #: The oldest deletion first.
+        self._last: dict[TopicPartition, _Deletion] = {}
+        #: When each topic was deleted, by id, the oldest deletion first.
+        self._topic_ids: dict[UUID, int] = {}
+        #: The number of the last deletion.
+        self.number = 0
 
     def __bool__(self) -> bool:
-        return bool(self._since_ms)
+        return bool(self._last)
 
-    def note(self, partitions: Iterable[TopicPartition], wall_ms: int) -> None:
+    def __contains__(self, partition: TopicPartition) -> bool:
+        return partition in self._last
+
+    def note(self, partitions: Iterable[TopicIdPartition], wall_ms: int) -> None:
         """Note that `partitions` are deleted now."""
-        for partition in partitions:
-            self._since_ms.pop(partition, None)
-            self._since_ms[partition] = wall_ms
-        for oldest in list(islice(self._since_ms, max(0, len(self._since_ms) - DELETED_PARTITIONS_MAX))):
-            del self._since_ms[oldest]
+        self.number += 1
+        for partition, topic_id in partitions:
+            self._last.pop(partition, None)
+            self._last[partition] = _Deletion(wall_ms, self.number, topic_id)
+            if topic_id != NO_TOPIC_ID:
+                self._topic_ids[topic_id] = wall_ms
+        _forget_oldest(self._last)
+        _forget_oldest(self._topic_ids)
 
     def forget_others_than_of_the_last_hour(self, wall_ms: int) -> None:
-        """Forget what is too old, and what is of the future: the clock was set back, and by what is committed from now
-        on nothing would tell whether that was before a deletion.
-        """
+        """Forget what is too old, and what is of the future: the clock was set back, and the hour would not end."""
         is_kept = range(wall_ms - _REMEMBERED_MS, wall_ms + 1).__contains__
-        if self._since_ms and not all(map(is_kept, self._since_ms.values())):
-            self._since_ms = {each: since_ms for each, since_ms in self._since_ms.items() if is_kept(since_ms)}
+        if self._last and not all(is_kept(last.since_ms) for last in self._last.values()):
+            self._last = {partition: last for partition, last in self._last.items() if is_kept(last.since_ms)}
+            self._topic_ids = {topic_id: ms for topic_id, ms in self._topic_ids.items() if is_kept(ms)}
 
-    def since_ms(self, partition: TopicPartition) -> int | None:
-        """Return when the partition was deleted, None if it was not lately."""
-        return self._since_ms.get(partition)
+    def topics(self) -> Iterable[str]:
+        """Return the names of the topics with deleted partitions, once each."""
+        return dict.fromkeys(partition.topic for partition in self._last)
+
+    def last(self, partition: TopicPartition) -> _Deletion | None:
+        """Return the partition's last deletion, None if there was none lately."""
+        return self._last.get(partition)
+
+    def was_deleted(self, topic_id: UUID) -> bool:
+        return topic_id in self._topic_ids
+
+
+def _forget_oldest(deletions: dict[Deleted, Any]) -> None:
+    for oldest in list(islice(deletions, max(0, len(deletions) - DELETED_PARTITIONS_MAX))):
+        del deletions[oldest]
+
+
+class OutdatedOffsets:
+    """Tells which offsets of one coordinator were committed for topics that are deleted."""
+
+    def __init__(self, deleted: DeletedPartitions):
+        self.deleted = deleted
+        #: The broker's last deletion when the coordinator was loaded.
+        self._loaded_after = 0
+        #: Of offsets that were stored since: the broker's last deletion then. Of deleted partitions only.
+        self._stored_after: dict[OffsetKey, int] = {}
+
+    def begin(self) -> None:
+        """Note that all offsets are loaded: what is stored from now on is stored in the order in which it happens."""
+        self._loaded_after = self.deleted.number
+        self._stored_after.clear()
+
+    def note_stored(self, key: OffsetKey) -> None:
+        """Note that an offset was committed now."""
+        if key.partition in self.deleted:
+            self._stored_after[key] = self.deleted.number
+
+    def forget_old(self, wall_ms: int) -> None:
+        """Forget deletions that are no longer remembered."""
+        self.deleted.forget_others_than_of_the_last_hour(wall_ms)
+        if any(key.partition not in self.deleted for key in self._stored_after):
+            kept = {key: number for key, number in self._stored_after.items() if key.partition in self.deleted}
+            self._stored_after = kept
+
+    def is_outdated(self, key: OffsetKey, committed: CommittedOffset) -> bool:
+        """Return whether the offset was committed for a topic that is deleted, be there one of its name or not."""
+        deletion = self.deleted.last(key.partition)
+        if deletion is None:
+            return False
+        if committed.topic_id != NO_TOPIC_ID:
+            if self.deleted.was_deleted(committed.topic_id):
+                return True
+            if deletion.topic_id != NO_TOPIC_ID:
+                return False
+        if self._stored_after.get(key, 0) >= deletion.number:
+            return False
+        if deletion.number > self._loaded_after:
+            return True
+        return committed.commit_timestamp_ms + _CLOCK_MARGIN_MS <= deletion.since_ms

@@ -2,16 +2,18 @@
 member has been subscribed to for so long, and at once those of topics that were deleted.
 
 Groups are looked at in turn, a slice at a time: many thousands may be due at once, and neither the broker's loop nor
-one batch of tombstones should be the longer for it. A group that is empty and has no offsets goes with them.
+one batch of tombstones should be the longer for it. A group that is empty and has no offsets goes with them. Groups
+with offsets for deleted topics are looked at apart from these rounds, and no others are for a deletion's sake.
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from broker.common.types import TopicPartition
+from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
-from broker.coordinator.group.deleted_partitions import DeletedPartitions
+from broker.coordinator.group.deleted_partitions import DeletedPartitions, OutdatedOffsets
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.offsets import Offsets
 from broker.coordinator.group.records import (
@@ -32,6 +34,26 @@ _TOMBSTONES_PER_SLICE = 500
 _REFUSED_PAUSE_MS = 10_000
 
 
+@dataclass(slots=True)
+class _SliceBudget:
+    """What may still be looked at and written in one slice."""
+
+    turn: Turn
+    offsets_left: int = _OFFSETS_PER_SLICE
+    written_before: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.written_before = len(self.turn.outcome.records)
+
+    @property
+    def tombstones_left(self) -> int:
+        return _TOMBSTONES_PER_SLICE - (len(self.turn.outcome.records) - self.written_before)
+
+    @property
+    def is_spent(self) -> bool:
+        return self.offsets_left <= 0 or self.tombstones_left <= 0 or self.turn.is_full
+
+
 class Expiry:
     """Proposes tombstones for the groups of one coordinator whenever its deadline has come."""
 
@@ -39,60 +61,100 @@ class Expiry:
         self._retention_ms = config.offsets_retention_minutes * 60_000
         self._interval_ms = config.offsets_retention_check_interval_ms
         self._offsets = offsets
+        self._outdated = OutdatedOffsets(deleted)
         self._queue: deque[str] = deque()  #: ids of groups the present round has not looked at yet
-        self._deleted = deleted
-        #: Whether the present round is to be followed by another, and how soon: partitions were deleted meanwhile, or
-        #: groups were left out.
-        self._again_in_ms: int | None = None
-        self.next_deadline_ms: int | None = None
+        self._round_at_ms: int | None = None
+        #: Ids of groups that have offsets for deleted topics, in the order in which they are looked at.
+        self._urgent: dict[str, None] = {}
+        self._urgent_at_ms = 0
         self._last: Outcome | None = None  #: of the last slice
+        self._last_urgent: list[str] = []  #: ids of the urgent groups that were looked at in it
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        if self._round_at_ms is None:
+            return None
+        return min(self._round_at_ms, self._urgent_at_ms) if self._urgent else self._round_at_ms
 
     def begin(self, now_ms: int) -> None:
-        """From now on there are rounds; the first is due at once if partitions were deleted lately."""
-        self.next_deadline_ms = now_ms + (0 if self._deleted else self._interval_ms)
+        """From now on there are rounds. Groups with offsets for topics that were deleted lately are due at once."""
+        self._round_at_ms = now_ms + self._interval_ms
+        self._outdated.begin()
+        self._hurry(self._outdated.deleted.topics(), now_ms)
 
     def stop(self) -> None:
-        self.next_deadline_ms = None
+        self._round_at_ms = None
         self._queue.clear()
+        self._urgent.clear()
 
-    def partitions_deleted(self, partitions: Collection[TopicPartition], now_ms: int, wall_ms: int) -> None:
-        """Their offsets go as soon as possible; those that are committed for successors of the same name stay."""
-        self._deleted.note(partitions, wall_ms)
-        self._again_in_ms, self.next_deadline_ms = 0, now_ms
+    def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> None:
+        """Have their offsets go as soon as possible: `DeletedPartitions` has just been told of `partitions`."""
+        self._hurry(dict.fromkeys(partition.topic for partition, _ in partitions), now_ms)
+
+    def note_stored(self, key: OffsetKey) -> None:
+        """Note that an offset was committed now, or will be if its transaction is."""
+        self._outdated.note_stored(key)
+
+    def _hurry(self, topics: Iterable[str], now_ms: int) -> None:
+        for topic in topics:
+            self._urgent.update(dict.fromkeys(self._offsets.groups_of(topic)))
+        self._urgent_at_ms = now_ms
 
     def look_at_some(self, groups: Mapping[str, Group], turn: Turn) -> None:
-        """One slice of a round, if its time has come; a group with a record on its way is left for the next round."""
+        """One slice, if its time has come; a group with a record on its way is left for later."""
         if self.next_deadline_ms is None or self.next_deadline_ms > turn.now_ms:
             return
+        self._last, self._last_urgent = turn.outcome, []
+        if self._urgent and self._urgent_at_ms <= turn.now_ms:
+            self._look_at_urgent(groups, turn)
+        else:
+            self._look_at_round(groups, turn)
+
+    def _look_at_urgent(self, groups: Mapping[str, Group], turn: Turn) -> None:
+        budget, busy = _SliceBudget(turn), []
+        while self._urgent and not budget.is_spent:
+            group = groups.get(group_id := next(iter(self._urgent)))
+            del self._urgent[group_id]
+            if group is not None and group.proposal is None:
+                self._last_urgent.append(group_id)
+                count, is_whole = self._look_at(group, budget.tombstones_left, turn)
+                budget.offsets_left -= 1 + count
+                if not is_whole:
+                    self._urgent[group_id] = None
+            elif group is not None:
+                busy.append(group_id)
+        self._urgent_at_ms = turn.now_ms + (0 if self._urgent else TIMER_RETRY_MS)
+        self._urgent.update(dict.fromkeys(busy))
+
+    def _look_at_round(self, groups: Mapping[str, Group], turn: Turn) -> None:
         if not self._queue:
             self._queue.extend(groups)
-            self._again_in_ms = None
-            self._deleted.forget_others_than_of_the_last_hour(turn.wall_ms)
-        seen, written_before = 0, len(turn.outcome.records)
-        while self._queue and seen < _OFFSETS_PER_SLICE:
-            left = _TOMBSTONES_PER_SLICE - (len(turn.outcome.records) - written_before)
-            if left <= 0 or turn.is_full:
-                break
+            self._outdated.forget_old(turn.wall_ms)
+        budget = _SliceBudget(turn)
+        while self._queue and not budget.is_spent:
             group = groups.get(self._queue.popleft())
             if group is not None and group.proposal is None:
-                seen += 1 + self._look_at(group, left, turn)
-            elif group is not None and self._deleted and self._again_in_ms is None:
-                self._again_in_ms = TIMER_RETRY_MS
-        self._last = turn.outcome
-        pause_ms = self._interval_ms if self._again_in_ms is None else self._again_in_ms
-        self.next_deadline_ms = turn.now_ms + (0 if self._queue else pause_ms)
+                count, is_whole = self._look_at(group, budget.tombstones_left, turn)
+                budget.offsets_left -= 1 + count
+                if not is_whole:
+                    self._queue.appendleft(group.group_id)
+        self._round_at_ms = turn.now_ms + (0 if self._queue else self._interval_ms)
 
     def abort(self, outcome: Outcome, now_ms: int) -> None:
         """The records could not be appended. If they are those of the last slice, the next waits: it would fail too.
 
         It waits less long while there are offsets that the successors of deleted partitions must not have.
         """
-        if outcome is self._last and self.next_deadline_ms is not None:
-            pause_ms = min(self._interval_ms, _REFUSED_PAUSE_MS) if self._deleted else self._interval_ms
-            self.next_deadline_ms = now_ms + pause_ms
+        if outcome is not self._last or self._round_at_ms is None:
+            return
+        if self._last_urgent:
+            self._urgent.update(dict.fromkeys(self._last_urgent))
+            self._urgent_at_ms = now_ms + min(self._interval_ms, _REFUSED_PAUSE_MS)
+        else:
+            self._round_at_ms = now_ms + self._interval_ms
 
-    def _look_at(self, group: Group, tombstones_max: int, turn: Turn) -> int:
-        """How many offsets the group has. What is too much for this slice is left for the next."""
+    def _look_at(self, group: Group, tombstones_max: int, turn: Turn) -> tuple[int, bool]:
+        """Return how many offsets the group has, and whether all was written that is due."""
         count = self._offsets.count(group.group_id)
         written, is_more = 0, False
         for partition in self._expired(group, turn.wall_ms) if count else ():
@@ -103,11 +165,9 @@ class Expiry:
             written += 1
         if written:
             turn.note("offsets expired", group_id=group.group_id, count=written)
-        if is_more:
-            self._queue.appendleft(group.group_id)
-        elif written == count:
+        if not is_more and written == count:
             self._maybe_delete(group, turn)
-        return count
+        return count, not is_more
 
     def _maybe_delete(self, group: Group, turn: Turn) -> None:
         if may_be_forgotten(group, self._offsets):
@@ -118,10 +178,9 @@ class Expiry:
         """Those of deleted topics, and those that are too old unless an open transaction is about to replace them."""
         is_too_old = self._rule(group, wall_ms)
         for partition, committed in self._offsets.of_group(group.group_id):
-            gone_since_ms = self._deleted.since_ms(partition)
-            is_gone = gone_since_ms is not None and committed.commit_timestamp_ms <= gone_since_ms
-            if is_gone or (
-                is_too_old(partition, committed) and not self._offsets.is_pending(OffsetKey(group.group_id, partition))
+            key = OffsetKey(group.group_id, partition)
+            if self._outdated.is_outdated(key, committed) or (
+                is_too_old(partition, committed) and not self._offsets.is_pending(key)
             ):
                 yield partition
 

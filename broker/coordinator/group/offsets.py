@@ -4,8 +4,9 @@ Offsets of open transactions (`pending_offsets.py`) are not told, nor what could
 requires stable offsets is told to wait for them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Protocol
+from uuid import UUID
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
@@ -26,7 +27,7 @@ from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
 from broker.coordinator.outcome import Remains, Turn
 from broker.coordinator.progress import Progress
-from broker.coordinator.recorded_owners import encode_committer
+from broker.coordinator.recorded_owners import encode_committer, encode_topic_id
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -143,12 +144,15 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
 class Offsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
-    def __init__(self, config: GroupConfig, progress: Progress, account: Account):
+    def __init__(self, config: GroupConfig, progress: Progress, account: Account, topic_id_of: Callable[[str], UUID]):
+        """topic_id_of: of a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not."""
         self._config = config
+        self._topic_id_of = topic_id_of
         self._progress = progress
         self._account = account
         self._hold = account.hold_for_offsets
         self._offsets: dict[str, OfGroup] = {}  #: by group id
+        self._groups_of: dict[str, dict[str, None]] = {}  #: ids of the groups with offsets, by topic
         self._pending = PendingOffsets(self._hold)
         self._superseded = Superseded()
         #: Told of each offset that counts now: group, partition, the offset before if there was one, the offset.
@@ -167,6 +171,10 @@ class Offsets:
 
     def has_offset(self, key: OffsetKey) -> bool:
         return key.partition.partition in self._offsets.get(key.group_id, {}).get(key.partition.topic, ())
+
+    def groups_of(self, topic: str) -> Collection[str]:
+        """Return the ids of the groups that committed offsets for the topic."""
+        return self._groups_of.get(topic, ())
 
     def count(self, group_id: str) -> int:
         return sum(map(len, self._offsets.get(group_id, {}).values()))
@@ -197,10 +205,11 @@ class Offsets:
     def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
         response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
-        headers = encode_committer(self._account.committer)
+        committer = encode_committer(self._account.committer)
         topics = []
         for topic in request.topics:
             name, partitions = topic.name, []
+            headers = committer + encode_topic_id(self._topic_id_of(name))
             for partition in topic.partitions:
                 error = self._partition_error(name, partition)
                 if error is ErrorCode.NONE:
@@ -280,6 +289,8 @@ class Offsets:
         self._supersede(key)
         topic, partition = key.partition
         partitions = self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})
+        if not partitions:
+            self._groups_of.setdefault(topic, {})[key.group_id] = None
         before = partitions.get(partition)
         place = 0 if before else place_of(key.group_id, topic)
         self._hold(key.group_id, place + text_bytes(committed.metadata) - text_bytes(before.metadata if before else ""))
@@ -298,8 +309,15 @@ class Offsets:
             self._hold(key.group_id, -size_of(key, before))
         if not topics.get(topic):
             topics.pop(topic, None)
+            self._leave_topic(topic, key.group_id)
         if not topics:
             self._offsets.pop(key.group_id, None)
+
+    def _leave_topic(self, topic: str, group_id: str) -> None:
+        groups = self._groups_of.get(topic, {})
+        groups.pop(group_id, None)
+        if not groups:
+            self._groups_of.pop(topic, None)
 
     def _supersede(self, key: OffsetKey) -> None:
         if not self._progress.is_committed(self._progress.written_to):
@@ -312,8 +330,8 @@ class Offsets:
 
     def forget(self) -> list[Remains]:
         """Everything; what that was."""
-        remains: list[Remains] = [self._offsets]
-        self._offsets = {}
+        remains: list[Remains] = [self._offsets, *self._groups_of.values()]
+        self._offsets, self._groups_of = {}, {}
         self._superseded.clear()
         self._pending.clear()
         return remains

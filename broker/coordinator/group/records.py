@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
+from uuid import UUID
 
 from broker.common.errors import InvariantViolation
-from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
+from broker.common.types import NO_LEADER_EPOCH, NO_TOPIC_ID, TopicPartition, new_tuple
 from broker.coordinator.fields import FieldReader, FieldWriter, text_bytes
 from broker.coordinator.group.memory import MEMBER_BYTES
 
@@ -52,6 +53,7 @@ class CommittedOffset(NamedTuple):
     metadata: str = ""
     commit_timestamp_ms: int = NO_TIMESTAMP
     expire_timestamp_ms: int = NO_TIMESTAMP  #: only from clients that choose a retention themselves (OffsetCommit 2-4)
+    topic_id: UUID = NO_TOPIC_ID  #: of the topic it was committed for, as a header of the record says
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def encode_offset_value(value: CommittedOffset) -> bytes:
     return writer.int64(value.expire_timestamp_ms).to_bytes()
 
 
-def decode_offset_value(value: bytes) -> CommittedOffset:
+def decode_offset_value(value: bytes, topic_id: UUID = NO_TOPIC_ID) -> CommittedOffset:
     """Raises InvariantViolation for bytes that are no such value. Nearly all are version 3: read by hand, as keys."""
     try:
         version, offset, leader_epoch, length = _OFFSET_VALUE_HEAD.unpack_from(value)
@@ -143,13 +145,13 @@ def decode_offset_value(value: bytes) -> CommittedOffset:
         if version == 3 and length >= 0 and end + _INT64.size == len(value):
             metadata = str(value[_OFFSET_VALUE_HEAD.size : end], "utf-8") if length else ""
             timestamp_ms = _INT64.unpack_from(value, end)[0]
-            return new_tuple(CommittedOffset, (offset, leader_epoch, metadata, timestamp_ms, NO_TIMESTAMP))
+            return new_tuple(CommittedOffset, (offset, leader_epoch, metadata, timestamp_ms, NO_TIMESTAMP, topic_id))
     except (StructError, UnicodeDecodeError):
         pass
-    return _decode_any_offset_value(value)
+    return _decode_any_offset_value(value, topic_id)
 
 
-def _decode_any_offset_value(value: bytes) -> CommittedOffset:
+def _decode_any_offset_value(value: bytes, topic_id: UUID) -> CommittedOffset:
     reader = FieldReader(value)
     version = _known_version(reader, "offset commit")
     return reader.last(
@@ -159,6 +161,7 @@ def _decode_any_offset_value(value: bytes) -> CommittedOffset:
             metadata=reader.string(),
             commit_timestamp_ms=reader.int64(),
             expire_timestamp_ms=reader.int64() if version == 1 else NO_TIMESTAMP,
+            topic_id=topic_id,
         )
     )
 

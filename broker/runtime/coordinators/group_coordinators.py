@@ -1,9 +1,10 @@
 """The coordinators of consumer groups, one for each partition of `__consumer_offsets`."""
 
 import uuid
+from collections.abc import Callable
 
 from broker.common.clock import Clock
-from broker.common.types import TopicPartition
+from broker.common.types import TopicIdPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
@@ -17,10 +18,17 @@ GroupCoordinators = CoordinatorRuntime[GroupCoordinator, Outcome]
 
 
 def group_coordinators(
-    replicas: ReplicaManager, config: GroupConfig, clock: Clock, memory: GroupMemory, deleted: DeletedPartitions
+    replicas: ReplicaManager,
+    config: GroupConfig,
+    clock: Clock,
+    memory: GroupMemory,
+    deleted: DeletedPartitions,
+    topic_id_of: Callable[[str], uuid.UUID],
 ) -> GroupCoordinators:
+    """topic_id_of: of a topic's name, as this broker knows it now; NO_TOPIC_ID if it does not."""
+
     def new_coordinator() -> GroupCoordinator:
-        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory, deleted)
+        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory, deleted, topic_id_of)
 
     groups = GroupCoordinators(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
     replicas.on_marker.append(groups.complete_transaction)
@@ -28,7 +36,7 @@ def group_coordinators(
 
 
 def forget_partitions(
-    groups: GroupCoordinators, deleted: DeletedPartitions, clock: Clock, partitions: list[TopicPartition]
+    groups: GroupCoordinators, deleted: DeletedPartitions, clock: Clock, partitions: list[TopicIdPartition]
 ) -> None:
     """They are gone for good: every coordinator forgets what was committed for them, one that is loading when it is."""
     deleted.note(partitions, clock.now_ms())

@@ -1,16 +1,21 @@
 """Which clients records are counted for, as their headers name them."""
 
+from uuid import UUID
+
 import pytest
 
 from broker.common.shared_budget import UNATTRIBUTED, Owner
+from broker.common.types import NO_TOPIC_ID
 from broker.coordinator.recorded_owners import (
     Committer,
     decode_committer,
     decode_owner,
     decode_owners,
+    decode_topic_id,
     encode_committer,
     encode_owner,
     encode_owners,
+    encode_topic_id,
 )
 
 A, B = Owner("User:a", "/10.0.0.1"), Owner('User:"ü', "/2001:db8::/64")
@@ -44,6 +49,17 @@ def test_what_is_not_understood_names_no_client(value):
     headers = (("barnabas.clients", value), ("barnabas.committer", value))
     assert decode_owners(headers) == []
     assert decode_committer(headers) is None
+
+
+@pytest.mark.parametrize("topic_id", [UUID(int=1), UUID(int=2**128 - 1), NO_TOPIC_ID])
+def test_the_topic_of_an_offset_comes_back_beside_its_client(topic_id):
+    headers = encode_committer(Committer(A, True)) + encode_topic_id(topic_id)
+    assert (decode_topic_id(headers), decode_committer(headers)) == (topic_id, Committer(A, True))
+
+
+@pytest.mark.parametrize("value", [None, b"", b"x" * 15, b"x" * 17])
+def test_what_is_no_topic_id_names_no_topic(value):
+    assert decode_topic_id((("barnabas.topic.id", value),)) == NO_TOPIC_ID
 
 
 @pytest.mark.parametrize("runs", ['["a","b",1000000000000]', ",".join(['["a","b",10000]'] * 11)])

@@ -24,7 +24,6 @@ from pathlib import Path
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.common.types import TopicPartition
 from broker.coordinator.group import GroupConfig
 from tests.broker.coordinator.group.telling import told
 from tests.broker.coordinator.group.world import Asked, World
@@ -107,9 +106,7 @@ class Player:
 
     def _delete_partition(self, text: str) -> None:
         topic, _, index = text.rpartition("-")
-        self.world.carry_out(
-            self.world.coordinator.partitions_deleted([TopicPartition(topic, int(index))], self.world.now_ms)
-        )
+        self.world.delete_partitions((topic, int(index)))
         self.world.advance(0)
 
     def _hang_up(self, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from broker.common.types import TopicIdPartition, TopicPartition
 from broker.protocol.messages.update_metadata import (
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
@@ -90,13 +91,36 @@ def test_what_a_new_registration_is_told_is_seen_when_it_is_whole():
 
 def test_who_listens_hears_of_partitions_that_are_gone_for_good():
     cache, gone = MetadataCache(), []
-    cache.on_deleted.append(lambda partitions: gone.append([*map(str, partitions)]))
+    cache.on_deleted.append(lambda deleted: gone.append([(str(one), topic_id.int) for one, topic_id in deleted]))
     tell_all(cache, told("a", 0, 1))
     tell_all(cache, told("a", 0, leader=-1))
     assert gone == []
     tell_all(cache, told("a", 0, topic_id=2))
     tell_all(cache, told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
-    assert gone == [["a-0", "a-1"], ["a-0"]]
+    assert gone == [[("a-0", 1), ("a-1", 1)], [("a-0", 2)]]
+
+
+def test_a_topic_that_was_made_anew_while_this_broker_was_not_registered_is_gone_for_good():
+    cache, gone = MetadataCache(), []
+    cache.on_deleted.append(gone.extend)
+    tell_all(cache, told("a", 0, 1))
+    tell_all(cache, told("a", 0, broker_epoch=2, topic_id=2))
+    assert gone == [TopicIdPartition(TopicPartition("a", index), UUID(int=1)) for index in (0, 1)]
+
+
+def test_a_topic_that_a_new_registration_is_not_told_of_is_not_gone_for_good_before_another_has_its_name():
+    """It may wait for its id, and then comes again."""
+    cache, gone = MetadataCache(), []
+    cache.on_deleted.append(gone.extend)
+    tell_all(cache, told("a", 0))
+    tell_all(cache, told("b", 0))
+    tell_all(cache, told("other", 0, broker_epoch=2))
+    tell_all(cache, told("other", 0, broker_epoch=3))
+    tell_all(cache, told("a", 0, broker_epoch=3))
+    assert gone == []
+    tell_all(cache, told("b", 0, broker_epoch=3, topic_id=2))
+    tell_all(cache, told("b", 0, broker_epoch=3, topic_id=2))
+    assert gone == [TopicIdPartition(TopicPartition("b", 0), UUID(int=1))]
 
 
 def test_a_topic_told_of_without_its_id_is_the_one_that_is_known():

@@ -274,7 +274,9 @@ class Served:
         self.registry = new_registry()
         self.group_memory = GroupMemory()
         config_of_groups = GroupConfig(group_initial_rebalance_delay_ms=0)
-        self.groups = group_coordinators(self.replicas, config_of_groups, clock, self.group_memory, DeletedPartitions())
+        self.groups = group_coordinators(
+            self.replicas, config_of_groups, clock, self.group_memory, DeletedPartitions(), self.metadata.topic_id_of
+        )
         self.store = Store(self)
         self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, dialer(), self.store.partition_exists)
         self.transactions = TransactionCoordinators(

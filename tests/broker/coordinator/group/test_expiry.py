@@ -1,17 +1,21 @@
 """When offsets are forgotten (KIP-211), and when a group is."""
 
 import struct
+from uuid import UUID
 
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group import deleted_partitions
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.group import Proposal
-from tests.broker.coordinator.group.world import WALL_AHEAD_MS, World, record_bytes
+from tests.broker.coordinator.group.world import World, record_bytes
 
 T0, U0 = ("t", 0), ("u", 0)
+#: Of a topic, and of one that was made anew under its name.
+OLD, NEW = UUID(int=1), UUID(int=2)
+MINUTE_MS = 60_000
 DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS
 CHECK_MS = 600_000
@@ -128,7 +132,7 @@ def test_trap_29_offsets_of_deleted_partitions_go_at_once_whoever_is_in_the_grou
     world.stable_group("g", "a", metadata=subscription("t"))
     world.commit("g", "a", {T0: 1, ("t", 1): 1, U0: 1})
     world.commit("h", "-", {T0: 1})
-    world.coordinator.partitions_deleted([TopicPartition("t", 0), TopicPartition("t", 1)], world.now_ms)
+    world.delete_partitions(T0, ("t", 1))
     world.advance(0)
     assert offsets(world) == {U0}
     assert world.describe("g").group_state == "Stable"
@@ -138,7 +142,7 @@ def test_trap_29_offsets_of_deleted_partitions_go_at_once_whoever_is_in_the_grou
 def test_offset_committed_for_a_successor_of_the_same_name_stays():
     world = World()
     world.commit("g", "-", {T0: 1})
-    world.coordinator.partitions_deleted([TopicPartition("t", 0)], world.now_ms)
+    world.delete_partitions(T0)
     world.now_ms += 1
     world.commit("h", "-", {T0: 1})
     world.advance(0)
@@ -152,7 +156,7 @@ def test_offsets_of_a_deleted_topic_go_soon_though_their_tombstones_were_refused
     world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
     world.commit("g", "a", {T0: 1})
     world.append_error = ErrorCode.NOT_ENOUGH_REPLICAS
-    world.coordinator.partitions_deleted([TopicPartition(*T0)], world.now_ms)
+    world.delete_partitions(T0)
     world.advance(0)
     assert offsets(world) == {T0}
     world.advance(CHECK_MS // 10)
@@ -165,7 +169,7 @@ def test_offsets_of_a_deleted_topic_go_though_their_group_had_a_record_on_its_wa
     world.commit("g", "a", {T0: 1})
     group = world.coordinator.groups["g"]
     group.proposal = Proposal(group.metadata, None)
-    world.coordinator.partitions_deleted([TopicPartition(*T0)], world.now_ms)
+    world.delete_partitions(T0)
     world.carry_out(world.coordinator.tick(world.now_ms))
     group.proposal = None
     world.advance(CHECK_MS // 10)
@@ -174,31 +178,113 @@ def test_offsets_of_a_deleted_topic_go_though_their_group_had_a_record_on_its_wa
 
 def test_offsets_of_a_topic_that_was_deleted_while_they_were_loaded_go():
     world = World()
+    world.topic_ids = {"t": OLD}
     world.commit("g", "-", {T0: 1, U0: 1})
-    world.deleted.note([TopicPartition(*T0)], WALL_AHEAD_MS + world.now_ms)
+    world.deleted.note([TopicIdPartition(TopicPartition(*T0), OLD)], world.wall_now_ms())
     world.restart()
     world.advance(0)
     assert offsets(world) == {U0}
 
 
+@pytest.mark.parametrize("slow_ms", [-WEEK_MS // 7, -MINUTE_MS, 0, MINUTE_MS, WEEK_MS // 7])
+def test_an_offset_of_a_topic_made_anew_stays_when_its_coordinator_moves_to_a_broker_with_another_clock(slow_ms):
+    """The other broker heard of the deletion, and by its clock the offset may have been committed before that."""
+    world = World()
+    world.topic_ids = {"t": OLD}
+    world.commit("old", "-", {T0: 1})
+    world.deleted.note([TopicIdPartition(TopicPartition(*T0), OLD)], world.wall_now_ms())
+    world.topic_ids = {"t": NEW}
+    world.wall_ahead_ms -= slow_ms
+    world.commit("new", "-", {T0: 1})
+    world.txn_commit("new in a transaction", 7, {T0: 2})
+    world.end_transaction(7, is_commit=True)
+    world.wall_ahead_ms += slow_ms
+    world.restart()
+    world.advance(CHECK_MS)
+    assert [offsets(world, group) for group in ("old", "new", "new in a transaction")] == [set(), {T0}, {T0}]
+
+
+def test_a_deletion_that_is_heard_of_late_takes_offsets_of_the_deleted_topic_alone():
+    world = World()
+    world.topic_ids = {"t": OLD}
+    world.commit("old", "-", {T0: 1})
+    world.topic_ids = {"t": NEW}
+    world.commit("new", "-", {T0: 1})
+    world.topic_ids = {"t": OLD}
+    world.delete_partitions(T0)
+    world.advance(CHECK_MS)
+    assert [offsets(world, group) for group in ("old", "new")] == [set(), {T0}]
+
+
+@pytest.mark.parametrize(("age_ms", "is_left"), [(2 * MINUTE_MS, True), (20 * MINUTE_MS, False)])
+def test_an_offset_without_a_topic_id_stays_where_clocks_may_have_put_it_before_a_deletion(age_ms, is_left):
+    """Kafka has written it, or an earlier version; when it was loaded the deletion had been heard of."""
+    world = World()
+    world.commit("g", "-", {T0: 1})
+    world.now_ms += age_ms
+    world.deleted.note([TopicIdPartition(TopicPartition(*T0), OLD)], world.wall_now_ms())
+    world.restart()
+    world.advance(0)
+    assert offsets(world) == ({T0} if is_left else set())
+
+
+@pytest.mark.parametrize("is_in_transaction", [False, True])
+def test_offsets_without_topic_ids_are_told_apart_by_their_order_though_the_clock_is_set_back(is_in_transaction):
+    world = World()
+    world.commit("old", "-", {T0: 1})
+    world.delete_partitions(T0)
+    world.wall_ahead_ms -= MINUTE_MS
+    if is_in_transaction:
+        world.txn_commit("new", 7, {T0: 1})
+        world.end_transaction(7, is_commit=True)
+    else:
+        world.commit("new", "-", {T0: 1})
+    world.advance(2 * CHECK_MS)
+    assert [offsets(world, group) for group in ("old", "new")] == [set(), {T0}]
+    world.delete_partitions(T0)
+    world.advance(0)
+    assert offsets(world, "new") == set()
+
+
+def test_for_a_deletion_only_groups_with_offsets_of_its_topic_are_looked_at(monkeypatch):
+    world, seen = World(), []
+    for index in range(50):
+        world.commit(f"g{index}", "-", {U0: 1})
+    world.commit("busy", "-", {T0: 1})
+    world.commit("g", "-", {T0: 1})
+    count = world.coordinator.offsets.count
+    monkeypatch.setattr(world.coordinator.offsets, "count", lambda group: seen.append(group) or count(group))
+    world.coordinator.groups["busy"].proposal = Proposal(world.coordinator.groups["busy"].metadata, None)
+    world.delete_partitions(T0)
+    for _ in range(3):
+        world.carry_out(world.coordinator.tick(world.now_ms))
+        world.now_ms += 1_000
+    assert seen == ["g"]
+    world.coordinator.groups["busy"].proposal = None
+    world.advance(1_000)
+    assert seen == ["g", "busy"]
+    assert offsets(world, "busy") == set()
+
+
 @pytest.mark.parametrize(
     ("now_ms", "remembered"),
-    [(3_601_000, [1_000, 3_601_000]), (3_601_001, [None, 3_601_000]), (3_600_999, [1_000, None]), (0, [None, None])],
+    [(3_601_000, [True, True]), (3_601_001, [False, True]), (3_600_999, [True, False]), (0, [False, False])],
 )
 def test_a_deletion_is_remembered_for_an_hour_unless_the_clock_is_set_back_behind_it(now_ms, remembered):
     deleted = DeletedPartitions()
-    deleted.note([TopicPartition(*T0)], 1_000)
-    deleted.note([TopicPartition(*U0)], 3_601_000)
+    deleted.note([TopicIdPartition(TopicPartition(*T0), OLD)], 1_000)
+    deleted.note([TopicIdPartition(TopicPartition(*U0), NEW)], 3_601_000)
     deleted.forget_others_than_of_the_last_hour(now_ms)
-    assert [deleted.since_ms(TopicPartition(*each)) for each in (T0, U0)] == remembered
+    assert [TopicPartition(*each) in deleted for each in (T0, U0)] == remembered
+    assert [deleted.was_deleted(topic_id) for topic_id in (OLD, NEW)] == remembered
 
 
 def test_of_too_many_deletions_the_oldest_are_forgotten(monkeypatch):
     monkeypatch.setattr(deleted_partitions, "DELETED_PARTITIONS_MAX", 3)
-    deleted, partitions = DeletedPartitions(), [TopicPartition("t", index) for index in range(5)]
+    deleted, partitions = DeletedPartitions(), [TopicIdPartition(TopicPartition("t", index)) for index in range(5)]
     deleted.note(partitions[:3], 1)
     deleted.note([*partitions[3:], partitions[0]], 2)
-    assert [deleted.since_ms(each) for each in partitions] == [2, None, None, 2, 2]
+    assert [each.partition in deleted for each in partitions] == [True, False, False, True, True]
 
 
 def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():

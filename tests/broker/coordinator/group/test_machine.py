@@ -95,7 +95,7 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
 
     @rule(partition=PARTITIONS)
     def delete_partition(self, partition) -> None:
-        self.world.coordinator.partitions_deleted([TopicPartition(*partition)], self.world.now_ms)
+        self.world.delete_partitions(partition)
         self.world.advance(0)
 
     @rule(group=GROUPS)

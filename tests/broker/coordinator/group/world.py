@@ -7,9 +7,11 @@ the version the client speaks, so that a response no client could be sent fails 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
+from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition
 from broker.coordinator.group import Client, GroupConfig, GroupCoordinator, Outcome
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
@@ -113,6 +115,8 @@ class World:
     def __post_init__(self) -> None:
         self.log: list[LogRecord | LogMarker] = []
         self.now_ms = 0
+        self.wall_ahead_ms = WALL_AHEAD_MS  #: of the broker that coordinates
+        self.topic_ids: dict[str, UUID] = {}  #: as that broker knows them
         self.speaker = Owner(ANONYMOUS, "/127.0.0.1")  #: whose connection all requests come by
         self.append_error: ErrorCode | None = None  #: what the next append fails with
         self.commit_error: ErrorCode | None = None  #: appended and replayed, but never committed
@@ -124,8 +128,13 @@ class World:
         self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> GroupCoordinator:
-        wall_now_ms = lambda: WALL_AHEAD_MS + self.now_ms  # noqa: E731
-        return GroupCoordinator(self.config, self._new_member_id, wall_now_ms, self.memory, self.deleted)
+        topic_id_of = lambda topic: self.topic_ids.get(topic, NO_TOPIC_ID)  # noqa: E731
+        return GroupCoordinator(
+            self.config, self._new_member_id, self.wall_now_ms, self.memory, self.deleted, topic_id_of
+        )
+
+    def wall_now_ms(self) -> int:
+        return self.wall_ahead_ms + self.now_ms
 
     def _new_member_id(self, prefix: str) -> str:
         self._ids[prefix] = self._ids.get(prefix, 0) + 1
@@ -185,6 +194,13 @@ class World:
 
     def hang_up(self, asked: Asked) -> None:
         self.coordinator.cancel(asked.token)
+
+    def delete_partitions(self, *partitions: tuple[str, int]) -> None:
+        """The broker hears of it, and its coordinator."""
+        topic_id_of = self.topic_ids.get
+        deleted = [TopicIdPartition(TopicPartition(*each), topic_id_of(each[0], NO_TOPIC_ID)) for each in partitions]
+        self.deleted.note(deleted, self.wall_now_ms())
+        self.carry_out(self.coordinator.partitions_deleted(deleted, self.now_ms))
 
     def restart(self) -> None:
         """Another broker takes the partition over and replays it."""

@@ -2,12 +2,13 @@
 
 import asyncio
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 from structlog.testing import capture_logs
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
-from broker.common.types import TopicPartition
+from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import Outcome
@@ -48,9 +49,11 @@ async def test_offsets_are_there_after_the_partition_was_away(world):
 
 async def test_offsets_of_partitions_that_are_deleted_while_no_coordinator_is_loaded_go_when_one_is(world):
     world.lead()
+    world.topic_ids["t"] = UUID(int=1)
     world.commit(5)
     world.lead(leader=2, leader_epoch=1)
-    forget_partitions(world.coordinators, world.deleted, world.clock, [TopicPartition("t", 0)])
+    deleted = [TopicIdPartition(TopicPartition("t", 0), UUID(int=1))]
+    forget_partitions(world.coordinators, world.deleted, world.clock, deleted)
     world.lead(leader_epoch=2)
     await eventually(lambda: world.coordinators.loaded_partitions() == [0], "it is loaded")
     await eventually(lambda: world.committed() == -1, "the offset is gone")

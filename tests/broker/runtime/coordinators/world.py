@@ -5,7 +5,7 @@ from uuid import UUID
 
 from broker.common.clock import Clock, SystemClock
 from broker.common.errors import ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
@@ -55,7 +55,9 @@ class World:
         self.replicas = ReplicaManager(1, self.logs, DelayedFetches(clock), clock)
         self.memory = GroupMemory()
         self.deleted = DeletedPartitions()
-        self.coordinators = group_coordinators(self.replicas, config, clock, self.memory, self.deleted)
+        self.topic_ids: dict[str, UUID] = {}
+        topic_id_of = lambda topic: self.topic_ids.get(topic, NO_TOPIC_ID)  # noqa: E731
+        self.coordinators = group_coordinators(self.replicas, config, clock, self.memory, self.deleted, topic_id_of)
 
     @property
     def hosted(self) -> HostedPartition:
