@@ -78,10 +78,16 @@ class StoredEpochs:
 
     def __init__(self, directory: Path, cache: LeaderEpochs, *, is_synced: bool = False):
         self.cache = cache
-        #: Whether the file was fsynced since it was written.
-        self.is_synced = is_synced
         self.directory = directory
+        #: How often the file was written, and how often it had been when an fsync of it that was done began.
+        self._times_written = 0
+        self._synced_times_written = 0 if is_synced else -1
         self._is_stored = True
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether an fsync of the file as it was written last is done."""
+        return self._synced_times_written == self._times_written
 
     def is_noted(self, epoch: int) -> bool:
         """Whether records of `epoch` may follow without more ado: it is the latest, and the file says so."""
@@ -140,15 +146,15 @@ class StoredEpochs:
             if self.is_synced:
                 keep_synced_epochs(self.directory)
             store_leader_epochs(self.directory, self.cache)
-            self._is_stored, self.is_synced = True, False
+            self._is_stored = True
+            self._times_written += 1
 
     def flush(self) -> None:
-        """fsync the file if it was written since the last time; may run on another thread. Raises OSError."""
-        path = self.directory / LEADER_EPOCH_CHECKPOINT
+        """fsync the file if it was written since the last time; may run on another thread. Raises OSError.
+
+        It counts as synced when the fsync is done, and not if the file was replaced meanwhile.
+        """
+        path, times_written = self.directory / LEADER_EPOCH_CHECKPOINT, self._times_written
         if not self.is_synced and path.exists():
-            self.is_synced = True
-            try:
-                fsync_file(OpenFile(path))
-            except OSError:
-                self.is_synced = False
-                raise
+            fsync_file(OpenFile(path))
+            self._synced_times_written = times_written

@@ -166,8 +166,8 @@ def note_aborted(
     index.append(segment_base_offset, aborted)
 
 
-def store_producers(directory: Path, state: ProducerState, log_end_offset: int, aborts: Sequence[NotedAborts]) -> None:
-    """Take a snapshot, with what the transaction index holds, and drop the oldest ones.
+def store_producers(directory: Path, state: ProducerState, log_end_offset: int, aborts: Sequence[NotedAborts]) -> bool:
+    """Take a snapshot, with what the transaction index holds, and drop the oldest ones. Return whether it was taken.
 
     A snapshot that cannot be written is no harm.
     """
@@ -176,10 +176,15 @@ def store_producers(directory: Path, state: ProducerState, log_end_offset: int, 
     try:
         temporary.write_bytes(state.encode(aborts))
         temporary.replace(path)
+    except OSError as error:
+        _log.warning("producer snapshot not written", path=str(path), reason=str(error))
+        return False
+    try:
         for _, old in _snapshots(directory)[:-_SNAPSHOTS_KEPT]:
             old.unlink()
     except OSError as error:
-        _log.warning("producer snapshot not written", path=str(path), reason=str(error))
+        _log.warning("old producer snapshots stay", directory=str(directory), reason=str(error))
+    return True
 
 
 def _snapshots(directory: Path) -> list[tuple[int, Path]]:

@@ -73,8 +73,7 @@ class ProducerStateManager:
         except OSError as error:
             _log.warning("producer snapshot not written", directory=str(self._directory), reason=str(error))
             return
-        store_producers(self._directory, self.state, log_end_offset, self._aborted.noted)
-        self.is_noted = True
+        self.is_noted = store_producers(self._directory, self.state, log_end_offset, self._aborted.noted)
 
     def note_replaced(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
         """`new` segments stand where `old` stood. Raises OSError."""

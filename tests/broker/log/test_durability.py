@@ -3,12 +3,15 @@
 import errno
 import os
 import time
+from pathlib import Path
 
 import pytest
 
 from broker.common.errors import ApiError
 from broker.log import durability, leader_epoch_file, segment
 from broker.log.config import LogConfig
+from broker.log.leader_epoch_file import StoredEpochs
+from broker.log.leader_epochs import EpochEntry, LeaderEpochs
 from broker.log.log import Log
 
 CONFIG = LogConfig(segment_bytes=300)
@@ -123,3 +126,55 @@ def test_a_flush_for_which_no_file_could_be_opened_breaks_nothing_and_is_made_up
     log.append(batch_of(b"12"), 0)
     log.flush()
     assert log.recovery_point == 13
+
+
+def test_leader_epochs_do_not_count_as_synced_while_their_fsync_is_not_done(directory, monkeypatch):
+    """What relies on them meanwhile, a second name for the file or another flush, would rely on a file that may go."""
+    epochs = StoredEpochs(directory, LeaderEpochs([EpochEntry(0, 0)]))
+    seen = []
+    monkeypatch.setattr(leader_epoch_file, "fsync_file", lambda _file: seen.append(epochs.is_synced))
+    epochs.flush()
+    assert (seen, epochs.is_synced) == ([False], True)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EIO, "the disk fails"), MemoryError()])
+def test_leader_epochs_whose_fsync_failed_do_not_count_as_synced(directory, monkeypatch, error):
+    epochs = StoredEpochs(directory, LeaderEpochs([EpochEntry(0, 0)]))
+
+    def fail(_file):
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(leader_epoch_file, "fsync_file", fail)
+        with pytest.raises(type(error)):
+            epochs.flush()
+    assert not epochs.is_synced
+    epochs.flush()
+    assert epochs.is_synced
+
+
+def test_leader_epochs_written_while_earlier_ones_are_fsynced_do_not_count_as_synced(directory, monkeypatch):
+    epochs = StoredEpochs(directory, LeaderEpochs([EpochEntry(0, 0)]))
+    monkeypatch.setattr(leader_epoch_file, "fsync_file", lambda _file: epochs.assign(7, 12))
+    epochs.flush()
+    assert not epochs.is_synced
+    assert not (directory / leader_epoch_file.SYNCED_EPOCHS).exists()
+    monkeypatch.undo()
+    epochs.flush()
+    assert epochs.is_synced
+
+
+def test_a_snapshot_that_could_not_be_written_does_not_count_as_one(directory, monkeypatch):
+    log = Log.open(directory, CONFIG, is_clean=True)
+    producers = log._writer._producers
+    producers.is_noted = False
+
+    def fail(*_arguments):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", fail)
+        log.store_clean_state()
+    assert not producers.is_noted
+    log.store_clean_state()
+    assert producers.is_noted
