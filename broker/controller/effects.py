@@ -57,9 +57,9 @@ class UnwatchTopics(Effect):
 class IdentifyTopics(Effect):
     """Write ids into the znodes of these topics, which have none or another topic's. Outcome: TopicsIdentified.
 
-    Each gets the id in `known_ids`; where that is None, a new one if `may_get_new_id` allows it, by what registrations
-    say (`BrokerRegistration.ids_restored_at`). `names` are the topics by their ids: an id under another name does not
-    count.
+    Each gets the id in `known_ids`; where that is None, a new one unless there are `objections_to_new_id`, by what
+    registrations say (`BrokerRegistration.ids_restored_at`). `names` are the topics by their ids: an id under another
+    name does not count.
     """
 
     known_ids: dict[str, UUID | None]

@@ -23,17 +23,37 @@ from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, take_over
 
 
-def may_get_new_id(states: Collection[LeaderAndIsr], compared_since: Collection[int]) -> bool:
-    """Return whether a topic whose id is not known to the controller may get a new one.
+def objections_to_new_id(
+    assignment: TopicAssignment, states: Mapping[TopicPartition, LeaderAndIsr], compared_since: Collection[int]
+) -> list[str]:
+    """Return why a topic whose id is not known to the controller may not get a new one: a clause for each partition
+    that holds it back, none if it may.
 
     It may when of each partition that has a state a member of the ISR is among the brokers that have compared their
     logs with the znode since it was written (`compared_since`): that broker would have written back an id that its log
     notes. Otherwise the brokers that hold the records are waited for, because a new id would make strays of their logs;
     that one partition's broker notes no id is no proof for another partition. A registration later than the znode is
-    none either: the broker may have read the znode while it still had its id, and registered after that. Without any
+    none either: the broker may have read the znode while it still had its id, and registered after that. Nor is a
+    broker that lost its log, unless all replicas did: one outside the ISR may have a log that notes the id. Without any
     state no replica ever had a role in the topic.
     """
-    return all(any(broker_id in compared_since for broker_id in state.isr) for state in states)
+    return [
+        f"partition {partition.partition}: {objection}"
+        for partition, state in sorted(states.items())
+        if (objection := _objection(assignment.partitions.get(partition.partition, ()), state, compared_since))
+    ]
+
+
+def _objection(replicas: Collection[int], state: LeaderAndIsr, compared_since: Collection[int]) -> str | None:
+    heard = set(state.isr).intersection(compared_since)
+    without_log = {loss.broker_id for loss in state.log_losses if loss.is_total}
+    if not heard:
+        return f"no broker of its ISR {list(state.isr)} has registered since"
+    may_have_log = {*replicas, *state.isr} - without_log
+    if heard <= without_log and may_have_log:
+        others = f"brokers {sorted(may_have_log)} may have one"
+        return f"every broker of its ISR {list(state.isr)} that registered has lost its log, and {others}"
+    return None
 
 
 def names_by_id(topics: Mapping[str, TopicAssignment], last_topic_ids: Mapping[str, UUID]) -> dict[UUID, str]:

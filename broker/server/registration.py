@@ -38,7 +38,7 @@ class Registration:
         self._note = note
         self._registration = registration
         self._broker_id = registration().broker_id
-        #: What `LogReconciliation.run` returned, -1 after the first session: see `BrokerRegistration`.
+        #: What `LogReconciliation` returned for the present session: see `BrokerRegistration`.
         self._ids_restored_at = -1
         #: What our znode says.
         self._told: BrokerRegistration | None = None
@@ -73,6 +73,20 @@ class Registration:
             self._note.remove()
         self.is_registered = False
 
+    async def _restore_ids_and_register(self) -> None:
+        """Register with a proof that no log notes an id which its topic lacks; without one while roles are taken, which
+        may take as long as a disk hangs.
+
+        A role that is taken between the two could make a log that notes an id which was not looked for.
+        """
+        if self._replicas.taking_roles.locked():
+            self._ids_restored_at = -1
+            await self._register()
+            return
+        async with self._replicas.taking_roles:
+            self._ids_restored_at = await self._reconciliation.restore_topic_ids()
+            await self._register()
+
     def _current(self) -> BrokerRegistration:
         return replace(self._registration(), ids_restored_at=self._ids_restored_at)
 
@@ -91,7 +105,6 @@ class Registration:
         if state is SessionState.LOST and not self._is_stopping:
             _log.warning("zookeeper session lost, registering again")
             self.is_registered = False
-            self._ids_restored_at = -1
             self._replicas.lost_epoch = self._replicas.broker_epoch
             self._sessions_lost += 1
             if self._again is None or self._again.done():
@@ -101,7 +114,7 @@ class Registration:
         while not self.is_registered:
             try:
                 await self._store.session.wait_connected()
-                await self._register()
+                await self._restore_ids_and_register()
             except (ZooKeeperError, StartupError) as error:
                 _log.warning("cannot register", reason=str(error))
                 await asyncio.sleep(_TRY_AGAIN_S)

@@ -28,6 +28,9 @@ _CONFLICTS_MAX = 10
 #: The id for a topic as its znode has it, written by that transaction; None if it stays without.
 _Choose = Callable[[TopicAssignment, int], Awaitable[UUID | None]]
 _Write = Callable[[SetData], Awaitable[None]]
+#: Why a topic as its znode has it, with these states, may not get a new id, by the brokers that have compared their
+#: logs with the znode as it is.
+_Objections = Callable[[TopicAssignment, Mapping[TopicPartition, LeaderAndIsr], Collection[int]], list[str]]
 
 
 @dataclass(slots=True)
@@ -44,12 +47,11 @@ async def identify_topics(
     writes: ControllerStore,
     known_ids: Mapping[str, UUID | None],
     ids_restored_at: Mapping[int, int],
-    may_get_new_id: Callable[[Collection[LeaderAndIsr], Collection[int]], bool],
+    objections_to_new_id: _Objections,
     names: Mapping[UUID, str],
 ) -> IdentifiedTopics:
-    """Give each topic the id in `known_ids`, or a new one if its states allow that. Raises ControllerMoved.
+    """Give each topic the id in `known_ids`, or a new one unless there are objections. Raises ControllerMoved.
 
-    `may_get_new_id` is given the states and the brokers that have compared their logs with the znode as it is.
     An id that `names` gives to another topic counts as none. A known id is not given to a topic without any partition
     znode: it was made anew by hand under the same name.
     """
@@ -57,17 +59,20 @@ async def identify_topics(
 
     async def identify(topic: str) -> None:
         states: dict[TopicPartition, LeaderAndIsr] = {}
+        objections: list[str] = []
 
         async def choose(assignment: TopicAssignment, mzxid: int) -> UUID | None:
             partitions = [TopicPartition(topic, index) for index in assignment.partitions]
             states.update(await store.states(partitions))
+            objections.clear()
             if await store.session.exists(znodes.partitions_path(topic)) is None:  # it was made anew
                 return uuid4()
             if known_ids[topic] is not None:
                 return known_ids[topic]
             since = {broker_id for broker_id, restored_at in ids_restored_at.items() if restored_at >= mzxid}
-            is_proven = await _is_whole(store, topic, states) and may_get_new_id(states.values(), since)
-            return uuid4() if is_proven else None
+            objections.extend(await _unread_partitions(store, topic, assignment, states))
+            objections.extend(objections_to_new_id(assignment, states, since))
+            return None if objections else uuid4()
 
         def is_foreign(topic_id: UUID) -> bool:
             return names.get(topic_id, topic) != topic
@@ -80,28 +85,34 @@ async def identify_topics(
             identified.states |= states
         else:
             identified.unknown.add(topic)
-            _report_unknown(topic, states)
+            _report_unknown(topic, objections)
 
     await ask_each(identify, known_ids)
     return identified
 
 
-async def _is_whole(store: ClusterStore, topic: str, states: Mapping[TopicPartition, LeaderAndIsr]) -> bool:
-    """Return whether `states` are all that the topic has. The brokers of others were not heard: of one that cannot be
-    read, or of a partition that a tool has left out of the topic's znode.
-    """
+async def _unread_partitions(
+    store: ClusterStore, topic: str, assignment: TopicAssignment, states: Mapping[TopicPartition, LeaderAndIsr]
+) -> list[str]:
+    """Return a clause for each partition that has a state which is not in `states`: their brokers were not heard."""
     path = znodes.partitions_path(topic)
     known = {str(partition.partition) for partition in states}
-    others = [f"{path}/{index}/state" for index in await store.session.children(path) if index not in known]
-    return not any(await ask_each(store.session.exists, others))
+    others = sorted(index for index in await store.session.children(path) if index not in known)
+    have_states = await ask_each(store.session.exists, [f"{path}/{index}/state" for index in others])
+    named = {str(index) for index in assignment.partitions}
+    return [
+        f"partition {index}: {'its state cannot be read' if index in named else 'the znode of the topic leaves it out'}"
+        for index, state in zip(others, have_states, strict=True)
+        if state is not None
+    ]
 
 
-def _report_unknown(topic: str, states: Mapping[TopicPartition, LeaderAndIsr]) -> None:
+def _report_unknown(topic: str, objections: Collection[str]) -> None:
     _log.warning(
-        "topic without an id, which no controller knows: it is served when a broker in sync of each partition has "
-        "started, or when the id that partition.metadata notes is written into the znode",
+        "topic without an id, which no controller knows: it is served when the reasons below are gone, or when the id "
+        "that a partition.metadata of it notes is written into the znode",
         topic=topic,
-        isrs=str({partition.partition: state.isr for partition, state in sorted(states.items())}),
+        reasons="; ".join(objections),
     )
 
 

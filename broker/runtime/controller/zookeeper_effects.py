@@ -16,7 +16,7 @@ from broker.controller.events import (
     TopicsToDelete,
     UncleanElectionRead,
 )
-from broker.controller.topic_ids import may_get_new_id
+from broker.controller.topic_ids import objections_to_new_id
 from broker.controller.verdict import Verdict
 from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.admin_requests import remove_election_request, rewrite_reassignment_request
@@ -46,7 +46,9 @@ class ControllerZooKeeper:
             case do.WriteAssignments():
                 return await self._write_assignments(effect, writes)
             case do.IdentifyTopics(known_ids, restored_at, names):
-                identified = await identify_topics(self._store, writes, known_ids, restored_at, may_get_new_id, names)
+                identified = await identify_topics(
+                    self._store, writes, known_ids, restored_at, objections_to_new_id, names
+                )
                 return TopicsIdentified(identified.assignments, identified.states, frozenset(identified.unknown))
             case do.RemoveTopic(topic):
                 await writes.remove_topic(topic)

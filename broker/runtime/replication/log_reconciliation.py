@@ -28,7 +28,10 @@ _log = logger(__name__)
 
 
 class LogReconciliation:
-    """Runs once, between the end of the broker's earlier registration and its next one."""
+    """Runs once, between the end of the broker's earlier registration and its next one.
+
+    After a lost session only the topic ids are restored again: no log was lost with it.
+    """
 
     def __init__(self, store: ClusterStore, broker_id: int, logs: LogManager):
         self._store = store
@@ -43,13 +46,25 @@ class LogReconciliation:
 
         Raises the errors of `broker.zookeeper.errors`; the next start does all of it again.
         """
-        restored_at = await self._store.session.sync(TOPICS)
-        topics = await self._topic_ids.restored(await self._store.topic_names())
+        restored_at, topics = await self._restored_topics()
         for topic in topics:
             self._set_aside_other_topics(topic)
         await self._stale_epochs.raise_all(topics)
         await self._lost_logs.leave_isrs(topics)
-        return restored_at if self._topic_ids.are_settled else -1
+        return restored_at
+
+    async def restore_topic_ids(self) -> int:
+        """Return as `run` does, for a broker whose session was lost: it must take no roles before it has registered.
+
+        Raises the errors of `broker.zookeeper.errors`.
+        """
+        restored_at, _ = await self._restored_topics()
+        return restored_at
+
+    async def _restored_topics(self) -> tuple[int, list[TopicAssignment]]:
+        restored_at = await self._store.session.sync(TOPICS)
+        topics = await self._topic_ids.restored(await self._store.topic_names())
+        return restored_at if self._topic_ids.are_settled else -1, topics
 
     def _set_aside_other_topics(self, topic: TopicAssignment) -> None:
         for index in topic.partitions:
@@ -68,13 +83,14 @@ class LoggedTopicIds:
         self._store = store
         self._broker_id = broker_id
         self._logs = logs
-        #: False once an id could not be written back, or a log in sync that may note one was out of reach.
+        #: False if `restored` could not write an id back, or a log in sync that may note one was out of reach.
         self.are_settled = True
 
     async def restored(self, names: Iterable[str]) -> list[TopicAssignment]:
         """Return these topics, having written ids into znodes where that is due. A topic has NO_TOPIC_ID if none is
         known of it here.
         """
+        self.are_settled = True
         topics = await self._store.topics(list(names))
         times_used = Counter(topic.topic_id for topic in topics if topic.has_id)
         shared_ids = {topic_id for topic_id, times in times_used.items() if times > 1}

@@ -8,6 +8,7 @@ import pytest
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
+from broker.runtime.whole_changes import WholeChanges
 from broker.server import registration as server_registration
 from broker.server.registration import Registration
 from broker.zookeeper.earlier_session import NOTE_FILE, SessionNote
@@ -24,6 +25,7 @@ class Store:
         self.identity = 7, b"secret"
         self.listeners = []
         self.done: list[str] = []
+        self.restored_at: list[int] = []  #: what each registration said
         self.asked: asyncio.Queue[asyncio.Future] = asyncio.Queue()
 
     def on_state(self, listener) -> None:
@@ -39,8 +41,9 @@ class Store:
     async def wait_unregistered(self, _broker_id) -> None:
         self.done.append("earlier registration gone")
 
-    async def register_broker(self, _registration) -> int:
+    async def register_broker(self, registration) -> int:
         self.done.append("registers")
+        self.restored_at.append(registration.ids_restored_at)
         answer = asyncio.get_running_loop().create_future()
         self.asked.put_nowait(answer)
         return await answer
@@ -60,6 +63,10 @@ class Reconciliation:
         self._store.done.append("logs compared")
         return 7
 
+    async def restore_topic_ids(self) -> int:
+        self._store.done.append("topic ids restored")
+        return 8
+
 
 class Note:
     async def end_earlier(self, _servers) -> None:
@@ -74,7 +81,7 @@ IDENTITY = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 1),),
 
 @pytest.fixture
 async def world():
-    replicas = SimpleNamespace(broker_epoch=-1)
+    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=WholeChanges())
     store = Store()
     registration = Registration(store, lambda: IDENTITY, replicas, Note(), Reconciliation(store))
     starting = asyncio.create_task(registration.start())
@@ -89,7 +96,26 @@ async def test_trap_11_a_broker_compares_its_logs_with_zookeeper_between_two_reg
     assert world.store.done == ["earlier registration gone", "logs compared", "registers"]
     world.store.become(SessionState.LOST)
     (await world.store.next_asked()).set_result(11)
-    assert world.store.done[3:] == ["registers"], "nothing is lost with a session"
+    assert world.store.done[3:] == ["topic ids restored", "registers"], "no log is lost with a session"
+    assert world.store.restored_at == [7, 8]
+
+
+async def test_a_broker_that_takes_roles_registers_again_without_waiting_and_proves_nothing(world):
+    """The disk that a log is made on may hang."""
+    async with world.replicas.taking_roles:
+        world.store.become(SessionState.LOST)
+        (await world.store.next_asked()).set_result(11)
+        await eventually(lambda: world.registration.is_registered, "registered again")
+    assert world.store.restored_at == [7, -1]
+
+
+async def test_no_role_is_taken_between_the_look_at_topic_ids_and_the_registration(world):
+    world.store.become(SessionState.LOST)
+    answer = await world.store.next_asked()
+    assert world.replicas.taking_roles.locked()
+    answer.set_result(11)
+    await eventually(lambda: not world.replicas.taking_roles.locked(), "roles are taken again")
+    assert world.replicas.broker_epoch == 11, "what was said to the earlier registration is refused"
 
 
 async def test_a_lost_session_is_followed_by_another_registration(world):
@@ -121,7 +147,8 @@ def logs(tmp_path):
 
 
 def registration_beside(logs: LogManager, store: Store) -> Registration:
-    note, replicas = SessionNote(lambda: logs.online_directories), SimpleNamespace(broker_epoch=-1)
+    note = SessionNote(lambda: logs.online_directories)
+    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=WholeChanges())
     return Registration(store, lambda: IDENTITY, replicas, note, Reconciliation(store))
 
 

@@ -13,7 +13,7 @@ from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndI
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.controller import topic_ids
 from broker.controller.context import ControllerContext
-from broker.controller.topic_ids import may_get_new_id
+from broker.controller.topic_ids import objections_to_new_id
 from broker.log.checkpoints import PARTITION_METADATA
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
@@ -24,6 +24,7 @@ from broker.runtime.replication import stray_logs
 from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
+from broker.runtime.whole_changes import WholeChanges
 from broker.server.registration import Registration
 from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore
@@ -32,7 +33,7 @@ from broker.zookeeper.election import try_become_controller
 from broker.zookeeper.errors import QuotaExceeded
 from broker.zookeeper.session import SessionState, ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.topic_ids import identify_topics
+from broker.zookeeper.topic_ids import identify_topics, restore_topic_id
 from tests.broker.log.old_messages import old_messages
 from tests.eventually import eventually
 from tests.manual_clock import ManualClock
@@ -73,6 +74,14 @@ def start(tmp_path):
 
 def write(logs: LogManager, partition: TopicPartition, topic_id: UUID) -> None:
     logs.get_or_create(partition, topic_id).append(build_batch([Record(0, 0, None, b"kept")]), 0)
+
+
+def log_without_noted_id(start, tmp_path) -> LogManager:
+    """As a Kafka older than topic ids left it."""
+    write(start(), T_0, FIRST)
+    (noted,) = tmp_path.glob(f"*/t-0/{PARTITION_METADATA}")
+    noted.unlink()
+    return start()
 
 
 async def topic(store: ClusterStore, topic_id: UUID, **isrs: tuple[int, ...]) -> None:
@@ -168,19 +177,22 @@ async def test_a_replica_in_sync_has_its_say_though_the_znode_names_others(store
     assert strays(tmp_path) == []
 
 
-async def test_where_the_only_replica_in_sync_lost_its_log_another_one_is_kept_and_does_not_decide(
+async def test_where_the_only_replica_in_sync_lost_its_log_the_id_waits_and_another_replica_keeps_its_log(
     store, start, tmp_path
 ):
-    """Under its id it would follow an empty log, and be emptied: its records are worth more beside the topic."""
+    """A new id would make a stray of the only log there is. The replica that lost its own does not lead before it is
+    certain that there is none.
+    """
     await topic(store, NO_TOPIC_ID, p0=(OTHER,))
     writes = ControllerStore(store, await try_become_controller(store.session, OTHER, 5))
     await LogReconciliation(store, OTHER, start("lost")).run()
-    identified = await identify_topics(store, writes, {"t": None}, {OTHER: 2**62}, may_get_new_id, {})
-    assert identified.unknown == set()
+    identified = await identify_topics(store, writes, {"t": None}, {OTHER: 2**62}, objections_to_new_id, {})
+    assert identified.unknown == {"t"}
     write(logs := start("one"), T_0, FIRST)
     await LogReconciliation(store, ME, logs).run()
-    (aside,) = strays(tmp_path)
-    assert b"kept" in (aside / f"{0:020d}.log").read_bytes()
+    await restore_topic_id(store, "t", FIRST)  # as an operator does who reads its partition.metadata
+    await LogReconciliation(store, ME, logs).run()
+    assert (strays(tmp_path), logs.get(T_0).log_end_offset) == ([], 1)
     assert (await isr_of(store, T_0))[1] == (OTHER,)
 
 
@@ -209,13 +221,14 @@ async def unknown_to_a_new_controller(store: ClusterStore) -> set[str]:
     writes = ControllerStore(store, await try_become_controller(store.session, ME, 5))
     (effect,) = topic_ids.identify_topics(context, ["t"])
     identified = await identify_topics(
-        store, writes, effect.known_ids, effect.ids_restored_at, may_get_new_id, effect.names
+        store, writes, effect.known_ids, effect.ids_restored_at, objections_to_new_id, effect.names
     )
     return identified.unknown
 
 
 def registration_of(store: ClusterStore, logs: LogManager, reconciliation: LogReconciliation) -> Registration:
-    replicas, note = SimpleNamespace(broker_epoch=-1), SessionNote(lambda: logs.online_directories)
+    replicas = SimpleNamespace(broker_epoch=-1, taking_roles=WholeChanges())
+    note = SessionNote(lambda: logs.online_directories)
     own = BrokerRegistration(ME, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092),))
     return Registration(store, lambda: own, replicas, note, reconciliation)
 
@@ -233,23 +246,47 @@ async def test_an_id_lost_between_the_look_of_a_starting_broker_and_its_registra
     assert strays(tmp_path) == []
 
 
-async def test_a_topic_of_which_no_log_notes_an_id_gets_one_when_its_brokers_have_started(store, start):
+async def test_a_topic_of_which_no_log_notes_an_id_gets_one_when_its_brokers_have_started(store, start, tmp_path):
+    logs = log_without_noted_id(start, tmp_path)
     await topic(store, NO_TOPIC_ID, p0=(ME,))
-    await registration_of(store, logs := start(), LogReconciliation(store, ME, logs)).start()
+    await registration_of(store, logs, LogReconciliation(store, ME, logs)).start()
     assert await unknown_to_a_new_controller(store) == set()
 
 
-async def test_a_broker_that_registers_again_has_not_looked_at_its_logs_since(store, start):
+async def test_a_broker_that_registers_again_writes_back_the_id_its_log_notes(store, start):
     """Its process outlived the session, and the id was lost while it had none."""
     write(logs := start(), T_0, FIRST)
     await topic(store, FIRST, p0=(ME, OTHER))
+    await registered_again_after_the_id_was_lost(store, logs)
+    assert await unknown_to_a_new_controller(store) == set()
+    assert (await store.topic("t")).topic_id == FIRST
+
+
+async def test_a_topic_of_which_no_log_notes_an_id_gets_one_when_its_living_broker_registers_again(
+    store, start, tmp_path
+):
+    logs = log_without_noted_id(start, tmp_path)
+    await topic(store, FIRST, p0=(ME,))
+    await registered_again_after_the_id_was_lost(store, logs)
+    assert await unknown_to_a_new_controller(store) == set()
+    assert (await store.topic("t")).topic_id not in (FIRST, NO_TOPIC_ID)
+
+
+async def test_an_id_lost_after_a_broker_has_registered_again_waits(store, start):
+    write(logs := start(), T_0, FIRST)
+    await topic(store, FIRST, p0=(ME, OTHER))
+    await registered_again_after_the_id_was_lost(store, logs)
+    await without_id(store)
+    assert await unknown_to_a_new_controller(store) == {"t"}
+
+
+async def registered_again_after_the_id_was_lost(store: ClusterStore, logs: LogManager) -> None:
     registration = registration_of(store, logs, LogReconciliation(store, ME, logs))
     await registration.start()
     await without_id(store)
     await store.unregister_broker(ME)
     registration._on_session(SessionState.LOST)
     await eventually(lambda: registration.is_registered, "registered again")
-    assert await unknown_to_a_new_controller(store) == {"t"}
 
 
 async def test_of_several_ids_the_one_of_most_logs_is_written_and_the_others_are_set_aside(store, start, tmp_path):
@@ -324,11 +361,9 @@ async def test_a_log_restored_from_a_backup_of_an_earlier_topic_is_set_aside(sto
 
 
 async def test_a_log_from_before_topic_ids_is_whole(store, start, tmp_path):
-    write(start(), T_0, FIRST)
-    (noted,) = tmp_path.glob(f"*/t-0/{PARTITION_METADATA}")
-    noted.unlink()
+    logs = log_without_noted_id(start, tmp_path)
     await topic(store, SECOND, p0=(ME, OTHER))
-    await LogReconciliation(store, ME, start()).run()
+    await LogReconciliation(store, ME, logs).run()
     assert await isr_of(store, T_0) == (ME, (ME, OTHER))
 
 
