@@ -32,13 +32,14 @@ from confluent_kafka.admin import (
     TopicMetadata,
 )
 
+from broker.protocol.messages.metadata import MetadataResponse
 from console.kit.gateway.acls.kafka import KafkaAcls
 from console.kit.gateway.brokers.interface import replica_sizes
 from console.kit.gateway.brokers.kafka import KafkaBrokers
 from console.kit.gateway.clients.kafka import KafkaClients
 from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.at_once import Address
-from console.kit.gateway.connection.client import NO_TOPIC, ClusterClient
+from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.credentials.kafka import KafkaCredentials
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
@@ -88,8 +89,6 @@ class KafkaGateway:
         self._client = client
         self._membership = membership
         self._timeout = request_timeout_seconds
-        self._addresses: set[tuple[int, str, int]] = set()
-        self._racks: dict[int, str] = {}
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._bounds = BoundsLook(client, request_timeout_seconds)
@@ -106,11 +105,9 @@ class KafkaGateway:
         self.acls = KafkaAcls(client, self.brokers, membership)
 
     def describe_cluster(self) -> ClusterView:
-        metadata = self._metadata(topic=NO_TOPIC)
-        self._learn_racks(metadata)
+        metadata = self._brokers()
         brokers = (
-            BrokerView(broker.id, _host(broker), broker.port, self._racks.get(broker.id, ""))
-            for broker in metadata.brokers.values()
+            BrokerView(broker.node_id, broker.host, broker.port, broker.rack or "") for broker in metadata.brokers
         )
         return ClusterView(
             cluster_id=metadata.cluster_id or "",
@@ -252,8 +249,14 @@ class KafkaGateway:
         self.groups.close()
 
     def _broker_addresses(self) -> list[tuple[int, str, int]]:
-        metadata = self._metadata(topic=NO_TOPIC)
-        return [(broker.id, _host(broker), broker.port) for broker in metadata.brokers.values()]
+        return [(broker.node_id, broker.host, broker.port) for broker in self._brokers().brokers]
+
+    def _brokers(self) -> MetadataResponse:
+        """Answered by any live broker, also while there is no controller."""
+        try:
+            return self._client.brokers(self._timeout)
+        except ClusterUnreachableError as error:
+            raise self._why_not(error) from error
 
     def _metadata(self, topic: str | None = None) -> ClusterMetadata:
         """Answered by any live broker, also while there is no controller."""
@@ -264,21 +267,8 @@ class KafkaGateway:
 
     def _why_not(self, error: GatewayError) -> GatewayError:
         """Said better if it is that the cluster does not let us in."""
-        is_silence = isinstance(error, ClusterUnreachableError)
+        is_silence = type(error) is ClusterUnreachableError
         return (is_silence and self._client.why_refused(self._timeout)) or error
-
-    def _learn_racks(self, metadata: ClusterMetadata) -> None:
-        """Metadata does not carry the rack, the describe call does: asked when the set of brokers has changed."""
-        addresses = {(broker.id, _host(broker), broker.port) for broker in metadata.brokers.values()}
-        if addresses == self._addresses:
-            return
-        self._addresses = addresses
-        try:
-            described = wait_for(self._client.admin().describe_cluster(request_timeout=self._timeout), self._timeout)
-        except GatewayError as error:
-            logger.debug("racks not learned: %s", error)
-        else:
-            self._racks.update({node.id: node.rack or "" for node in described.nodes})
 
     def _learn_identities(self, topics: dict[str, TopicMetadata]) -> None:
         """Ask for the id of topics not seen before. A cluster that cannot say leaves them empty; that is no error."""

@@ -17,14 +17,15 @@ from confluent_kafka.admin import AdminClient
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
-from broker.client.errors import AccessRefused, ClosedAtOnce, LoginRefused
+from broker.client.errors import AccessRefused, ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import read_own_security
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import PLAINTEXT, ClientSecurity
 from broker.common.errors import BarnabasError, ProtocolError
-from broker.protocol.messages.metadata import MetadataRequest
+from broker.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from broker.security.membership import Membership
+from console.kit.gateway.connection.broker_lookup import BrokerLookup
 from console.kit.gateway.connection.identity import refuse_other
 from console.kit.gateway.connection.kept_connections import KeptConnections, LendingCluster, Lent
 from console.kit.gateway.connection.own_requests import own_requests, statistics
@@ -33,7 +34,7 @@ from console.kit.gateway.errors import (
     UNUSABLE,
     ClientRefusedError,
     GatewayError,
-    error_from_kafka,
+    unanswered,
     unreadable,
 )
 
@@ -44,8 +45,6 @@ _WHY_TIMEOUT_S = 8.0
 #: Who was the one that is meant is so for this long: a cluster is not rebuilt in less.
 _SURE_FOR_S = 1.0
 _IDENTIFY_TIMEOUT_S = 2.0
-#: No topic can have this name: asking for it brings the brokers without the list of topics.
-NO_TOPIC = "+"
 _ADMIN = {
     "client.id": "barnabas-console",
     "reconnect.backoff.ms": 100,
@@ -81,6 +80,9 @@ class ClusterClient:
         self._why: tuple[float, GatewayError | None] = (-_ASK_WHY_EVERY_S, None)
         self._requests = own_requests()
         self._kept = KeptConnections(self._connect)
+        self._lookup = BrokerLookup(
+            lambda host, port, timeout_s: self._kept.lend(host, port, timeout_s, self.security())
+        )
         self._requests.clients.add(self)
 
     @property
@@ -111,19 +113,44 @@ class ClusterClient:
     def metadata(self, topic: str | None, timeout_seconds: float) -> Any:
         """Of the cluster that is meant. Raises OtherClusterError, KafkaException."""
         found = self._any_admin().list_topics(topic=topic, timeout=timeout_seconds)
-        if not self._meant_id:
-            self._meant_id = self._meant()
-        refuse_other(self._meant_id, found.cluster_id or "")
-        self._sure_until = time.monotonic() + _SURE_FOR_S
+        self._refuse_other(found.cluster_id)
         return found
 
-    def _be_sure(self) -> None:
-        if time.monotonic() < self._sure_until or not (self._meant_id or self._meant()):
-            return
+    def brokers(self, timeout_seconds: float) -> MetadataResponse:
+        """Return the brokers of the cluster that is meant, and its controller, without topics.
+
+        Raises OtherClusterError, ClusterUnreachableError; ClientRefusedError while it is known why.
+        """
+        self.security()  # a file that was written again makes an earlier refusal void
+        self._raise_known_refusal()
+        servers = parse_bootstrap_servers(self.bootstrap_servers)
         try:
-            self.metadata(NO_TOPIC, _IDENTIFY_TIMEOUT_S)
-        except KafkaException as error:
-            raise error_from_kafka(error.args[0]) from error
+            response = self._lookup.ask(servers, timeout_seconds)
+        except ClientConfigError as error:
+            raise self._unusable(error) from error
+        except (BrokerUnreachable, AccessRefused) as error:
+            raise unanswered(error if isinstance(error, BrokerUnreachable) else None) from error
+        except (ProtocolError, ApiNotServed) as error:
+            raise unreadable(error) from error
+        self._refuse_other(response.cluster_id)
+        return response
+
+    def _raise_known_refusal(self) -> None:
+        """Brokers count failed logins: who was refused just now does not try again."""
+        with self._lock:
+            asked_at, refusal = self._why
+        if isinstance(refusal, ClientRefusedError) and time.monotonic() - asked_at < _ASK_WHY_EVERY_S:
+            raise ClientRefusedError(str(refusal))
+
+    def _refuse_other(self, cluster_id: str | None) -> None:
+        if not self._meant_id:
+            self._meant_id = self._meant()
+        refuse_other(self._meant_id, cluster_id or "")
+        self._sure_until = time.monotonic() + _SURE_FOR_S
+
+    def _be_sure(self) -> None:
+        if time.monotonic() >= self._sure_until and (self._meant_id or self._meant()):
+            self.brokers(_IDENTIFY_TIMEOUT_S)
 
     def _any_admin(self) -> AdminClient:
         security = self.security()
