@@ -1,5 +1,7 @@
 """A source's task on a real producer: what it may write, and what its end is called."""
 
+import threading
+
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
@@ -108,6 +110,33 @@ def test_what_waited_for_the_group_is_written_once_it_is_heard_again():
         assert [record.value() for record in all_records(cluster.bootstrap_servers, "lines")] == [b"line"]
     assert stored == [({"file": "f"}, {"line": 1})]
     assert states == ["RUNNING", "UNASSIGNED"]
+
+
+class OneLineWhenAllowed(OneLine):
+    is_allowed = threading.Event()
+
+    def poll(self):
+        return super().poll() if self.is_allowed.wait(0.01) else []
+
+
+def test_a_task_runs_before_it_has_polled_so_its_status_promises_no_record():
+    """Who waits for RUNNING and then counts records may come before the first one."""
+    states, stored, group = [], [], Group()
+    OneLineWhenAllowed.is_allowed.clear()
+    with mock_cluster("lines") as cluster:
+        task = running(cluster, group, states, stored, task=OneLineWhenAllowed)
+        task.begin()
+        await_true(lambda: states == ["RUNNING"], "it runs")
+        assert (all_records(cluster.bootstrap_servers, "lines"), stored) == ([], [])
+        task.ask_to_stop()
+        assert task.await_stop(10)
+        successor = running(cluster, group, states, stored, task=OneLineWhenAllowed)
+        OneLineWhenAllowed.is_allowed.set()
+        successor.begin()
+        await_true(lambda: stored, "the line that was left is written by the successor")
+        successor.ask_to_stop()
+        assert successor.await_stop(10)
+        assert [record.value() for record in all_records(cluster.bootstrap_servers, "lines")] == [b"line"]
 
 
 _TIMED_OUT = StorageError("'connect-offsets' was not read to its end in 30 s")
