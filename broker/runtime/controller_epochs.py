@@ -5,11 +5,11 @@ believed to have grown only when ZooKeeper says so: who lies about the epoch of 
 broker deaf to the real one until then. `/controller_epoch` is raised in the transaction that makes a controller.
 """
 
+from broker.common.controller_epoch import CONTROLLER_EPOCH_MAX, is_later
 from broker.common.errors import ApiError, ErrorCode
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.znodes import CONTROLLER_EPOCH_MAX
 
 
 class ControllerEpochs:
@@ -40,9 +40,10 @@ class ControllerEpochs:
         if broker_epoch > replicas.broker_epoch:
             # The controller may have seen our registration before we heard that it stands.
             replicas.broker_epoch = max(await self._store.own_epoch(self._broker_id), replicas.broker_epoch)
-        if controller_epoch > replicas.controller_epoch or self._ends_here():
+        if is_later(controller_epoch, replicas.controller_epoch) or self._ends_here():
             newest = await self._store.controller_epoch()
-            replicas.controller_epoch = newest if self._ends_here() else max(newest, replicas.controller_epoch)
+            if is_later(newest, replicas.controller_epoch) or self._ends_here():
+                replicas.controller_epoch = newest
 
     def _ends_here(self) -> bool:
         """Return whether no epoch follows the one that is known: ZooKeeper is believed, also with a lower one."""

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from broker.common.cluster import NOT_WRITTEN, LeaderAndIsr
+from broker.common.controller_epoch import epoch_above
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.zookeeper import znodes
@@ -55,23 +56,22 @@ class ControllerStore:
         self._is_new = is_new
 
     async def raise_epoch(self, states: Iterable[LeaderAndIsr], known_epoch: int = -1) -> ControllerEpoch:
-        """Go on under an epoch above `known_epoch` and those in `states`, if they are not below this one; return it.
+        """Go on under an epoch later than `known_epoch` and those in `states`, if this one is not; return it.
 
         /controller_epoch is too low where it was restored from a backup, or was malformed: brokers refuse what comes
         under an epoch below the last one they know. Raises ControllerMoved.
         """
         epoch = self.controller_epoch.epoch
-        used = [known_epoch, *(state.controller_epoch for state in states)]
-        last = max((number for number in used if number < znodes.CONTROLLER_EPOCH_MAX), default=-1)
-        if self._is_new and last >= epoch:
-            data = znodes.encode_controller_epoch(last + 1)
+        wanted = epoch_above(epoch, (known_epoch, *(state.controller_epoch for state in states)))
+        if self._is_new and wanted != epoch:
+            data = znodes.encode_controller_epoch(wanted)
             try:
                 fence = self.controller_epoch.epoch_zk_version
                 zk_version = await self._session.set(znodes.CONTROLLER_EPOCH, data, fence)
             except (WrongVersion, NodeMissing) as error:
                 raise ControllerMoved(error.path, f"controller epoch {epoch} is over") from error
-            _log.warning("controller epoch raised above those in use", controller_epoch=last + 1, read=epoch - 1)
-            self.controller_epoch = ControllerEpoch(last + 1, zk_version)
+            _log.warning("controller epoch raised above those in use", controller_epoch=wanted, read=epoch - 1)
+            self.controller_epoch = ControllerEpoch(wanted, zk_version)
         return self.controller_epoch
 
     async def write_states(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[States, States]:

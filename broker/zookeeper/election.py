@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from broker.common.controller_epoch import CONTROLLER_EPOCH_MAX
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, WrongVersion
@@ -20,7 +21,6 @@ from broker.zookeeper.session import Check, Create, Delete, Operation, SetData, 
 from broker.zookeeper.znodes import (
     CONTROLLER,
     CONTROLLER_EPOCH,
-    CONTROLLER_EPOCH_MAX,
     broker_path,
     decode_broker,
     decode_controller,

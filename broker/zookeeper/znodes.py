@@ -20,6 +20,7 @@ from broker.common.cluster import (
     LogLoss,
     TopicAssignment,
 )
+from broker.common.controller_epoch import CONTROLLER_EPOCH_MAX
 from broker.common.types import NO_BROKER, NO_TOPIC_ID, TopicPartition
 from broker.security.membership import SECRET_BYTES
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
@@ -33,8 +34,6 @@ SEQID = "/brokers/seqid"
 CLUSTER_ID = "/cluster/id"
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
-#: The last controller epoch there is. It is an int32 on the wire; none follows this one, so that counting begins anew.
-CONTROLLER_EPOCH_MAX = 2**31 - 2
 CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 DELETE_TOPICS = "/admin/delete_topics"

@@ -155,6 +155,20 @@ async def test_an_epoch_is_raised_above_those_in_use_by_the_last_controller_only
     assert (await first.get("/controller_epoch")).data == b"43"
 
 
+async def test_the_last_epoch_is_given_out_once(new_session):
+    """Brokers would not know the controller that was replaced from its successor."""
+    first, second = await new_session(), await new_session()
+    await first.create("/controller_epoch", b"2147483645")
+    old = ControllerStore(ClusterStore(first, SystemClock()), await try_become_controller(first, 1, 5))
+    assert (await old.raise_epoch([], -1)).epoch == 2**31 - 2
+    states = [LeaderAndIsr(1, 0, (1,), epoch) for epoch in (41, 2**31 - 4, 2**31 - 3, 2**31 - 2)]
+    await resign(first)
+    new = ControllerStore(ClusterStore(second, SystemClock()), await try_become_controller(second, 2, 5))
+    assert (await new.raise_epoch(states, 2**31 - 2)).epoch == 42
+    await resign(second)
+    assert (await try_become_controller(first, 1, 5)).epoch == 43
+
+
 async def test_controller_that_is_not_registered_is_doubted(new_session):
     session, other = await new_session(), await new_session()
     await try_become_controller(other, 7, 5)
