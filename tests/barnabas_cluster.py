@@ -30,12 +30,16 @@ from tests.zookeeper_server import (
 _DEADLINE_S = 40
 
 
-def await_true(condition: Callable[[], object], what: str, deadline_s: float = _DEADLINE_S) -> None:
-    """Return as soon as `condition()` is true; AssertionError naming `what` when it does not become true in time."""
+def await_true(
+    condition: Callable[[], object], what: str, deadline_s: float = _DEADLINE_S, why_not: Callable[[], str] = lambda: ""
+) -> None:
+    """Return as soon as `condition()` is true; AssertionError naming `what` when it does not become true in time, and
+    what `why_not` says then.
+    """
     end = time.monotonic() + deadline_s
     while not condition():
         if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline_s:g} s: {what}")
+            raise AssertionError(f"not within {deadline_s:g} s: {what}" + (f"; {said}" if (said := why_not()) else ""))
         time.sleep(0.02)
 
 
@@ -91,7 +95,8 @@ class BrokerProcess:
                 self.process = start([*self.place.enter, *self.command, "--config", str(config)], log)
 
     def await_healthy(self) -> None:
-        await_true(self._is_healthy, f"broker {self.broker_id} healthy; its log:\n{self.log_path.read_text()[-3000:]}")
+        last_lines = lambda: f"its log:\n{self.log_path.read_text()[-3000:]}"  # noqa: E731
+        await_true(self._is_healthy, f"broker {self.broker_id} healthy", why_not=last_lines)
 
     def _is_healthy(self) -> bool:
         if self.process.poll() is not None:

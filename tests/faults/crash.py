@@ -12,7 +12,7 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.barnabas_cluster import BrokerProcess, Cluster, await_true, running_cluster
+from tests.barnabas_cluster import BrokerProcess, Cluster, running_cluster
 from tests.faults.checker import Verdict, check, faults_in_log
 from tests.faults.history import Fault, HistoryWriter, Policy, TopicDeclared, now, read_history
 from tests.faults.load import Load, ProducerPlan
@@ -72,7 +72,7 @@ def run_crashes(directory: Path, kills: int, seed: int) -> CrashRun:
         declare_topics(cluster, history)
         load = Load(PLANS, cluster.bootstrap_servers, history, seed)
         load.start()
-        await_progress(load)
+        load.await_progress()
         rounds = list(_kill_rounds(cluster.brokers[0], load, history, kills, random.Random(seed)))
         load.stop()
         partitions = {name: count for name, (count, *_) in TOPICS.items()}
@@ -96,15 +96,6 @@ def declare_topics(cluster: Cluster, history: HistoryWriter, replicas: int = 1) 
         history.note(TopicDeclared(name, policy))
 
 
-def await_progress(load: Load) -> None:
-    """Every producer has got more acknowledged than it had."""
-    before = load.acknowledged()
-    await_true(
-        lambda: all(count > before[name] for name, count in load.acknowledged().items()),
-        "every producer makes progress",
-    )
-
-
 def _kill_rounds(
     broker: BrokerProcess, load: Load, history: HistoryWriter, kills: int, rng: random.Random
 ) -> Iterator[tuple[float, int]]:
@@ -124,7 +115,7 @@ def _kill_rounds(
         broker.start()
         broker.await_healthy()
         yield time.monotonic() - began, early
-        await_progress(load)
+        load.await_progress()
 
 
 def _kill(broker: BrokerProcess, history: HistoryWriter, when: str) -> None:

@@ -8,11 +8,21 @@ import itertools
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 
+from tests.barnabas_cluster import await_true
 from tests.faults.history import (
     HistoryWriter,
     Outcome,
@@ -26,6 +36,9 @@ from tests.faults.history import (
 )
 
 _OUTSTANDING_MAX = 5_000
+_PROGRESS_S = 40
+#: How long a failing wait asks who leads.
+_LEADERS_S = 5.0
 _FLUSH_DEADLINE_S = 90
 _REFUSALS = frozenset(
     (
@@ -109,7 +122,24 @@ class _ProducerWorker(Worker):
         self._random = random.Random(f"{seed}/{plan.name}")
         self._producer = Producer(plan.client_settings(bootstrap_servers))
         self._outstanding: dict[int, tuple] = {}
+        self._last_error = "none"
         self.acknowledged = 0
+
+    def waits_for(self) -> str:
+        """Return the producer's name, the records without an outcome by partition, and where those are led now."""
+        plan = self._plan
+        waiting = Counter(partition for partition, *_ in list(self._outstanding.values()))
+        try:
+            known = self._producer.list_topics(plan.topic, timeout=_LEADERS_S).topics[plan.topic].partitions
+        except KafkaException as error:
+            led = f"no broker says who leads ({error.args[0].name()})"
+        else:
+            led = ", ".join(f"{index} by {known[index].leader} isr {known[index].isrs}" for index in sorted(known))
+        records = ", ".join(f"{count} for partition {index}" for index, count in sorted(waiting.items())) or "none"
+        return (
+            f"producer {plan.name} (acks {plan.acks}) on {plan.topic}: {self.acknowledged} records acknowledged, "
+            f"outstanding: {records}; last error: {self._last_error}; partitions led: {led}"
+        )
 
     def _work(self) -> None:
         began = time.monotonic()
@@ -146,6 +176,7 @@ class _ProducerWorker(Worker):
             self.acknowledged += 1
             self._end(number, Outcome.OK, offset=-1 if message.offset() is None else max(-1, message.offset()))
             return
+        self._last_error = error.name()
         is_refused = error.code() in self._plan.refusals
         self._end(number, Outcome.FAILED if is_refused else Outcome.UNKNOWN, error=error.name())
 
@@ -237,6 +268,20 @@ class Load:
         """Records acknowledged so far, by producer. Raises what a worker met that it should not have."""
         self._raise_failures()
         return {worker.name: worker.acknowledged for worker in self._producers}
+
+    def await_progress(self, within_s: float = _PROGRESS_S) -> None:
+        """Return when every producer has got more acknowledged than it had; AssertionError naming those that have not,
+        and what they wait for.
+        """
+        before = self.acknowledged()
+
+        def waiting() -> list[str]:
+            return [name for name, count in self.acknowledged().items() if count == before[name]]
+
+        def why_not() -> str:
+            return "; ".join(worker.waits_for() for worker in self._producers if worker.name in waiting())
+
+        await_true(lambda: not waiting(), "every producer makes progress", within_s, why_not)
 
     def stop(self) -> None:
         """Returns when every operation has an outcome."""

@@ -47,8 +47,9 @@ class Load:
 
     def await_progress(self) -> None:
         written, read = len(self.acknowledged), len(self.read)
-        await_true(lambda: len(self.acknowledged) > written + 50, f"more is written; {self.errors}")
-        await_true(lambda: len(self.read) > read, f"more is read; {self.errors}")
+        errors = lambda: f"errors: {self.errors}"  # noqa: E731
+        await_true(lambda: len(self.acknowledged) > written + 50, "more is written", why_not=errors)
+        await_true(lambda: len(self.read) > read, "more is read", why_not=errors)
 
     def _write(self) -> None:
         producer = Producer({**self.settings, "enable.idempotence": True, "linger.ms": 2, "error_cb": self._note})
