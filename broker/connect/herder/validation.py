@@ -19,10 +19,11 @@ from broker.connect.api import (
     SinkConnector,
     SourceConnector,
 )
-from broker.connect.api.config import Password, between, not_empty
+from broker.connect.api.config import Password, between
 from broker.connect.herder.aliased import aliased, check_aliased
 from broker.connect.herder.blind_validation import blind_infos
 from broker.connect.herder.errors import BadRequest
+from broker.connect.names import connector_name
 from broker.connect.overrides import overrides_of
 from broker.connect.plugins import Kind, LoadError, lookup
 from broker.connect.settings import Settings
@@ -38,7 +39,9 @@ Props = Mapping[str, Any]
 _H, _M, _L = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 COMMON = (
     ConfigDef(
-        ConfigKey("name", ConfigType.STRING, importance=_H, documentation="The connector's name.", validator=not_empty),
+        ConfigKey(
+            "name", ConfigType.STRING, importance=_H, documentation="The connector's name.", validator=connector_name
+        ),
         ConfigKey("connector.class", ConfigType.STRING, importance=_H, documentation="Class, or its short name."),
         ConfigKey("tasks.max", ConfigType.INT, 1, _H, "The most tasks it may have.", between(1, CONNECTOR_TASKS_MAX)),
         ConfigKey("tasks.max.enforce", ConfigType.BOOLEAN, True, _L, "Whether more than that are a failure."),

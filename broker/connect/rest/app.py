@@ -4,7 +4,6 @@ import functools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
-from unicodedata import category
 from urllib.parse import quote
 
 import anyio
@@ -24,6 +23,7 @@ from broker.connect.api import ConnectError
 from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused, TooLong
 from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
+from broker.connect.names import objection_to_name
 from broker.connect.plugins import Kind, lookup, plugins
 from broker.connect.redaction import redacting
 from broker.connect.rest.forwarding import Send, forward
@@ -344,8 +344,8 @@ def _set_name(config: dict[str, str], name: str) -> None:
 
 
 def _check_name(name: str) -> None:
-    if not name or any(category(letter) == "Cc" for letter in name):  # 0x80 to 0x9f move a terminal's cursor, too
-        raise BadRequest("A connector's name must not be empty or have control characters")
+    if objection := objection_to_name(name):
+        raise BadRequest(objection[0].upper() + objection[1:])
 
 
 def _texts(config: Any) -> dict[str, str]:

@@ -102,12 +102,42 @@ def test_values_are_read_alike_by_who_validates_and_who_creates(client):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("quoted", ["a%0Ab", "a%00", "%1B%5B2J", "%7F", "%C2%9B2J", "%C2%85"])
-def test_a_name_has_no_control_characters_that_a_terminal_reads(client, quoted):
-    """Kafka's ISO control characters: names come to logs, and logs to terminals."""
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        "a%0Ab",
+        "a%00",
+        "%1B%5B2J",
+        "%7F",
+        "%C2%9B2J",
+        "%C2%85",
+        "a%E2%80%AEb",
+        "%E2%81%A6a",
+        "a%E2%80%8B",
+        "a%E2%80%A8b",
+    ],
+)
+def test_a_name_has_no_control_or_format_characters(client, quoted):
+    """Names come to logs and pages, and logs to terminals. Kafka refuses ISO control characters alone."""
     answer = client.put(f"/connectors/{quoted}/config", json={"connector.class": "FileStreamSource", "topic": "t"})
     assert (answer.status_code, answer.json()["error_code"]) == (400, 400)
     assert client.get("/connectors").json() == []
+
+
+@pytest.mark.parametrize("name", [".", "..", "a\u202eb", "\u2066", ""])
+def test_a_name_that_no_connector_may_have_is_refused_wherever_it_is_given(client, name):
+    config = {"name": name, "connector.class": "FileStreamSource", "topic": "t"}
+    answer = client.post("/connectors", json={"name": name, "config": config})
+    assert answer.status_code == 400
+    said = client.put("/connector-plugins/FileStreamSource/config/validate", json=config).json()
+    assert [each["value"]["name"] for each in said["configs"] if each["value"]["errors"]] == ["name"]
+    assert client.get("/connectors").json() == []
+
+
+@pytest.mark.parametrize("name", ["a b", "größe", "订单", "a.b", "...", "a/b", "👍"])
+def test_other_names_are_as_in_kafka(client, name):
+    config = {"name": name, "connector.class": "FileStreamSource", "topic": "t"}
+    assert client.post("/connectors", json={"name": name, "config": config}).status_code == 201
 
 
 def test_more_tasks_than_a_topic_has_partitions_are_no_configuration(client):
