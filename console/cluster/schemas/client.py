@@ -13,6 +13,7 @@ import httpx2
 from console.cluster.schemas.configuration import PREFIX, RegistryAddress
 from console.kit.common.bounded_http import client_options
 from console.kit.common.current_cluster import bound, current_cluster, here
+from console.kit.common.outbound import AddressRefusedError, refusal_of
 from console.kit.common.owned_files import FileError
 from console.kit.gateway.connection.identity import refuse_of_other, remembered
 from console.kit.gateway.errors import GatewayError, RefusedError
@@ -44,7 +45,7 @@ class RegistryClient:
         """`meant`: the id of the cluster that the registry is to be of; empty: it is not known."""
         self._address, self._now_s, self._meant = address, now_s, meant
         try:
-            options: dict[str, Any] = dict(client_options(address.authority_file, ANSWER_BYTES_MAX))
+            options: dict[str, Any] = dict(client_options(address.authority_file, ANSWER_BYTES_MAX, refusal_of))
         except (OSError, ssl.SSLError) as error:
             raise RegistryAwayError(f"{address.authority_file} cannot be used: {error}") from error
         self._client = httpx2.Client(**options | ({"transport": transport} if transport else {}))
@@ -88,7 +89,7 @@ class RegistryClient:
                 headers={"Accept": f"{_KIND}, application/json"} | ({} if body is None else {"Content-Type": _KIND}),
             )
             return self._client.send(request, auth=login or httpx2.USE_CLIENT_DEFAULT)
-        except (httpx2.HTTPError, httpx2.InvalidURL, FileError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, FileError, AddressRefusedError) as error:
             raise self._away(f"{type(error).__name__} {error!s:.200}".strip()) from error
 
     def _read(self, answer: httpx2.Response) -> Any:

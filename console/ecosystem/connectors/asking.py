@@ -8,12 +8,16 @@ import asyncio
 import ssl
 import threading
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpcore2
 import httpx2
+
+from console.kit.common.outbound import AddressRefusedError, checked_addresses
 
 #: From the first byte asked to the last byte answered. Connect itself gives up after 90 s; nobody waits so long here.
 DEADLINE_S = 8.0
@@ -69,7 +73,7 @@ async def _bounded(client: httpx2.AsyncClient, question: Question, deadline_s: f
     try:
         async with asyncio.timeout(deadline_s):
             return await _asked(client, question)
-    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout) as error:
+    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, AddressRefusedError) as error:
         raise NotAskedError(_why(error)) from None
     except TimeoutError:
         raise NoAnswerError(f"no answer within {deadline_s:g} s") from None
@@ -112,7 +116,22 @@ def _client(authority_file: Path | None) -> httpx2.AsyncClient:
     context = ssl.create_default_context(cafile=str(authority_file) if authority_file else None)
     limits = httpx2.Limits(max_connections=64, max_keepalive_connections=16)
     timeout = httpx2.Timeout(DEADLINE_S, connect=CONNECT_S)
-    return httpx2.AsyncClient(verify=context, limits=limits, timeout=timeout, trust_env=False, follow_redirects=False)
+    transport = httpx2.AsyncHTTPTransport(verify=context, limits=limits, trust_env=False)
+    # It has no word of its own for who makes the sockets.
+    transport._pool._network_backend = _CheckedSockets()
+    return httpx2.AsyncClient(transport=transport, timeout=timeout, trust_env=False, follow_redirects=False)
+
+
+class _CheckedSockets(httpcore2.AnyIOBackend):
+    """A Kafka Connect is typed on the page of a cluster: where no cluster is, it is not either."""
+
+    async def connect_tcp(self, host: str, port: int, *rest: Any, **more: Any) -> httpcore2.AsyncNetworkStream:
+        """Raises AddressRefusedError."""
+        *others, last = await asyncio.to_thread(checked_addresses, host, port)
+        for address in others:
+            with suppress(httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                return await super().connect_tcp(address, port, *rest, **more)
+        return await super().connect_tcp(last, port, *rest, **more)
 
 
 def _run(asked: Coroutine[Any, Any, T]) -> T:

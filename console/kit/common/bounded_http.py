@@ -12,6 +12,7 @@ import httpcore2
 import httpx2
 
 from console.kit.common.deadline_sockets import ENDS, DeadlineBackend
+from console.kit.common.outbound import AddressRule
 
 #: For connecting, and for each pause within an answer.
 TIMEOUT_S = 5.0
@@ -25,10 +26,10 @@ class OversizedAnswerError(httpx2.TransportError):
 
 
 class BoundedTransport(httpx2.BaseTransport):
-    def __init__(self, context: ssl.SSLContext, bytes_max: int):
+    def __init__(self, context: ssl.SSLContext, bytes_max: int, rule: AddressRule | None):
         self._inner, self._bytes_max = httpx2.HTTPTransport(verify=context), bytes_max
         # It has no word of its own for who makes the sockets.
-        self._inner._pool = httpcore2.ConnectionPool(context, network_backend=DeadlineBackend(), **_POOL)
+        self._inner._pool = httpcore2.ConnectionPool(context, network_backend=DeadlineBackend(rule), **_POOL)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """The whole answer. Compressed ones are refused: how much they hold is not to be seen from outside."""
@@ -57,10 +58,13 @@ def _bounded(pieces: Iterable[bytes], bytes_max: int) -> Iterator[bytes]:
         yield piece
 
 
-def client_options(authority_file: Path | None, bytes_max: int) -> dict[str, Any]:
-    """For an httpx2 client: no proxy, password or authority comes from the environment."""
+def client_options(authority_file: Path | None, bytes_max: int, rule: AddressRule | None = None) -> dict[str, Any]:
+    """For an httpx2 client: no proxy, password or authority comes from the environment.
+
+    `rule` says which IP addresses are connected to; what it refuses raises AddressRefusedError. None: any.
+    """
     context = _context_of(authority_file, authority_file.stat().st_mtime_ns if authority_file else 0)
-    transport = BoundedTransport(context, bytes_max)
+    transport = BoundedTransport(context, bytes_max, rule)
     return {"transport": transport, "timeout": TIMEOUT_S, "trust_env": False, "follow_redirects": False}
 
 

@@ -6,6 +6,8 @@ import socket
 import time
 from typing import Any
 
+from console.kit.common.outbound import AddressRule, checked_addresses, connect_to_first
+
 #: For each pause within a delivery.
 TIMEOUT_S = 10.0
 #: For all of a delivery.
@@ -17,9 +19,17 @@ REPLY_BYTES_MAX = 1024 * 1024
 class BoundedSmtp(smtplib.SMTP):
     """A server that is slower, or says more, is one that has left: a mail that it took before is not sent again."""
 
-    def __init__(self, host: str, port: int, **tls: Any):
+    def __init__(self, host: str, port: int, rule: AddressRule | None = None, **tls: Any):
+        """`rule` says which IP addresses are connected to; None: any. Raises AddressRefusedError."""
+        self._rule = rule
         self.ends, self.bytes_left = time.monotonic() + DEADLINE_S, REPLY_BYTES_MAX
         super().__init__(host, port, timeout=TIMEOUT_S, **tls)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        """The name that a certificate must have stays `host`, whichever of its addresses is connected to."""
+        connect = super()._get_socket  # type: ignore[misc]  # not in typeshed
+        addresses = checked_addresses(host, port, self._rule) if self._rule else [host]
+        return connect_to_first(addresses, lambda address: connect(address, port, timeout))
 
     def getreply(self) -> tuple[int, bytes]:
         if self.file is None:  # after connecting, and after STARTTLS

@@ -9,12 +9,18 @@ from typing import Any
 import httpcore2
 from httpcore2 import SOCKET_OPTION
 
+from console.kit.common.outbound import AddressRule, checked_addresses, connect_to_first
+
 #: When whatever this thread asks has to be over, on the monotonic clock.
 ENDS: ContextVar[float] = ContextVar("ENDS", default=float("inf"))
 
 
 class DeadlineBackend(httpcore2.SyncBackend):
-    """TCP and TLS; what is read later than `ENDS` is a ReadTimeout."""
+    """TCP and TLS; what is read later than `ENDS` is a ReadTimeout, and no socket goes where `rule` refuses."""
+
+    def __init__(self, rule: AddressRule | None):
+        """`rule` None: an administrator's file names the address, which may be any."""
+        self._rule = rule
 
     def connect_tcp(
         self,
@@ -24,7 +30,12 @@ class DeadlineBackend(httpcore2.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        return _Stream(super().connect_tcp(host, port, timeout, local_address, socket_options))
+        """Raises AddressRefusedError."""
+        connect = super().connect_tcp
+        addresses = checked_addresses(host, port, self._rule) if self._rule else [host]
+        return connect_to_first(
+            addresses, lambda address: _Stream(connect(address, port, timeout, local_address, socket_options))
+        )
 
 
 class _Stream(httpcore2.NetworkStream):

@@ -8,7 +8,8 @@ from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.configuration import RegistryAddress
 from console.ecosystem.connectors.client import ConnectClient
 from console.ecosystem.connectors.configuration import ConnectSettings
-from console.kit.gateway.connection.trial import Step, addresses_of
+from console.kit.common.outbound import AddressRefusedError, checked_addresses
+from console.kit.gateway.connection.trial import Step
 from console.kit.gateway.errors import GatewayError
 from console.shell.fleet.kept import Kept
 
@@ -73,8 +74,8 @@ def _why_not_asked(urls: tuple[str, ...]) -> str:
     for url in urls:
         parts = urlsplit(url)
         try:
-            addresses_of(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-        except ValueError as error:
+            checked_addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+        except (AddressRefusedError, ValueError) as error:  # a port may be no number
             return str(error)
     return ""
 

@@ -17,6 +17,7 @@ from console.signals.alerts.evaluation import Event
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.messages import Told, message_of
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
+from console.signals.alerts.page_channels import MADE_ON_PAGE
 from console.signals.alerts.store import cluster_words, key_of
 
 #: Of what waits for a channel only so much is a test.
@@ -75,7 +76,7 @@ def do_keep_rule(actor: User, plan: Plan, said: Mapping[str, object], confirmati
 
 def do_add_channel(actor: User, name: str, kind: str, settings: Mapping[str, str]) -> None:
     """Add the channel to the file of the rules; the audit keeps its kind alone. Raises ChannelError."""
-    add_channel(django_settings.ALERTS_FILE, name, {"kind": kind, **settings})
+    add_channel(django_settings.ALERTS_FILE, name, {"kind": kind, **settings, MADE_ON_PAGE: True})
     record_event(actor, "add alert channel", "alert", name, None, {"kind": kind})
     _tell()
 

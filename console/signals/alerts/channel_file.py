@@ -14,7 +14,7 @@ class ChannelError(Exception):
     """Why the channel was not added, one sentence without a secret."""
 
 
-def add_channel(path: Path, name: str, settings: Mapping[str, str]) -> None:
+def add_channel(path: Path, name: str, settings: Mapping[str, str | bool]) -> None:
     """Append the channel to the file at `path`, which is made with mode 600 if there is none. Raises ChannelError.
 
     `settings` are those of the file, `kind` among them. The file is replaced only by one that can be read.
@@ -28,7 +28,7 @@ def add_channel(path: Path, name: str, settings: Mapping[str, str]) -> None:
         raise ChannelError(f"{path} cannot be written: {error.strerror}. Nothing was changed.") from None
 
 
-def _add(path: Path, name: str, settings: Mapping[str, str]) -> None:
+def _add(path: Path, name: str, settings: Mapping[str, str | bool]) -> None:
     text = read_private_text(path) if path.exists() else ""
     if name in parse_rules(text).channels:
         raise ChannelError(f"There is a channel {name} already: choose another name.")

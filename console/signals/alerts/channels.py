@@ -22,6 +22,8 @@ class Channel:
     name: str
     kind: str
     settings: Mapping[str, str] = field(repr=False)
+    #: It was made on a page: TLS only, and to no address of this machine or of a cloud's metadata.
+    made_on_page: bool = False
 
     @property
     def is_mail(self) -> bool:

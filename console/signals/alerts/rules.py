@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from console.cluster.charts.measures import CLUSTER, KINDS
 from console.signals.alerts.channels import CHANNEL_KINDS, Channel
+from console.signals.alerts.page_channels import MADE_ON_PAGE, refusal_on_page
 from console.signals.overview.health import Level
 
 RULES_MAX, CHANNELS_MAX, TEXT_LENGTH_MAX = 200, 50, 2_000
@@ -118,9 +119,12 @@ def _channel(name: str, said: Mapping[str, Any]) -> Channel:
         raise RulesError(f"{where}: kind must be one of {', '.join(CHANNEL_KINDS)}.")
     wants = CHANNEL_KINDS[kind]
     keys = wants.needs | wants.may_have
-    _refuse_unknown(said, keys | {"kind"}, where)
+    _refuse_unknown(said, keys | {"kind", MADE_ON_PAGE}, where)
+    made_on_page = said.get(MADE_ON_PAGE, False)
+    if not isinstance(made_on_page, bool):
+        raise RulesError(f"{where}: {MADE_ON_PAGE} must be true or false.")
     settings = {key: _text(said, key, where) for key in keys if key in said}
-    channel = Channel(name, kind, settings)
+    channel = Channel(name, kind, settings, made_on_page)
     if missing := sorted(wants.needs - settings.keys()):
         raise RulesError(f"{where}: {missing[0]} is missing.")
     if channel.is_mail:
@@ -129,6 +133,8 @@ def _channel(name: str, said: Mapping[str, Any]) -> Channel:
         settings.setdefault("url", wants.url)
         if not _is_address(settings["url"]):
             raise RulesError(f"{where}: url must be https://host/…, or http on this machine.")
+    if made_on_page and (refusal := refusal_on_page(channel)):
+        raise RulesError(f"{where}: {refusal}")
     return channel
 
 

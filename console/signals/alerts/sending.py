@@ -7,6 +7,7 @@ import httpx2
 
 from console.kit.common.bounded_http import client_options
 from console.kit.common.bounded_smtp import BoundedSmtp, BoundedSmtpOverTls
+from console.kit.common.outbound import AddressRefusedError, AddressRule, refusal_beyond_this_machine
 from console.signals.alerts.channels import Channel, http_request, mail
 from console.signals.alerts.messages import Message
 
@@ -25,11 +26,17 @@ def send(channel: Channel, message: Message) -> None:
         _send_http(channel, message)
 
 
+def rule_of(channel: Channel) -> AddressRule | None:
+    return refusal_beyond_this_machine if channel.made_on_page else None
+
+
 def _send_http(channel: Channel, message: Message) -> None:
     asked = http_request(channel, message)
     try:
-        with httpx2.Client(**client_options(None, _ANSWER_BYTES_MAX)) as client:
+        with httpx2.Client(**client_options(None, _ANSWER_BYTES_MAX, rule_of(channel))) as client:
             answer = client.request(asked.method, asked.url, headers=dict(asked.headers), content=asked.body)
+    except AddressRefusedError as error:
+        raise NotTakenError(f"its address is refused: {error}") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError, OSError) as error:
         raise NotTakenError(f"it cannot be reached: {type(error).__name__}") from None
     if answer.is_redirect:
@@ -41,18 +48,20 @@ def _send_http(channel: Channel, message: Message) -> None:
 def _send_mail(channel: Channel, message: Message) -> None:
     settings = channel.settings
     host, _, port = settings["server"].rpartition(":")
-    context = ssl.create_default_context()
+    context, rule = ssl.create_default_context(), rule_of(channel)
     try:
         if settings["tls"] == "tls":
-            server: BoundedSmtp = BoundedSmtpOverTls(host, int(port), context=context)
+            server: BoundedSmtp = BoundedSmtpOverTls(host, int(port), rule, context=context)
         else:
-            server = BoundedSmtp(host, int(port))
+            server = BoundedSmtp(host, int(port), rule)
         with server:
             if settings["tls"] == "starttls":
                 server.starttls(context=context)
             if "user" in settings:
                 server.login(settings["user"], settings["password"])
             server.send_message(mail(channel, message))
+    except AddressRefusedError as error:
+        raise NotTakenError(f"its address is refused: {error}") from None
     except smtplib.SMTPResponseException as error:
         raise NotTakenError(f"the mail server answers {error.smtp_code}") from None
     except (smtplib.SMTPException, ssl.SSLError, OSError) as error:

@@ -10,9 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
-from threading import Thread
-from typing import Any
 
 from broker.client.cluster import parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
@@ -22,14 +19,12 @@ from broker.common.errors import BarnabasError
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED, MetadataRequest
 from broker.security.operations import Operation
+from console.kit.common.outbound import AddressRefusedError, checked_addresses
 
 STEP_S = 5.0
 #: Of all servers that were named: the first that answers is enough.
 ALL_S = 20.0
 SERVERS_MAX = 8
-#: By IPv6 a cloud tells its machines their secrets at a private address.
-_METADATA = IPv6Address("fd00:ec2::254")
-_NAT64 = int(IPv6Address("64:ff9b::")) >> 32
 _NEEDED = {Operation.DESCRIBE: "look", Operation.DESCRIBE_CONFIGS: "see settings", Operation.ALTER: "change things"}
 
 
@@ -67,46 +62,6 @@ def try_cluster(bootstrap: str, security: ClientSecurity) -> Trial:
     return found
 
 
-def refusal_of(address: str) -> str:
-    """Why the console does not connect to an IP address; empty: it does."""
-    found = ip_address(address.partition("%")[0])
-    if isinstance(found, IPv6Address):
-        found = _as_ipv4(found) or found
-    if found.is_link_local or found.is_multicast or found.is_unspecified or found == _METADATA:
-        return f"{found} is an address at which no cluster is (link-local, multicast or unspecified)."
-    return ""
-
-
-def _as_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """What it leads to where a network translates: mapped, 6to4, NAT64 (RFC 6052), or of the old compatible form."""
-    if embedded := address.ipv4_mapped or address.sixtofour:
-        return embedded
-    last, prefix = IPv4Address(int(address) & 0xFFFF_FFFF), int(address) >> 32
-    return last if prefix == _NAT64 or (prefix == 0 and int(last) > 1) else None
-
-
-def addresses_of(host: str, port: int) -> list[str]:
-    """All that the name stands for. Raises ValueError, with a sentence."""
-    told: list[tuple[Any, ...]] = []
-    resolver = Thread(target=_resolve, args=(host, port, told), daemon=True)
-    resolver.start()
-    resolver.join(STEP_S)
-    if resolver.is_alive():  # nobody waits for one that hangs, nor does the process's end
-        raise ValueError(f"{host} is not resolved within {STEP_S:.0f} s.")
-    if not told:
-        raise ValueError(f"{host} is no name that can be resolved.")
-    found = list(dict.fromkeys(str(each[4][0]) for each in told))
-    for each in found:
-        if refusal := refusal_of(each):
-            raise ValueError(f"{host}: {refusal}" if each != host else refusal)
-    return found
-
-
-def _resolve(host: str, port: int, told: list[tuple[Any, ...]]) -> None:
-    with suppress(OSError, UnicodeError):
-        told += socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-
-
 class _Server:
     def __init__(self, host: str, port: int, security: ClientSecurity):
         self._host, self._port, self._security = host, port, security
@@ -122,8 +77,8 @@ class _Server:
 
     def _steps(self) -> Iterator[Step]:
         try:
-            addresses = addresses_of(self._host, self._port)
-        except ValueError as error:
+            addresses = checked_addresses(self._host, self._port)
+        except AddressRefusedError as error:
             yield Step("resolve", error=str(error))
             return
         yield Step("resolve", f"{self._host} is {', '.join(addresses[:4])}")

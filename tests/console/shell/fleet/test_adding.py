@@ -9,15 +9,19 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from console.cluster.schemas.client import RegistryAwayError, RegistryClient
+from console.cluster.schemas.configuration import RegistryAddress
+from console.ecosystem.connectors.asking import NotAskedError, Question, ask
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.access.models import ClusterRole
 from console.kit.audit.models import AuditEvent
 from console.kit.common.added_clusters import read_added
 from console.kit.common.clusters_file import ClustersFile
+from console.kit.common.outbound import AddressRefusedError, checked_addresses, refusal_of
 from console.kit.common.reloading import is_asked_to_reload
 from console.kit.gateway.connection import trial
 from console.kit.gateway.connection.client_file import Login, properties_of, security_of
-from console.kit.gateway.connection.trial import addresses_of, refusal_of, try_cluster
+from console.kit.gateway.connection.trial import try_cluster
 from console.kit.gateway.errors import ClientRefusedError
 from tests.console.confirming import digest_in
 from tests.console.shell.fleet.conftest import ALIAS
@@ -285,8 +289,8 @@ class TestTrial:
     def test_whatever_a_name_stands_for_is_looked_at(self, monkeypatch):
         found = [(0, 0, 0, "", (each, 9092)) for each in ("10.0.0.1", "169.254.169.254")]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-        with pytest.raises(ValueError, match=r"kafka\.example: 169\.254\.169\.254"):
-            addresses_of("kafka.example", 9092)
+        with pytest.raises(AddressRefusedError, match=r"kafka\.example: 169\.254\.169\.254"):
+            checked_addresses("kafka.example", 9092)
 
     @pytest.mark.parametrize("address", ["10.0.0.1", "127.0.0.1", "192.168.1.1", "fd00::1", "93.184.216.34"])
     def test_where_clusters_are_is_asked(self, address):
@@ -334,3 +338,13 @@ class silent_server:
             with connection:
                 connection.recv(4_096)
                 connection.sendall(self._says)
+
+
+def test_a_name_that_leads_elsewhere_after_its_trial_is_not_asked(monkeypatch):
+    """DNS rebinding of a Kafka Connect and of a schema registry that were typed on the page of a cluster."""
+    link_local = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: link_local)
+    with pytest.raises(NotAskedError, match="at which no cluster is"):
+        ask(Question("GET", "http://connect.example:8083/"))
+    with pytest.raises(RegistryAwayError, match="at which no cluster is"):
+        RegistryClient(RegistryAddress("http://registry.example:8081")).ask("GET", "subjects")
