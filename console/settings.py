@@ -207,6 +207,7 @@ MIDDLEWARE = [
     "console.shell.web.cluster_path.ClusterMiddleware",
     "console.kit.access.one_time.OneTimePasswordMiddleware",
     "console.shell.web.fresh_pages.FreshPagesMiddleware",
+    "console.shell.web.streamed_files.StreamedFilesMiddleware",
     "console.people.readonly.guard.ReadOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -1,8 +1,9 @@
 """Records of a range as a file, streamed: as many as there are, read only as fast as the browser takes them.
 
 No more is held than one window of a search (`search.py`). Each piece is read within the budget of reading, with what is
-hidden now; every few seconds the person's login and rights are looked at again. A file that ends early is no whole
-answer: the connection breaks off, and the browser or `curl` says so. What could not be read is named in the last line.
+hidden now. The person's login and rights are looked at again before a piece is sent (`shell/web/streamed_files.py`), and
+while none comes. A file that ends early is no whole answer: the connection breaks off, and the browser or `curl` says so.
+What could not be read is named in the last line.
 """
 
 import asyncio
@@ -39,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 FORMATS = {"jsonl": "application/x-ndjson; charset=utf-8", "csv": "text/csv; charset=utf-8"}
 DEFAULT_FORMAT = "jsonl"
-#: How long a person who logged out or lost the right may still be sent records.
+#: How long is read on for a person who logged out or lost the right, while nothing of it is sent.
 RECHECK_SECONDS = 5.0
 #: A browser that takes nothing for so long gives its slot to others.
 STALL_SECONDS = 60.0

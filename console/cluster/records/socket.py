@@ -55,6 +55,8 @@ _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
 class RecordsConsumer(PersonSocket):
     """`/ws/records/?topic=<name>&mode=search|tail&…`, the rest as in the address of the messages tab."""
 
+    #: Records are sent no longer to a person without the right, in a search as in a live tail.
+    recheck_seconds: ClassVar[float] = 2.0
     readers: ClassVar[dict[str, _ReaderOf]] = {"search": SearchReader, "tail": TailReader}
 
     def __init__(self, *arguments: object, **named: object):

@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -22,7 +23,7 @@ from console.kit.live import groups
 
 logger = logging.getLogger(__name__)
 
-#: How long somebody who logged out or lost the role may still listen.
+#: How long somebody who logged out or lost the role may still listen, if no message of the change comes before.
 RECHECK_SECONDS = 30
 #: Looks at the right that may fail one after the other; then the socket is closed.
 FAILED_LOOKS_MAX = 3
@@ -45,6 +46,9 @@ class BrowserGoneError(Exception):
 
 class PersonSocket(AsyncWebsocketConsumer):
     """Subclasses look at `refusal` before anything else, then `begin`; `release` gives back what they hold."""
+
+    #: A subclass that sends what is more than news of the cluster looks more often than RECHECK_SECONDS.
+    recheck_seconds: ClassVar[float] = math.inf
 
     def __init__(self, *arguments: object, **named: object):
         super().__init__(*arguments, **named)
@@ -117,7 +121,7 @@ class PersonSocket(AsyncWebsocketConsumer):
         """A page may stay open for days: log-out, a lost role and a closed account end it too."""
         code, failed = None, 0
         while code is None:
-            await asyncio.sleep(RECHECK_SECONDS)
+            await asyncio.sleep(min(RECHECK_SECONDS, self.recheck_seconds))
             try:
                 code, failed = await self.refusal(), 0
             except Exception:

@@ -17,6 +17,8 @@ from console.cluster.records.query import RecordQuery
 from console.cluster.records.reader_slots import ReaderSlots
 from console.cluster.records.record_export import Export, ExportEndedError
 from console.kit.audit.models import Tally
+from console.shell.web import streamed_files
+from console.shell.web.streamed_files import StreamEndedError
 from console.state.clusters.models import Topic
 
 ADDRESS = "/topics/orders/+records/export/"
@@ -174,6 +176,22 @@ def test_a_person_who_loses_the_role_is_sent_nothing_more(ask, reader, monkeypat
     reader.groups.set([Group.objects.get(name="viewer")])
     with pytest.raises(ExportEndedError, match="rights changed"):
         b"".join(pieces)
+    assert slots.take("another") == ""
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_the_rest_of_a_window_is_not_sent_to_a_person_who_lost_the_role(ask, reader, monkeypatch, slots, form):
+    """All 700 records are in one window: without a look between its pieces all of them would still be sent."""
+    monkeypatch.setattr(streamed_files, "RECHECK_SECONDS", 0)
+    monkeypatch.setattr(record_export, "PIECE_LENGTH", 1)
+    response = ask(f"?format={form}&partition=0")
+    pieces = (piece for piece in response.streaming_content if piece)
+    assert next(pieces)
+    assert next(pieces)
+    reader.groups.set([Group.objects.get(name="viewer")])
+    with pytest.raises(StreamEndedError, match="rights changed"):
+        next(pieces)
+    response.close()
     assert slots.take("another") == ""
 
 

@@ -1,5 +1,6 @@
 """Searching and following over the websocket: bounded, pausable, and only for who may look."""
 
+import asyncio
 import json
 from urllib.parse import quote
 
@@ -313,3 +314,16 @@ async def test_a_tail_of_an_internal_topic_is_for_administrators(cluster, reader
     await websocket.connect()
     assert await websocket.receive_close() == CLOSE_FORBIDDEN
     await (await begun(page(administrator, "tail", topic="connect-status"))).disconnect()
+
+
+async def test_a_live_tail_looks_at_the_right_within_seconds_though_no_message_of_the_change_came(
+    topic, reader, page, cluster, monkeypatch
+):
+    """The right is taken behind the console's back: as when the message of it was lost."""
+    waited: list[float] = []
+    really = asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", lambda seconds, *rest: waited.append(seconds) or really(0.01, *rest))
+    websocket = await begun(page(reader, "tail"))
+    await sync_to_async(reader.groups.clear)()
+    assert await websocket.receive_close() == CLOSE_FORBIDDEN
+    assert max(waited) <= 2
