@@ -1,9 +1,9 @@
 """Records of a range as a file, streamed: as many as there are, read only as fast as the browser takes them.
 
 No more is held than one window of a search (`search.py`). Each piece is read within the budget of reading, with what is
-hidden now. The person's login and rights are looked at again before a piece is sent (`shell/web/streamed_files.py`), and
-while none comes. A file that ends early is no whole answer: the connection breaks off, and the browser or `curl` says so.
-What could not be read is named in the last line.
+hidden now. The person's login and rights are looked at again before a piece is sent (`shell/web/streamed_files.py`),
+and while none comes. A file that ends early is no whole answer: the connection breaks off, and the browser or `curl`
+says so. What could not be read is named in the last line.
 """
 
 import asyncio

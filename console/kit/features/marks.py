@@ -1,5 +1,6 @@
 """The counts behind the entries of the sidebar, for one person."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -8,7 +9,7 @@ from django.contrib.auth.models import User
 from django.template.loader import render_to_string
 from django.utils.module_loading import import_string
 
-from console.kit.access.reach import EVERYTHING
+from console.kit.access.reach import EVERYTHING, Reach
 from console.kit.access.rights import reach_of
 from console.kit.features.declaration import Entry, Mark
 from console.kit.features.listed import features
@@ -31,9 +32,17 @@ def mark_of(entry: Entry, user: User) -> ShownMark | None:
     return _shown(mark, user) if mark else None
 
 
-def marks_html(user: User) -> str:
-    """Render all marks as `user` may see them, to take the place of those on an open page."""
-    marks = [_shown(mark, user) for mark in _MARKS.values()]
+def shared_marks_html(reach: Reach) -> str:
+    """Render the marks that are the same for all people of this reach, to take the place of those on an open page."""
+    return _html(_shown_to(mark, reach) for mark in _MARKS.values() if not mark.is_personal)
+
+
+def personal_marks_html(user: User) -> str:
+    """Render the marks of one person, likewise."""
+    return _html(_shown_to(mark, user) for mark in _MARKS.values() if mark.is_personal)
+
+
+def _html(marks: Iterable[ShownMark]) -> str:
     return "".join(render_to_string("components/mark.html", {"mark": mark}) for mark in marks)
 
 
@@ -43,8 +52,11 @@ def counts_for_all() -> dict[Entry, int]:
 
 
 def _shown(mark: Mark, user: User) -> ShownMark:
-    count = _function(mark.count)(user if mark.is_personal else reach_of(user))
-    return ShownMark(mark.entry.name.lower(), count, mark.words)
+    return _shown_to(mark, user if mark.is_personal else reach_of(user))
+
+
+def _shown_to(mark: Mark, counted_for: User | Reach) -> ShownMark:
+    return ShownMark(mark.entry.name.lower(), _function(mark.count)(counted_for), mark.words)
 
 
 @cache

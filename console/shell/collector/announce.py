@@ -86,7 +86,7 @@ class Announcer:
         counts = counts_for_all()
         if counts != self._counts:
             self._counts = counts
-            send_message(groups.MARKS, {"type": "marks.changed"})
+            send_message(groups.MARKS, {"type": "marks.changed", "version": now_ms()})
 
     def _send(self, renderers: Mapping[str, list[_Renderer]]) -> None:
         with self._lock:

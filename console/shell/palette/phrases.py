@@ -46,7 +46,8 @@ def phrases_of(words: Sequence[str]) -> Iterator[Phrase]:
         if word in _NOUNS:
             yield from _of_kind(_NOUNS[word], words[number + 1], (*words[:number], *words[number + 2 :]))
     for number, word in enumerate(words):
-        yield _phrase(word, (*words[:number], *words[number + 1 :]))
+        if word not in _FILLERS or len(words) == 1:
+            yield _phrase(word, (*words[:number], *words[number + 1 :]))
 
 
 def number_in(word: str) -> int | None:

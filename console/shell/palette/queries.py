@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -24,6 +25,8 @@ from console.shell.palette.places import ACTIONS, PAGES, TABS, VERBS
 
 TEXT_LENGTH_MAX = 250
 SHOWN_MAX = 24
+#: Looks into the database for objects, of two statements at most each, for one text.
+LOOKUPS_MAX = 16
 
 
 #: Where the brokers run elsewhere.
@@ -44,14 +47,15 @@ def find(
 ) -> list[PaletteEntry]:
     """Without a text: where one may go. `views` are those of the person, `clusters` too where there are several."""
     words = text.lower().split()[:WORDS_MAX]
-    entries = [
-        *_clusters(words, clusters),
-        *_views(words, SavedView.objects.none() if views is None else views),
-        *_objects(words, reach),
-        *_places("go to", PAGES, words, reach),
-        *_places("do", ACTIONS if settings.RUNS_BROKERS else _WITHOUT_BROKERS, words, reach),
-    ]
-    return (entries or _rules_of_unknown(words, reach))[:SHOWN_MAX]
+    entries = chain(
+        _clusters(words, clusters),
+        _views(words, SavedView.objects.none() if views is None else views),
+        _objects(words, reach),
+        _places("go to", PAGES, words, reach),
+        _places("do", ACTIONS if settings.RUNS_BROKERS else _WITHOUT_BROKERS, words, reach),
+    )
+    # What would not be shown is not looked for.
+    return list(islice(entries, SHOWN_MAX)) or _rules_of_unknown(words, reach)
 
 
 def _rules_of_unknown(words: list[str], reach: Reach) -> list[PaletteEntry]:
@@ -93,20 +97,26 @@ def _places(kind: str, places: Iterable[Place], words: list[str], reach: Reach) 
 def _objects(words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
     """Objects by their names, and what can be done to those that some words name beside a verb."""
     addresses = set()
+    for phrase, kind, verbs, tabs in islice(_meanings(words), LOOKUPS_MAX):
+        for entry in _of_kind(kind, phrase, verbs, tabs, reach):
+            if entry.address not in addresses:
+                addresses.add(entry.address)
+                yield entry
+
+
+def _meanings(words: list[str]) -> Iterator[tuple[Phrase, ObjectKind, list[Verb], list[Tab]]]:
+    """Yield what the words may mean, with what can be done to such an object: each is one look into the database."""
     for phrase in dict.fromkeys(phrases_of(words)):
-        kinds = list(ObjectKind) if phrase.kind is None else [phrase.kind]
-        for kind in kinds:
-            for entry in _of_kind(kind, phrase, reach):
-                if entry.address not in addresses:
-                    addresses.add(entry.address)
-                    yield entry
+        for kind in ObjectKind if phrase.kind is None else (phrase.kind,):
+            verbs = [] if phrase.is_name_only and kind is not ObjectKind.PRINCIPAL else _verbs_for(kind, phrase)
+            tabs = _tabs_for(phrase) if kind is ObjectKind.TOPIC else []
+            if phrase.is_name_only or verbs or tabs:
+                yield phrase, kind, verbs, tabs
 
 
-def _of_kind(kind: ObjectKind, phrase: Phrase, reach: Reach) -> Iterator[PaletteEntry]:
-    verbs = [] if phrase.is_name_only and kind is not ObjectKind.PRINCIPAL else _verbs_for(kind, phrase)
-    tabs = _tabs_for(phrase) if kind is ObjectKind.TOPIC else []
-    if not (phrase.is_name_only or verbs or tabs):
-        return
+def _of_kind(
+    kind: ObjectKind, phrase: Phrase, verbs: list[Verb], tabs: list[Tab], reach: Reach
+) -> Iterator[PaletteEntry]:
     for thing in find_objects(kind, phrase.name, reach):
         if phrase.is_name_only and thing.address:
             yield PaletteEntry(thing.kind, thing.title, thing.address)

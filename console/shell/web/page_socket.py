@@ -11,20 +11,19 @@ import asyncio
 import json
 import logging
 from collections import deque
+from collections.abc import Mapping
 from urllib.parse import parse_qs
 from weakref import WeakValueDictionary
-
-from channels.db import database_sync_to_async
 
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import CLUSTER, Right
 from console.kit.common.clock import now_ms
 from console.kit.features.listed import features
-from console.kit.features.marks import marks_html
 from console.kit.live import groups
 from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLOSE_UNKNOWN_PAGE, PersonSocket
 from console.kit.live.push import PushedHtml, resync_html
 from console.shell.web.feed import feed_here
+from console.shell.web.marks_board import marks_here
 from console.shell.web.watched import Shown
 
 logger = logging.getLogger(__name__)
@@ -36,6 +35,8 @@ WAITING_MAX = 64
 HINT_SECONDS = 2
 #: What a page shows is taken at most this often.
 SHOWN_SECONDS = 0.5
+#: After counts of the sidebar that could not be drawn.
+MARKS_AGAIN_SECONDS = 5.0
 
 _PAGES = {page.name: page for feature in features() for page in feature.pushed_pages}
 _NEWS_PAGES = [page for page in _PAGES.values() if page.is_only_news]
@@ -88,6 +89,8 @@ class PageConsumer(PersonSocket):
         self.wake = asyncio.Event()
         self.said: str | None = None
         self.has_said = asyncio.Event()
+        self.marks_version: object = None
+        self.has_marks = asyncio.Event()
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""
@@ -101,7 +104,7 @@ class PageConsumer(PersonSocket):
             await self.end(refusal)
         else:
             self.turn = _turns.setdefault(self.scope["user"].pk, asyncio.Lock())
-            self.begin(self.send_waiting(), self.show_rows())
+            self.begin(self.send_waiting(), self.show_rows(), self.show_marks())
 
     async def choose_groups(self) -> tuple[list[str], int | None]:
         """The groups to listen to, or none and the code to close with."""
@@ -158,9 +161,21 @@ class PageConsumer(PersonSocket):
         elif self.hint_timer is None:
             self.hint_timer = asyncio.get_running_loop().call_later(HINT_SECONDS, self.hint)
 
-    async def marks_changed(self, _message: object) -> None:
-        """The counts in the sidebar hang on the person's rights, so each page draws its own."""
-        self.put(await database_sync_to_async(marks_html)(self.scope["user"]))
+    async def marks_changed(self, message: Mapping[str, object]) -> None:
+        """The counts in the sidebar hang on the person's rights: what was said last is drawn, in its turn."""
+        self.marks_version = message.get("version")
+        self.has_marks.set()
+
+    async def show_marks(self) -> None:
+        while True:
+            await self.has_marks.wait()
+            self.has_marks.clear()
+            html = await marks_here().html_for(self.scope["user"], self.reach, self.marks_version)
+            if html is not None:
+                self.put(html)
+            else:
+                await asyncio.sleep(MARKS_AGAIN_SECONDS)
+                self.has_marks.set()
 
     def hint(self) -> None:
         self.hint_timer = None

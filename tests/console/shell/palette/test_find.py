@@ -6,14 +6,16 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 
 from console.cluster.credentials.models import ScramUser
+from console.cluster.records.reader_slots import ReaderSlots
 from console.ecosystem.connectors.models import Connector
 from console.kit.access.models import NameRule
 from console.kit.access.rights import reach_of
 from console.kit.features.verbs import ObjectKind
 from console.processes.models import ManagedProcess
+from console.shell.palette import queries, views
 from console.shell.palette.objects import EACH_MAX
 from console.shell.palette.places import ACTIONS, PAGES, VERBS
-from console.shell.palette.queries import SHOWN_MAX, find
+from console.shell.palette.queries import LOOKUPS_MAX, SHOWN_MAX, find
 from console.state.clusters.models import Broker, Topic
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 
@@ -205,3 +207,39 @@ def test_words_of_a_verb_ask_the_database_a_bounded_number_of_questions(more_obj
         with CaptureQueriesContext(connection) as queries:
             find(text, reach)
         assert len(queries) < 160
+
+
+def test_a_text_costs_no_more_looks_than_its_bound_whatever_its_words_mean(
+    more_objects, administrator, django_assert_max_num_queries
+):
+    reach = reach_of(administrator)
+    for text in ("delete topic orders group a broker 2", "de re mo qu ac us se me", "the of a an in is on to"):
+        with django_assert_max_num_queries(2 * LOOKUPS_MAX + 4):
+            find(text, reach)
+
+
+def test_a_filler_is_no_object_beside_other_words(more_objects, administrator, monkeypatch):
+    looked_for: list[str] = []
+    really = queries.find_objects
+    monkeypatch.setattr(
+        queries, "find_objects", lambda kind, name, reach: looked_for.append(name) or really(kind, name, reach)
+    )
+    assert addresses("reset the offsets of slow-export", administrator)
+    assert not {"the", "of"} & set(looked_for)
+    assert looked_for[0] == "slow-export"
+
+
+def test_what_would_not_be_shown_is_not_looked_for(more_objects, administrator, monkeypatch):
+    monkeypatch.setattr(queries, "SHOWN_MAX", 1)
+    with CaptureQueriesContext(connection) as statements:
+        assert addresses("orders", administrator) == ["/topics/orders/"]
+    assert len(statements) <= 3, [each["sql"] for each in statements]
+
+
+def test_a_person_who_types_in_many_pages_leaves_room_for_others(viewer, operator, client_of, monkeypatch):
+    monkeypatch.setattr(views, "SLOTS", ReaderSlots(slots_max=4, per_person_max=1))
+    views.SLOTS.take(viewer.pk)
+    assert client_of(viewer).get("/find/", {"text": "o"}).status_code == 429
+    assert client_of(operator).get("/find/", {"text": "o"}).status_code == 200
+    views.SLOTS.give_back(viewer.pk)
+    assert client_of(viewer).get("/find/", {"text": "o"}).status_code == 200
