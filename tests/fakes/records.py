@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from console.kit.gateway.records.interface import RecordView
 
-#: (partition, offset) → the record, None at or beyond the end.
+#: (partition, offset) → the record there or the first one behind it, None at or beyond the end.
 Lookup = Callable[[int, int], RecordView | None]
 
 
@@ -31,7 +31,7 @@ class FakeRecordStream:
                 if record is None or len(records) == records_max:
                     continue
                 records.append(record)
-                self._positions[partition] += 1
+                self._positions[partition] = record.offset + 1
                 is_more = True
         return records
 

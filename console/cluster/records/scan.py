@@ -3,6 +3,7 @@
 Works over any RecordStream, one `step` at a time, so that whoever drives it can show progress or give up between.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,6 +22,7 @@ class Stop(StrEnum):
     END = "end reached"
     TIME = "time budget used"
     BYTES = "byte budget used"
+    RECORDS = "more records than expected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class Budget:
     found_max: int
     bytes_max: int
     milliseconds: int
+    read_max: int = sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class Scan:
     ):
         self._stream, self._budget, self._matches, self._now_ms = stream, budget, matches, now_ms
         self._ends, self._next = dict(ends), dict(stream.positions)
+        #: The first record at or behind the end of each partition that showed one: nothing lies before it.
+        self._beyond: dict[int, int] = {}
         self._reading = set(self._ends)
         self._offsets = self._left()
         self._began_ms = now_ms()
@@ -97,6 +102,11 @@ class Scan:
         """Where to go on: the offset after the last record looked at, by partition."""
         return self._next
 
+    @property
+    def resumes(self) -> Mapping[int, int]:
+        """As `positions`; behind the end it is the first record there that was not looked at: a gap is passed over."""
+        return self._next | self._beyond
+
     def step(self) -> list[RecordView]:
         """One read; what was found in it. `stopped` says afterwards whether that was the last."""
         found: list[RecordView] = []
@@ -106,6 +116,7 @@ class Scan:
                 break
             self._next[record.partition] = record.offset + 1
             if record.offset >= self._ends[record.partition]:
+                self._beyond.setdefault(record.partition, record.offset)
                 continue
             self._read += 1
             self._read_bytes += record.held_bytes
@@ -130,6 +141,8 @@ class Scan:
             self.stopped = Stop.BYTES
         elif self._is_late():
             self.stopped = Stop.TIME
+        elif self._read >= self._budget.read_max:
+            self.stopped = Stop.RECORDS
 
     def _is_late(self) -> bool:
         return self._now_ms() - self._began_ms >= self._budget.milliseconds

@@ -2,7 +2,10 @@
 
 It reads window by window from where the query says, back in time for *Newest* and on in time else. Within a window the
 hits of all partitions are put into the order of time. Each window is larger than the one before, so that hits near the
-beginning come at once, and a long search opens few streams.
+beginning come at once, and a long search opens few streams. A window counts offsets, and most of them may hold no
+record (compacted, deleted, of transactions): so it grows by the records that were in it, and on in time the next one
+begins at the next record. Back in time a window that was widened over a gap may reach into records behind it: it is
+then given up after few of them, and tried again narrower.
 """
 
 import sys
@@ -22,9 +25,11 @@ from console.kit.gateway.records.interface import RecordView
 #: What one search may read; it also ends with as many records as a page shows.
 SEARCH_BYTES_MAX = 512 * 1024 * 1024
 SEARCH_MILLISECONDS = 60_000
-#: Offsets of the first window and of the largest, in all partitions of a part together.
+#: Records of the first window and of the largest, in all partitions of a part together.
 WINDOW_FIRST, WINDOW_MAX = 2_000, 100_000
 _WINDOW_GROWTH = 4
+#: Of a window back in time that was given up.
+_WINDOW_SHRINKING = 8
 #: What a window is meant to cost.
 _WINDOW_BYTES, _WINDOW_MILLISECONDS = 16 * 1024 * 1024, 2_000
 #: Hits of one window that are held until it has been read.
@@ -43,10 +48,16 @@ class SearchLimits:
 UNLIMITED = SearchLimits(None, None, None)
 
 
-def next_window(size: int, read_bytes: int, milliseconds: int) -> int:
-    """Return the offsets of the window after one of `size` offsets that cost so many bytes and milliseconds."""
-    growth = min(_WINDOW_GROWTH, _WINDOW_BYTES / max(1, read_bytes), _WINDOW_MILLISECONDS / max(1, milliseconds))
-    return max(1, min(WINDOW_MAX, round(size * growth)))
+def next_window(size: int, read: int, read_bytes: int, milliseconds: int) -> int:
+    """Return the offsets of the window after one of `size` offsets with `read` records of so many bytes, that took so
+    many milliseconds: it is expected to hold WINDOW_MAX records at most."""
+    growth = min(
+        _WINDOW_GROWTH,
+        WINDOW_MAX / max(1, read),
+        _WINDOW_BYTES / max(1, read_bytes),
+        _WINDOW_MILLISECONDS / max(1, milliseconds),
+    )
+    return max(1, round(size * growth))
 
 
 class SearchReader:
@@ -72,6 +83,8 @@ class SearchReader:
         begin = self._range.ends if self._is_newest_first else self._range.starts
         self._low, self._high = dict(begin), dict(begin)
         self._size = WINDOW_FIRST
+        #: Records that the window is expected to hold.
+        self._expected = float(WINDOW_FIRST)
         self._read = self._read_bytes = self._found = 0
         self._began_ms = clock_ms()
         self._notes: dict[str, None] = {}
@@ -138,12 +151,18 @@ class SearchReader:
             sys.maxsize,
             sys.maxsize if self._limits.read_bytes is None else self._limits.read_bytes - self._read_bytes,
             sys.maxsize if self._limits.milliseconds is None else self._limits.milliseconds - spent_ms,
+            self._read_max,
         )
         self._scan, self._close_scan = open_scan(
             self._gateway, self._topic, self._query.committed_only, self._window, budget, self._matches, self._now_ms
         )
         self._window_began_ms = self._now_ms()
         return True
+
+    @property
+    def _read_max(self) -> int:
+        """Records after which a window over a gap is given up; one without a gap is read to its end."""
+        return sys.maxsize if self._size <= WINDOW_MAX else WINDOW_FIRST + round(2 * self._expected)
 
     def _left_of(self, partition: int) -> int:
         if self._is_newest_first:
@@ -154,29 +173,46 @@ class SearchReader:
         self._close_scan()
         self._close_scan, self._scan = lambda: None, None
         progress = scan.progress
-        self._read += progress.read
         self._read_bytes += progress.read_bytes
+        if scan.stopped == Stop.RECORDS and self._is_newest_first:
+            return self._give_up_window(scan)
+        self._read += progress.read
         if scan.stream_note:
             self._notes.setdefault(scan.stream_note)
-        self._size = next_window(self._size, progress.read_bytes, self._now_ms() - self._window_began_ms)
+        took_ms = self._now_ms() - self._window_began_ms
+        passed = self._size if scan.stopped != Stop.RECORDS else self._passed(scan)
+        self._size = next_window(passed, progress.read, progress.read_bytes, took_ms)
+        self._expected = progress.read * self._size / passed
         self._move_on(scan)
         is_cut, records = bool(self._cut), self._take_kept()
         is_full = self._limits.found is not None and self._found >= self._limits.found
         is_all = not any(self._left_of(each) for each in self._range.starts)
         stop = Stop.END if is_all else Stop.LIMIT if is_full else Stop.BYTES if is_cut else scan.stopped
-        if is_all or stop != Stop.END:
+        if is_all or stop not in (Stop.END, Stop.RECORDS):
             return replace(self._end(stop or Stop.END), records=records)
         return Turn(records, self._progress(None), note=self._note, waits=scan.waits)
+
+    def _passed(self, scan: Scan) -> int:
+        """Offsets of the window that were looked at, on in time."""
+        starts, ends = self._window.starts, self._window.ends
+        return max(1, sum(min(ends[each], scan.positions[each]) - start for each, start in starts.items()))
+
+    def _give_up_window(self, scan: Scan) -> Turn:
+        """It reaches into more records than the gap before it let expect; what was found is found again."""
+        self._size = max(WINDOW_FIRST, self._size // _WINDOW_SHRINKING)
+        self._kept, self._cut, self._held_bytes = [], set(), 0
+        return Turn((), self._progress(None), note=self._note, waits=scan.waits)
 
     def _move_on(self, scan: Scan) -> None:
         """What was looked at of each partition of the window. Hits that were cut off are looked for again."""
         for each, end in self._window.ends.items():
-            start, position = self._window.starts[each], min(end, scan.positions[each])
+            start, position = self._window.starts[each], scan.resumes[each]
             kept = [record.offset for record in self._kept if record.partition == each]
             if self._is_newest_first:
                 if position >= end:  # else what lies behind it was not looked at
                     self._low[each] = start if each not in self._cut else min(kept, default=end)
             else:
+                position = min(position, self._range.ends[each])
                 self._high[each] = position if each not in self._cut else max(kept, default=start - 1) + 1
 
     # -- hits

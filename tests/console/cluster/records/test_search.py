@@ -1,6 +1,8 @@
 """A search says which records it has looked at and which not, offers to go on, and has its hits in order of time."""
 
+from bisect import bisect_left
 from datetime import UTC, datetime
+from random import Random
 
 import pytest
 
@@ -254,11 +256,107 @@ def test_offsets_without_records_are_not_called_records():
 
 
 def test_windows_grow_while_they_are_cheap_and_shrink_where_records_are_large():
-    assert next_window(2_000, 10_000, 10) == 8_000
-    assert next_window(100_000, 10_000, 10) == search.WINDOW_MAX
-    assert next_window(8_000, 64 * 1024 * 1024, 100) == 2_000
-    assert next_window(8_000, 1, 20_000) == 800
-    assert next_window(1, 10**12, 1) == 1
+    assert next_window(2_000, 2_000, 10_000, 10) == 8_000
+    assert next_window(100_000, 100_000, 10_000, 10) == search.WINDOW_MAX
+    assert next_window(8_000, 8_000, 64 * 1024 * 1024, 100) == 2_000
+    assert next_window(8_000, 8_000, 1, 20_000) == 800
+    assert next_window(1, 1, 10**12, 1) == 1
+
+
+def test_a_window_grows_over_offsets_without_records_as_if_they_were_not_there():
+    assert next_window(100_000, 0, 0, 10) == 400_000
+    assert next_window(10**9, 3, 100, 10) == 4 * 10**9
+    assert next_window(1_000_000, 200_000, 1, 10) == 500_000
+
+
+class SparseLog(Log):
+    """Of each partition some offsets are left, as compaction and deletion leave them."""
+
+    def __init__(self, offsets: dict[int, list[int]], end: int):
+        super().__init__({p: [RecordView(p, n, n, b"k-%d" % n, b"v") for n in kept] for p, kept in offsets.items()})
+        self.offsets, self.end, self.looked_up = offsets, end, 0
+
+    def record_spans(self, topic, committed_only):
+        return {each: OffsetSpan(0, self.end) for each in self.partitions}
+
+    def open_records(self, topic, starts, committed_only):
+        self.streams.append(dict(starts))
+
+        def lookup(partition, offset):
+            self.looked_up += 1
+            at = bisect_left(self.offsets[partition], offset)
+            return self.partitions[partition][at] if at < len(self.offsets[partition]) else None
+
+        return SparseStream(lookup, starts, self.end)
+
+
+class SparseStream(FakeRecordStream):
+    """A log keeps its last batch, though it may be empty: a reader gets to the end (`end`)."""
+
+    def __init__(self, lookup, starts, end: int):
+        super().__init__(lookup, starts)
+        self.end = end
+
+    def read(self, timeout_seconds, records_max):
+        records = super().read(timeout_seconds, records_max)
+        if len(records) < records_max:
+            self._positions |= dict.fromkeys(self._positions.keys() - self._dropped, self.end)
+        return records
+
+
+BILLION = 10**9
+
+
+@pytest.mark.parametrize("place", ["newest", "oldest"])
+@pytest.mark.parametrize(
+    "kept",
+    [
+        list(range(0, BILLION, 10**6)),
+        list(range(1_000)),
+        list(range(BILLION - 1_000, BILLION)),
+        [*range(500), *range(BILLION // 2, BILLION // 2 + 500)],
+        [BILLION - 1],
+    ],
+    ids=["spread evenly", "at the beginning", "at the end", "in two places", "the last one"],
+)
+def test_a_search_over_a_billion_offsets_and_a_thousand_records_opens_few_streams(place, kept, monkeypatch):
+    monkeypatch.setattr(search, "WINDOW_FIRST", 2_000)
+    log = SparseLog({0: kept}, BILLION)
+    limits = SearchLimits(None)
+    found, last = searched(log, RecordQuery(place=place, search="k-", searched="any"), limits)
+    assert sorted(each.offset for each in found) == kept
+    assert len({each.offset for each in found}) == len(found)
+    assert f"Searched all {BILLION:,} offsets: {len(kept):,} found." in last.summary
+    assert len(log.streams) <= 32
+    assert log.looked_up <= 20 * 1_000
+
+
+@pytest.mark.parametrize("place", ["newest", "oldest"])
+def test_many_records_behind_a_gap_are_not_read_as_one_window(place, monkeypatch):
+    """Back in time the window that has grown over the gap reaches far into them: it is given up, not read."""
+    monkeypatch.setattr(search, "WINDOW_FIRST", 200)
+    monkeypatch.setattr(search, "WINDOW_MAX", 2_000)
+    dense = list(range(60_000))
+    log = SparseLog({0: dense if place == "newest" else [BILLION - 1 - each for each in reversed(dense)]}, BILLION)
+    found, _ = searched(log, RecordQuery(place=place, search="k-", searched="any", limit=50))
+    ordered = log.offsets[0][::-1] if place == "newest" else log.offsets[0]
+    assert [each.offset for each in found] == ordered[:50]
+    assert log.looked_up < 20_000
+
+
+@pytest.mark.parametrize("place", ["newest", "oldest"])
+def test_gaps_of_every_size_lose_no_hit_and_repeat_none(place, monkeypatch):
+    monkeypatch.setattr(search, "WINDOW_MAX", 100)
+    random, offset, kept = Random(7), 0, {0: [], 1: []}
+    for _ in range(2_000):
+        offset += random.choice([1, 1, 1, 1, 7, 300, 20_000])
+        kept[random.choice([0, 0, 1])].append(offset)
+    found, last = searched(
+        SparseLog(kept, offset + 1), RecordQuery(place=place, search="k-", searched="any"), SearchLimits(None)
+    )
+    assert sorted(places(found)) == [(p, n) for p, offsets in kept.items() for n in offsets]
+    assert last.offers == ()
+    assert "They hold 2,000 records." in last.summary
 
 
 def test_a_search_of_many_partitions_reads_each_of_them_a_little():
