@@ -204,6 +204,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "console.kit.access.idle.IdleMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "console.kit.common.zones.ZoneMiddleware",
     "console.shell.web.cluster_path.ClusterMiddleware",
     "console.kit.access.one_time.OneTimePasswordMiddleware",
     "console.shell.web.fresh_pages.FreshPagesMiddleware",

@@ -14,11 +14,6 @@ function begin(form, panel) {
 
   function address(base) {
     const fields = new FormData(form);
-    const range = fields.get("range");
-    fields.delete("range");
-    if (range !== "time") { fields.delete("moment"); fields.delete("until"); }
-    if (range === "time" && fields.get("moment")) fields.set("place", "time");
-    else if (range && range !== "time") fields.set("last", range);
     const query = new URLSearchParams([...fields].filter(([, value]) => value !== ""));
     return `${base}?${query}`;
   }
@@ -26,7 +21,6 @@ function begin(form, panel) {
   async function count() {
     counting.abort();
     counting = new AbortController();
-    form.classList.toggle("is-range", form.elements.range.value === "time");
     part("export-count").textContent = "Counting…";
     const { signal } = counting;
     try {

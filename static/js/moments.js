@@ -1,7 +1,22 @@
-// A moment is typed in UTC, as all are shown; a browser's own field knows no zone, so the one beside it travels.
+// A time is typed in the zone in which all are shown; the hidden field beside it travels, in ISO 8601 with its zone.
 
-document.querySelectorAll("input[data-moment]").forEach((field) => {
-  const hidden = field.form.elements[field.dataset.moment];
-  if (hidden.value) field.value = new Date(hidden.value).toISOString().slice(0, field.step && field.step !== "60" ? 23 : 16);
-  field.addEventListener("input", () => { hidden.value = field.value ? `${field.value}Z` : ""; });
-});
+import { readTime, writeForField } from "./times.js";
+
+const HOW = "Write a time as 2026-11-28 14:05, or as now-10m.";
+const fields = () => document.querySelectorAll("input[data-moment]");
+const hiddenOf = (field) => field.form.elements[field.dataset.moment];
+
+function show() {
+  fields().forEach((field) => {
+    const ms = Date.parse(hiddenOf(field).value);
+    if (!Number.isNaN(ms)) field.value = writeForField(ms);
+  });
+}
+
+fields().forEach((field) => field.addEventListener("input", () => {
+  const iso = field.value.trim() ? readTime(field.value) : "";
+  field.setCustomValidity(iso === null ? HOW : "");
+  hiddenOf(field).value = iso ?? "";
+}));
+document.addEventListener("zone:changed", show);
+show();

@@ -140,10 +140,6 @@ function begin() {
     part("pause").setAttribute("aria-pressed", isPaused);
   }
 
-  // Another place to begin takes the place of "the last 5 minutes".
-  filters?.addEventListener("input", ({ target }) => {
-    if (target.name === "place" || target.dataset.moment) filters.elements.last.value = "";
-  });
   part("pause").addEventListener("click", () => {
     if (!socket) return;
     setPaused(!isPaused);

@@ -1,4 +1,6 @@
-// Light, dark or as the system says. Kept in a cookie, so that the server draws the page in it and nothing flickers.
+// Light, dark or as the system says.
+
+import { keepChoice } from "./cookies.js";
 
 const NEXT = { system: "light", light: "dark", dark: "system" };
 const YEAR_SECONDS = 365 * 24 * 3600;
@@ -13,9 +15,7 @@ document.addEventListener("click", (event) => {
   const theme = NEXT[now()];
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  const secure = location.protocol === "https:" ? "; Secure" : "";
-  const path = new URL("../..", document.querySelector("link[rel=icon]").href).pathname; // above static/img/
-  document.cookie = `barnabas_theme=${theme}; Path=${path}; SameSite=Lax; Max-Age=${theme === "system" ? 0 : YEAR_SECONDS}${secure}`;
+  keepChoice("barnabas_theme", theme, theme === "system" ? 0 : YEAR_SECONDS);
   show();
 });
 show();

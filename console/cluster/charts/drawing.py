@@ -31,6 +31,8 @@ class DrawnPanel:
     panel: Panel
     chart: TimeChart
     marks: tuple[Mark, ...]
+    #: The route of a page that has more of it.
+    link: str = ""
 
     @property
     def summary(self) -> str:

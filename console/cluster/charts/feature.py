@@ -28,7 +28,7 @@ FEATURE = Feature(
         Read(
             "charts",
             "charts",
-            "What is charted of the cluster, over a span: `span`, or `since` and `until`",
+            "What is charted of the cluster, over a range: `last` (as `6h`), or `from` and `to`",
             after="alerts",
         ),
         Read("topics/{name}/charts", "topic-charts", "What is charted of a topic"),

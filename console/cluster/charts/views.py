@@ -21,7 +21,7 @@ from console.cluster.charts.panels import (
     server_panels,
     topic_panels,
 )
-from console.cluster.charts.spans import SPANS, ChartQuery
+from console.cluster.charts.spans import ChartQuery
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.clock import now_ms
@@ -103,9 +103,10 @@ def charts_page(
     changes: QuerySet[Change],
 ) -> HttpResponseBase:
     """What whoever asks may see, which the caller has made sure of, over the span that is asked for."""
-    query, at_ms = ChartQuery.parse(request.GET), now_ms()
+    at_ms = now_ms()
+    query = ChartQuery.parse(request.GET, at_ms)
     if wants_csv(request):
         return csv_response(request, "charts", table.TITLES, table.rows(panels, query, at_ms))
     from_ms, to_ms = query.range_ms(at_ms)
     charts = draw(panels, changes.filter(at_ms__gte=from_ms, at_ms__lte=to_ms), query, at_ms)
-    return render(request, template, {"query": query, "spans": SPANS, "charts": charts, **context})
+    return render(request, template, {"query": query, "charts": charts, **context})

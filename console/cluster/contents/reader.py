@@ -12,6 +12,7 @@ from console.cluster.records.reading import OffsetRange, RecordSource, find_rang
 from console.cluster.records.scan import Budget
 from console.cluster.records.turns import Turn
 from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.records.interface import OffsetSpan
 
 BYTES_MAX = 256 * 1024 * 1024
 MILLISECONDS = 60_000
@@ -33,8 +34,8 @@ class ContentsReader:
         self, gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery, window: Window
     ):  # fmt: skip
         offsets = find_range(gateway, topic, partition_count, _query_of(query, window))
-        if window.since is None:
-            offsets = replace(offsets, starts=newest_starts(offsets.spans, window.count))
+        if window.range.start is None:
+            offsets = replace(offsets, starts=newest_starts(_bounded(offsets), window.count))
         self._silent = list(offsets.silent)
         budget = Budget(window.count, BYTES_MAX, MILLISECONDS)
         self._batches = _batches(gateway, topic, offsets)
@@ -54,12 +55,13 @@ class ContentsReader:
         return CountedTurn((), self._scan.progress, ended=str(self._scan.stopped), found=found)
 
 
+def _bounded(offsets: OffsetRange) -> dict[int, OffsetSpan]:
+    return {each: OffsetSpan(span.first, offsets.ends[each]) for each, span in offsets.spans.items()}
+
+
 def _query_of(query: RecordQuery, window: Window) -> RecordQuery:
     """Of what the address says only these count: a search would count what matches it."""
-    asked = RecordQuery(partition=query.partition, committed_only=query.committed_only)
-    if window.since is None:
-        return replace(asked, place="oldest")
-    return replace(asked, place="time", moment=window.since)
+    return RecordQuery("oldest", range=window.range, partition=query.partition, committed_only=query.committed_only)
 
 
 def _batches(gateway: RecordSource, topic: str, offsets: OffsetRange) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from django.http import QueryDict
 
-from console.kit.common.clock import moment_of
+from console.kit.common.clock import now_ms
+from console.kit.common.time_range import ANY_TIME, TimeRange
 from console.kit.gateway.records.interface import OffsetSpan
 
 COUNTS = (1_000, 10_000, 100_000)
@@ -14,21 +15,26 @@ COUNTS = (1_000, 10_000, 100_000)
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The newest `count` records, or those from a moment on, at most `count`."""
+    """The newest `count` records, or the first of a range that begins somewhere, at most `count`."""
 
     count: int = COUNTS[1]
-    since: datetime | None = None
+    range: TimeRange = ANY_TIME
 
     @classmethod
     def parse(cls, parameters: QueryDict) -> "Window":
         """Nonsense counts as not asked."""
         count = next((each for each in COUNTS if parameters.get("count") == str(each)), COUNTS[1])
-        return cls(count, moment_of(parameters.get("since", "")))
+        return cls(count, TimeRange.parse(parameters, now_ms()))
 
     def __str__(self) -> str:
-        if self.since is None:
-            return f"the newest {self.count:,} offsets"
-        return f"up to {self.count:,} records from {self.since:%Y-%m-%d %H:%M} on"
+        until = f" before {_written(self.range.end)}" if self.range.end else ""
+        if self.range.start is None:
+            return f"the newest {self.count:,} offsets{until}"
+        return f"up to {self.count:,} records from {_written(self.range.start)} on{until}"
+
+
+def _written(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def newest_starts(spans: Mapping[int, OffsetSpan], count: int) -> dict[int, int]:

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.cluster.charts.spans import SPANS, ChartQuery
+from console.cluster.charts.spans import ChartQuery
 from console.cluster.past.bands import LENGTH, Band, bands, colours, partitions_of
 from console.cluster.past.queries import known_of, unseen_within
 from console.kit.access.reach import Resource
@@ -25,8 +25,9 @@ TITLES = ("partition", "from_ms", "until_ms", "leader", "isr")
 def bands_of_topic(request: HttpRequest, name: str) -> HttpResponseBase:
     """Also of a topic that is there no more."""
     require_on(request.user, Resource.TOPIC, name, Right.VIEW)
-    query = ChartQuery.parse(request.GET)
-    from_ms, to_ms = query.range_ms(now_ms())
+    at_ms = now_ms()
+    query = ChartQuery.parse(request.GET, at_ms)
+    from_ms, to_ms = query.range_ms(at_ms)
     known = known_of(name, from_ms, to_ms)
     if not known and not Topic.objects.filter(name=name).exists():
         raise Http404(f"There was no topic {name} in that time, and there is none now.")
@@ -40,7 +41,6 @@ def bands_of_topic(request: HttpRequest, name: str) -> HttpResponseBase:
     context = {
         "name": name,
         "query": query,
-        "spans": SPANS,
         "page": page,
         "colours": sorted(colours(drawn).items()),
         "drawn": _drawn(drawn),

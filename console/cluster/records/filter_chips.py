@@ -25,14 +25,8 @@ def chips_of(parameters: QueryDict, query: RecordQuery) -> list[FilterChip]:
 
 
 def _set(query: RecordQuery) -> Iterator[tuple[str, tuple[str, ...]]]:
-    if query.last:
-        yield f"last {query.last}", ("last",)
-    elif query.place == "offset":
+    if query.place == "offset":
         yield f"from offset {grouped(query.offset)}", ("place", "offset")
-    elif query.place == "time" and query.moment is not None:
-        yield f"from {query.moment:%Y-%m-%d %H:%M:%S} UTC", ("place", "moment")
-    if query.until is not None:
-        yield f"until {query.until:%Y-%m-%d %H:%M:%S} UTC", ("until",)
     if query.partition is not None:
         yield f"partition {query.partition}", ("partition",)
     if query.search:

@@ -3,15 +3,17 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from django.http import QueryDict
 
 from console.cluster.records.columns import Column, parse_columns
-from console.kit.common.clock import moment_of, now_ms, utc
+from console.kit.common.clock import now_ms
+from console.kit.common.time_range import ANY_TIME, RANGE_NAMES, TimeRange
 from console.kit.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 
-PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
+PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset"}
+#: A link may say it, and a range that begins somewhere means it.
+FROM_TIME = "time"
 SHOWN_AS = {
     "auto": "auto",
     "string": "string",
@@ -28,18 +30,15 @@ SEARCHED = {
     "cel": "CEL filter",
 }
 LIMITS = (25, 50, 100, 200)
-#: Seconds back from now.
-LASTS = {"5m": 300, "15m": 900, "1h": 3_600, "24h": 86_400}
+LENGTHS = {"5m": "5 min", "15m": "15 min", "1h": "1 h", "24h": "24 h"}
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "place": tuple(PLACES),
+    "place": (*PLACES, FROM_TIME),
     "shown": tuple(SHOWN_AS),
     "searched": tuple(SEARCHED),
     "limit": tuple(map(str, LIMITS)),
-    "last": tuple(LASTS),
     "uncommitted": ("on",),
     "continued": ("on",),
 }
-_MOMENTS = ("moment", "until")
 _NUMBERS = ("offset", "partition")
 #: `format` is the file's; `topic` and `mode` are the websocket's.
 _OTHERS = ("search", "cursor", "column", "format", "topic", "mode")
@@ -58,14 +57,11 @@ class RecordQuery:
 
     place: str = "newest"
     offset: int = 0
-    moment: datetime | None = None
+    #: With a beginning: records are read from there on, unless `place` names an offset.
+    range: TimeRange = ANY_TIME
     #: None: every partition.
     partition: int | None = None
     limit: int = LIMITS[0]
-    #: Records before this time only; None: up to the end.
-    until: datetime | None = None
-    #: A key of LASTS: `moment` is so long ago; empty: it is not.
-    last: str = ""
     shown_as: str = "auto"
     committed_only: bool = True
     search: str = ""
@@ -75,22 +71,20 @@ class RecordQuery:
     #: The search goes on from `cursor`: what lies on its other side has been searched before.
     is_continued: bool = False
     columns: tuple[Column, ...] = ()
-    #: What of the address is not understood, one sentence each.
+    #: What else of the address is not understood, one sentence each.
     problems: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def parse(cls, parameters: QueryDict, at_ms: int | None = None) -> "RecordQuery":
-        """`at_ms`: the time that `last` counts back from; None: now."""
+        """`at_ms`: the time that the range's `last` counts back from; None: now."""
         limit = _number(parameters.get("limit", ""), LIMITS[-1])
         cursor = read_cursor(parameters.get("cursor", ""))
-        last = parameters.get("last", "") if parameters.get("last", "") in LASTS else ""
-        since = utc((now_ms() if at_ms is None else at_ms) - LASTS[last] * 1_000) if last else None
+        chosen = TimeRange.parse(parameters, now_ms() if at_ms is None else at_ms, LENGTHS)
+        place = _one_of(parameters.get("place", ""), {**PLACES, FROM_TIME: ""})
         return cls(
-            place="time" if last else _one_of(parameters.get("place", ""), PLACES),
+            place=place if chosen.start is None or place == "offset" else FROM_TIME,
             offset=_number(parameters.get("offset", ""), _OFFSET_MAX) or 0,
-            moment=since or moment_of(parameters.get("moment", "")),
-            until=moment_of(parameters.get("until", "")),
-            last=last,
+            range=chosen,
             partition=_number(parameters.get("partition", ""), PARTITIONS_PER_TOPIC_MAX),
             limit=limit if limit in LIMITS else LIMITS[0],
             shown_as=_one_of(parameters.get("shown", ""), SHOWN_AS),
@@ -125,13 +119,11 @@ def _problems(parameters: QueryDict) -> Iterator[str]:
         shown = f"{name}={value}"[:_PROBLEM_LENGTH_MAX]
         if name in _CHOICES and value and value not in _CHOICES[name]:
             yield f"{shown} is not known and is ignored. Known values: {', '.join(_CHOICES[name])}."
-        elif name in _MOMENTS and value and moment_of(value) is None:
-            yield f"{shown} is not a time in ISO 8601 with its zone, and is ignored."
         elif name in _NUMBERS and value and _number(value, _OFFSET_MAX) is None:
             yield f"{shown} is not a number, and is ignored."
         elif name == "cursor" and value and not read_cursor(value):
             yield "The cursor is not one of this page, and is ignored."
-        elif name not in (*_CHOICES, *_MOMENTS, *_NUMBERS, *_OTHERS):
+        elif name not in (*_CHOICES, *_NUMBERS, *_OTHERS, *RANGE_NAMES):
             yield f"The parameter {name[:_PROBLEM_LENGTH_MAX]} is not known and is ignored."
 
 

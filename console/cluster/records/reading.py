@@ -3,7 +3,6 @@
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
 
 from console.cluster.records.matching import EVERY_RECORD, Matcher
@@ -64,24 +63,24 @@ def find_range(gateway: RecordSource, topic: str, partition_count: int, query: R
         silent = tuple(each for each in silent if each == query.partition)
     starts = {each: span.first for each, span in spans.items()}
     ends = {each: span.next for each, span in spans.items()}
-    if query.until is not None:
-        ends = _offsets_at(gateway, topic, query.until, spans)
+    if query.range.start_ms is not None:
+        starts = _offsets_at(gateway, topic, query.range.start_ms, spans)
+    if query.range.end_ms is not None:
+        ends = _offsets_at(gateway, topic, query.range.end_ms, spans)
     cursor = {each: _within(spans[each], offset) for each, offset in query.cursor if each in spans}
     if query.place == "newest":
         ends |= {each: min(ends[each], offset) for each, offset in cursor.items()}
     elif cursor:
         starts |= cursor
     elif query.place == "offset":
-        starts = {each: _within(span, query.offset) for each, span in spans.items()}
-    elif query.place == "time" and query.moment is not None:
-        starts = _offsets_at(gateway, topic, query.moment, spans)
+        starts = {each: max(starts[each], _within(span, query.offset)) for each, span in spans.items()}
     ends = {each: max(end, starts[each]) for each, end in ends.items()}
     return OffsetRange(starts, ends, spans, silent)
 
 
-def _offsets_at(gateway: RecordSource, topic: str, moment: datetime, spans: Mapping[int, OffsetSpan]) -> dict[int, int]:
+def _offsets_at(gateway: RecordSource, topic: str, at_ms: int, spans: Mapping[int, OffsetSpan]) -> dict[int, int]:
     """The first offset of that time or later, by partition; the end where there is none."""
-    found = gateway.offsets_at(topic, int(moment.timestamp() * 1000), spans)
+    found = gateway.offsets_at(topic, at_ms, spans)
     return {each: _within(span, found.get(each, span.next)) for each, span in spans.items()}
 
 

@@ -291,7 +291,7 @@ class SearchReader:
 
 def _uncommitted(gateway: RecordSource, topic: str, query: RecordQuery, offsets: OffsetRange) -> int:
     """Return how many offsets lie behind the last stable ones; 0 for a query that reads them, and for an older end."""
-    if not query.committed_only or query.until is not None:
+    if not query.committed_only or query.range.end is not None:
         return 0
     spans = gateway.record_spans(topic, False)
     return sum(max(0, spans[each].next - span.next) for each, span in offsets.spans.items() if each in spans)

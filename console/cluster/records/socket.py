@@ -31,6 +31,7 @@ from console.cluster.records.tail import TailReader
 from console.cluster.records.turns import Reader, Turn
 from console.kit.audit.refusals import REFUSED, count_quietly
 from console.kit.common.current_cluster import bound
+from console.kit.common.time_range import RANGE_NAMES
 from console.kit.gateway.errors import GatewayError
 from console.kit.live import groups
 from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
@@ -176,7 +177,7 @@ class RecordsConsumer(PersonSocket):
         offers = []
         for offer in turn.offers:
             parameters = QueryDict(self.scope["query_string"], mutable=True)
-            beyond = ("moment", "until", "offset") if offer.is_beyond else ()
+            beyond = (*RANGE_NAMES, "offset") if offer.is_beyond else ()
             for name in ("topic", "mode", "last", "continued", *beyond):
                 parameters.pop(name, None)
             if offer.is_continued:

@@ -9,6 +9,7 @@ from console.cluster.records.reading import OffsetRange, RecordSource, find_rang
 from console.cluster.records.scan import note_of, waits_of
 from console.cluster.records.turns import Turn
 from console.kit.common.clock import now_ms
+from console.kit.common.time_range import ANY_TIME
 from console.kit.gateway.records.interface import RecordStream
 
 TAIL_READ_SECONDS = 0.4
@@ -70,7 +71,7 @@ class TailReader:
         return behind
 
     def _look(self) -> OffsetRange:
-        everything = replace(self._query, place="oldest", cursor=(), until=None)
+        everything = replace(self._query, place="oldest", cursor=(), range=ANY_TIME)
         return find_range(self._gateway, self._topic, self._partition_count, everything)
 
     def _open(self, starts: dict[int, int]) -> RecordStream:

@@ -21,7 +21,7 @@ from console.cluster.records.masked_source import hidden_from, source_for
 from console.cluster.records.masking import Path
 from console.cluster.records.metered_source import charge_lookups
 from console.cluster.records.presenters import drawn, offered_columns, record_rows, shown_records, titles
-from console.cluster.records.query import LASTS, LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
+from console.cluster.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.cluster.records.reader_slots import SLOTS
 from console.cluster.records.reading import RecordPage, find_range, read_page
 from console.cluster.records.record_export import (
@@ -227,7 +227,6 @@ def _list_page(
         "views": SHOWN_AS,
         "searched": SEARCHED,
         "limits": LIMITS,
-        "lasts": tuple(LASTS),
         "chips": chips_of(request.GET, query),
         "partitions": range(min(topic.partition_count, PARTITIONS_OFFERED_MAX)),
         "command": _command(topic, query),
@@ -244,7 +243,7 @@ def _hidden(request: UserRequest, topic: Topic) -> tuple[Path, ...]:
 
 def _command(topic: Topic, query: RecordQuery) -> str:
     """Return the command that shows the same, or nothing: kafka-console-consumer cannot begin or end at a time."""
-    if query.place == "time" or query.until is not None:
+    if query.range.start is not None or query.range.end is not None:
         return ""
     is_one, offset = query.partition is not None, {"oldest": "earliest", "offset": str(query.offset)}
     options = {

@@ -4,7 +4,7 @@ from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.cluster.charts.spans import SPANS, ChartQuery
+from console.cluster.charts.spans import ChartQuery
 from console.ecosystem.completeness.delivery_queries import (
     BIN_TITLES,
     READERS_SHOWN,
@@ -37,7 +37,8 @@ def delivery(request: UserRequest) -> HttpResponseBase:
 @require_safe
 def topic_delivery(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
-    query, at_ms, wanted = ChartQuery.parse(request.GET), now_ms(), request.GET.get("reader", "")
+    at_ms, wanted = now_ms(), request.GET.get("reader", "")
+    query = ChartQuery.parse(request.GET, at_ms)
     every = readers(at_ms, reach_of(request.user), topic=topic.name)
     chosen = [each for each in every if not wanted or each.column == wanted]
     if wanted and not chosen:
@@ -54,6 +55,5 @@ def topic_delivery(request: UserRequest, name: str) -> HttpResponseBase:
         "left_out": len(chosen) - len(shown),
         "reader": wanted,
         "query": query,
-        "spans": SPANS,
     }
     return render(request, "completeness/delivery-topic.html", context)

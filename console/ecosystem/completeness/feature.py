@@ -35,7 +35,7 @@ FEATURE = Feature(
         Read(
             "topics/{name}/delivery",
             "topic-delivery",
-            "Expected and received of a topic by produce time: `span`, or `since` and `until`; `reader` chooses",
+            "Expected and received of a topic by produce time: `last` (as `6h`), or `from` and `to`; `reader` chooses",
         ),
     ),
     hooks=(Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.completeness.charted.readings"),),

@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.common.time_range import RANGE_NAMES
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link
 from console.kit.features.table import Table, columns_of
@@ -19,7 +20,7 @@ FEATURE = Feature(
         Table(
             _AUDIT,
             columns_of("Row, Time, Person, Action, Object, Result, Values"),
-            asked=("search", "object", "result", "since", "until"),
+            asked=("search", "object", "result", *RANGE_NAMES),
         ),
     ),
 )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
@@ -11,7 +10,8 @@ from console.kit.audit.chain import Break, End, Verdict, verify
 from console.kit.audit.models import AuditEnd, AuditEvent
 from console.kit.audit.record import THE_END, chain_key, has_chain_key
 from console.kit.audit.sealed_end import ForgedEndError, missing_end, read_end
-from console.kit.common.clock import moment_of
+from console.kit.common.clock import now_ms
+from console.kit.common.time_range import ANY_TIME, TimeRange
 
 RESULTS = ("done", "refused", "failed")
 TITLES = (
@@ -38,8 +38,7 @@ class AuditQuery:
     search: str = ""
     result: str = ""
     object_type: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
+    range: TimeRange = ANY_TIME
 
     @classmethod
     def parse(cls, parameters: QueryDict) -> "AuditQuery":
@@ -48,8 +47,7 @@ class AuditQuery:
             search=parameters.get("search", "").strip()[:249],
             result=result if result in RESULTS else "",
             object_type=parameters.get("object", "")[:50],
-            since=moment_of(parameters.get("since", "")),
-            until=moment_of(parameters.get("until", "")),
+            range=TimeRange.parse(parameters, now_ms()),
         )
 
     @property
@@ -67,10 +65,10 @@ def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
         chosen &= Q(result=query.result)
     if query.object_type:
         chosen &= Q(object_type=query.object_type)
-    if query.since:
-        chosen &= Q(at__gte=query.since)
-    if query.until:
-        chosen &= Q(at__lte=query.until)
+    if query.range.start:
+        chosen &= Q(at__gte=query.range.start)
+    if query.range.end:
+        chosen &= Q(at__lte=query.range.end)
     return AuditEvent.objects.filter(chosen)
 
 

@@ -8,6 +8,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from console.kit.common.clock import now_ms, utc
+from console.kit.common.time_range import iso_of
+from console.kit.common.zones import current_zone
 
 register = template.Library()
 
@@ -144,42 +146,56 @@ def age(at_ms: int) -> str:
 
 
 @register.filter
-def moment(at: int | datetime) -> SafeString | str:
-    """A moment in UTC, the one zone of all pages. Takes ms since the epoch or a datetime."""
-    if not at:
-        return UNKNOWN
-    when = at if isinstance(at, datetime) else utc(at)
-    if when is None:
-        return _beyond(at)
-    return format_html('<time datetime="{}">{}</time>', when.isoformat(), when.strftime("%Y-%m-%d %H:%M:%S UTC"))
+def moment(at: int | datetime | None) -> SafeString | str:
+    """An instant to the second, in the zone of the page. Takes ms since the epoch or a datetime; 0 is unknown."""
+    return _element(at, "s") if at else UNKNOWN
 
 
 @register.filter
 def moment_ms(at_ms: int | None) -> SafeString | str:
     """As `moment`, with milliseconds: records of one second are told apart. The first millisecond of 1970 is one."""
-    return _moment_ms(at_ms, " UTC")
+    return UNKNOWN if at_ms is None else _element(at_ms, "ms")
 
 
 @register.filter
-def time_ms(at_ms: int | None) -> SafeString | str:
-    """As `moment_ms`, for a column whose title names the zone."""
-    return _moment_ms(at_ms, "")
+def moment_minute(at: int | datetime | None) -> SafeString | str:
+    """As `moment`, where seconds are too much."""
+    return _element(at, "min") if at else UNKNOWN
 
 
-def _moment_ms(at_ms: int | None, zone: str) -> SafeString | str:
-    if at_ms is None:
-        return UNKNOWN
-    when = utc(at_ms)
+@register.filter
+def short_moment(at_ms: int) -> SafeString | str:
+    """As `moment`, for a narrow column: the time of day, or the day if it is not today."""
+    return _element(at_ms, "short") if at_ms else UNKNOWN
+
+
+_PRECISIONS = {"s": "seconds", "ms": "milliseconds", "min": "minutes"}
+
+
+def _element(at: int | datetime, form: str) -> SafeString | str:
+    """An element whose text `static/js/times.js` writes in the same way for a page in another zone."""
+    when = at if isinstance(at, datetime) else utc(at)
     if when is None:
-        return _beyond(at_ms)
-    text = f"{when:%Y-%m-%d %H:%M:%S}.{at_ms % 1_000:03d}{zone}"
-    return format_html('<time datetime="{}">{}</time>', when.isoformat(timespec="milliseconds"), text)
+        return _beyond(at)
+    here = _in_zone(when)
+    zone = here.isoformat()[-6:]
+    zone = "UTC" if zone == "+00:00" else zone
+    if form == "short":
+        is_today = here.date() == datetime.fromtimestamp(now_ms() / 1_000, here.tzinfo).date()
+        text = f"{here:%H:%M:%S} {zone}" if is_today else f"{here.date()}"
+    else:
+        text = f"{here.replace(tzinfo=None).isoformat(' ', _PRECISIONS[form])} {zone}"
+    return format_html('<time datetime="{}" data-form="{}">{}</time>', iso_of(when), form, text)
 
 
-@register.filter
-def iso_ms(when: datetime | None) -> str:
-    """For a form and an address; empty for None."""
-    return "" if when is None else when.isoformat(timespec="milliseconds")
+def _in_zone(when: datetime) -> datetime:
+    try:
+        return when.astimezone(current_zone())
+    except OverflowError:
+        return when  # the first or last day of the calendar, which ends in another zone
+
+
+register.filter("iso", iso_of)
 
 
 def _beyond(at_ms: int | datetime) -> str:
@@ -207,18 +223,6 @@ def _written(at_ms: int, form: str) -> str:
 def hour(at_ms: int) -> str:
     """In UTC: the hour that begins then."""
     return _written(at_ms, "%Y-%m-%d %H:%M UTC")
-
-
-@register.filter
-def short_moment(at_ms: int) -> SafeString | str:
-    """As `moment`, for a narrow column: the time of day, or the day if it is not today (in UTC)."""
-    if not at_ms:
-        return UNKNOWN
-    when = utc(at_ms)
-    if when is None:
-        return _beyond(at_ms)
-    text = when.strftime("%H:%M:%S UTC" if day(at_ms) == day(now_ms()) else "%Y-%m-%d")
-    return format_html('<time datetime="{}">{}</time>', when.isoformat(), text)
 
 
 @register.filter

@@ -13,13 +13,14 @@ from console.cluster.placement.queries import placement_facts
 from console.cluster.zookeeper.queries import ensemble_facts
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.clock import now_ms
+from console.kit.common.time_range import TimeRange
 from console.kit.features.declaration import Entry
 from console.kit.features.marks import counts_for_all
 from console.kit.live import groups
 from console.kit.live.audience import listened
 from console.kit.live.changes import ChangeSender
 from console.kit.live.push import resync_html, send_message, send_now
-from console.signals.overview.charts import SPANS, overview_charts
+from console.signals.overview.charts import LENGTHS, overview_charts
 from console.signals.overview.queries import health_within, overview_facts, topic_totals
 from console.signals.overview.samples import newest_sample_ms
 from console.state.clusters.queries import all_brokers, cluster_state
@@ -119,7 +120,7 @@ class Announcer:
         if newest_ms == self._charted_ms:
             return []
         self._charted_ms = newest_ms
-        drawn = [{"span": span, "charts": overview_charts(span)} for span in SPANS]
+        drawn = [{"range": each, "charts": overview_charts(each)} for each in map(TimeRange, LENGTHS)]
         template = "overview/partials/charts.html"
         return [(groups.CLUSTER_OVERVIEW, render_to_string(template, each)) for each in drawn]
 

@@ -1,66 +1,58 @@
 """The charts of the overview, drawn from stored samples."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
-from console.cluster.charts.time_chart import Series, TimeChart, time_chart
+from console.cluster.charts.drawing import DrawnPanel
+from console.cluster.charts.panels import Panel, in_count
+from console.cluster.charts.time_chart import Series, time_chart
 from console.kit.access.reach import EVERYTHING, Reach, Resource
-from console.kit.common.figures import byte_size, grouped, rate
+from console.kit.common.figures import byte_size, rate
+from console.kit.common.time_range import TimeRange, length_ms
 from console.signals.overview.export import StoredSample
-from console.signals.overview.samples import newest_sample_ms
+from console.signals.overview.samples import KEPT_MS, newest_sample_ms
 from console.state.clusters.models import ClusterSample
 from console.state.consumers.access import groups_within
 from console.state.consumers.models import ConsumerGroup, LagSample
 
-#: Word in the address → how much of the past; the first is what the page opens with.
-SPANS = {"1h": 3_600_000, "6h": 6 * 3_600_000}
-SPAN_WORDS = {"1h": "1 hour", "6h": "6 hours"}
+#: What the page offers; these are drawn again with each sample.
+LENGTHS = {"1h": "1 h", "6h": "6 h"}
+DEFAULT = "1h"
+RANGE_MS_MIN = length_ms("5m")
 #: Groups with a line of their own.
 GROUPS_SHOWN = 5
 GROUP_NAME_LENGTH_MAX = 40
 
 
-@dataclass(frozen=True, slots=True)
-class TitledChart:
-    """`note` says what is counted, `link` where there is more of it."""
-
-    title: str
-    note: str
-    link: str
-    chart: TimeChart
-
-    @property
-    def summary(self) -> str:
-        """For who cannot see the lines."""
-        now = ", ".join(f"{line.name} {line.now}" for line in self.chart.lines)
-        return f"{self.title}: highest {self.chart.highest}; now {now}." if now else f"{self.title}: nothing known yet."
-
-
-def overview_charts(span: str, reach: Reach = EVERYTHING) -> list[TitledChart]:
-    """Up to the newest sample; none of them before the first. What only all topics together have is for full reach."""
+def overview_charts(chosen: TimeRange, reach: Reach = EVERYTHING) -> list[DrawnPanel]:
+    """Up to the newest sample or the end of the range; none of them before the first. What only all topics together
+    have is for full reach."""
     newest_ms = newest_sample_ms()
     if not newest_ms:
         return []
-    span_ms = SPANS[span]
-    samples = list(ClusterSample.objects.filter(at_ms__gte=newest_ms - span_ms).order_by("at_ms"))
+    to_ms = newest_ms if chosen.end_ms is None else min(chosen.end_ms, newest_ms)
+    is_length = chosen.last or chosen.start_ms is None
+    from_ms = to_ms - length_ms(chosen.last or DEFAULT) if is_length else chosen.start_ms or 0
+    from_ms = min(max(from_ms, newest_ms - KEPT_MS), to_ms - RANGE_MS_MIN)
+    samples = list(ClusterSample.objects.filter(at_ms__gte=from_ms, at_ms__lte=to_ms).order_by("at_ms"))
+
+    def drawn(title: str, note: str, link: str, say: Callable[[float | None], str], *lines: Series) -> DrawnPanel:
+        return DrawnPanel(Panel(title, note, say, ()), time_chart(lines, to_ms - from_ms, to_ms, say), (), link)
 
     def of(name: str, column: str) -> Series:
         known = ((each.at_ms, getattr(each, column)) for each in samples)
         return Series(name, [(at_ms, value) for at_ms, value in known if value is not None])
 
-    records = time_chart([of("records", "records_per_second")], span_ms, newest_ms, rate)
-    sizes = time_chart([of("bytes", "bytes_per_second")], span_ms, newest_ms, byte_size)
     is_limited = reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP)
     of_all = [] if is_limited else [of("all groups", "lag")]
-    lags = time_chart([*of_all, *_largest_lags(newest_ms - span_ms, reach)], span_ms, newest_ms, _records)
-    unread = TitledChart(
-        "Records not read", f"by consumer groups; the {GROUPS_SHOWN} furthest behind", "consumers", lags
-    )
+    lags = [*of_all, *_largest_lags(from_ms, to_ms, reach)]
+    note = f"by consumer groups; the {GROUPS_SHOWN} furthest behind"
+    unread = drawn("Records not read", note, "consumers", in_count, *lags)
     if is_limited:
         return [unread]
+    records, sizes = of("records", "records_per_second"), of("bytes", "bytes_per_second")
     return [
-        TitledChart("Records in per second", "Kafka's own topics are left out", "topics", records),
-        TitledChart("Bytes in per second", "what the leaders' logs grew by, as they are stored", "brokers", sizes),
+        drawn("Records in per second", "Kafka's own topics are left out", "topics", rate, records),
+        drawn("Bytes in per second", "what the leaders' logs grew by, as they are stored", "brokers", byte_size, sizes),
         unread,
     ]
 
@@ -71,21 +63,20 @@ def sample_rows() -> Iterator[StoredSample]:
     return ClusterSample.objects.order_by("at_ms").values_list(*columns).iterator()
 
 
-def _largest_lags(from_ms: int, reach: Reach) -> list[Series]:
+def _largest_lags(from_ms: int, to_ms: int, reach: Reach) -> list[Series]:
     largest = groups_within(reach).filter(lag__gt=0).order_by("-lag", "name")[:GROUPS_SHOWN]
-    return [Series(_short(group.name), _lag_points(group, from_ms), holds=True) for group in largest]
+    return [Series(_short(group.name), _lag_points(group, from_ms, to_ms), holds=True) for group in largest]
 
 
-def _lag_points(group: ConsumerGroup, from_ms: int) -> list[tuple[int, float]]:
+def _lag_points(group: ConsumerGroup, from_ms: int, to_ms: int) -> list[tuple[int, float]]:
     """With the last one before, which held until the first."""
-    samples = LagSample.objects.filter(group=group)
+    samples = LagSample.objects.filter(group=group, at_ms__lte=to_ms)
     before = samples.filter(at_ms__lt=from_ms).order_by("-at_ms").values_list("at_ms", "lag")[:1]
-    return [*before, *samples.filter(at_ms__gte=from_ms).order_by("at_ms").values_list("at_ms", "lag")]
+    return [
+        *before,
+        *samples.filter(at_ms__gte=from_ms).order_by("at_ms").values_list("at_ms", "lag"),
+    ]
 
 
 def _short(name: str) -> str:
     return name if len(name) <= GROUP_NAME_LENGTH_MAX else f"{name[:GROUP_NAME_LENGTH_MAX]}…"
-
-
-def _records(lag: float | None) -> str:
-    return grouped(None if lag is None else round(lag))

@@ -12,8 +12,10 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, has_right, reach_of, require
 from console.kit.audit.models import AuditEvent
 from console.kit.audit.record import cluster_audited
+from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
-from console.signals.overview.charts import SPAN_WORDS, SPANS, overview_charts, sample_rows
+from console.kit.common.time_range import TimeRange
+from console.signals.overview.charts import DEFAULT, LENGTHS, overview_charts, sample_rows
 from console.signals.overview.export import SAMPLE_TITLES, sample_cells
 from console.signals.overview.exposition import ClusterMetrics
 from console.signals.overview.queries import overview_facts
@@ -29,9 +31,8 @@ def overview(request: HttpRequest) -> HttpResponseBase:
     if wants_csv(request):
         _require_all_topics(reach)
         return csv_response(request, "cluster", SAMPLE_TITLES, sample_cells(sample_rows()))
-    span = request.GET.get("span", "")
-    span = span if span in SPANS else next(iter(SPANS))
-    context = {"span": span, "spans": SPAN_WORDS.items(), "charts": overview_charts(span, reach)}
+    chosen = TimeRange.parse(request.GET, now_ms(), LENGTHS, DEFAULT)
+    context = {"range": chosen, "charts": overview_charts(chosen, reach)}
     if has_right(request.user, Right.ADMINISTER):
         context["recent_actions"] = AuditEvent.objects.filter(cluster=cluster_audited())[:RECENT_ACTIONS]
     return render(request, "overview/overview.html", overview_facts(reach) | context)

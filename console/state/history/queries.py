@@ -1,7 +1,6 @@
 """Reading changes: by time, object and kind."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
@@ -9,16 +8,15 @@ from django.http import QueryDict
 from console.kit.access.filters import within
 from console.kit.access.last_line import marks_kept_from, sentence_within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
-from console.kit.common.clock import moment_of
+from console.kit.common.clock import now_ms
 from console.kit.common.kept_statements import AT_MS, kept_rows
+from console.kit.common.time_range import ANY_TIME, TimeRange
 from console.state.clusters.models import Topic
 from console.state.history.models import TOPIC_KINDS, Change, Kind
 
 RECENT_CHANGES = 8
 #: Unclean elections that health speaks of at a time.
 UNCLEAN_MAX = 100
-#: "What happened at 03:12?" is answered with this much before and after it.
-AROUND = timedelta(minutes=10)
 #: Whose object is a group.
 GROUP_KINDS = (Kind.OFFSETS, Kind.GROUP)
 #: What names users, topics and groups, whatever those are.
@@ -38,9 +36,7 @@ class HistoryQuery:
     #: A part of the object's name, and a person's name.
     object_name: str = ""
     person: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-    around: datetime | None = None
+    range: TimeRange = ANY_TIME
     #: Only this topic: the tab of a topic.
     topic: str = ""
 
@@ -52,19 +48,13 @@ class HistoryQuery:
             kind=kind if kind in Kind.values or (kind == ACTION and sees_audit) else "",
             object_name=parameters.get("object", "").strip()[:249],
             person=parameters.get("person", "").strip()[:150] if sees_audit else "",
-            since=moment_of(parameters.get("since", "")),
-            until=moment_of(parameters.get("until", "")),
-            around=moment_of(parameters.get("around", "")),
+            range=TimeRange.parse(parameters, now_ms()),
             topic=topic,
         )
 
     @property
     def is_narrow(self) -> bool:
         return self != HistoryQuery(topic=self.topic)
-
-    @property
-    def span(self) -> tuple[datetime | None, datetime | None]:
-        return (self.since, self.until) if self.around is None else (self.around - AROUND, self.around + AROUND)
 
 
 def changes_within(reach: Reach) -> QuerySet[Change]:
@@ -89,7 +79,6 @@ def changes_within(reach: Reach) -> QuerySet[Change]:
 def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
     """Newest first."""
     changes = changes_within(reach)
-    since, until = query.span
     if query.topic:
         changes = changes.filter(changes_of_topic(query.topic))
     if query.search:
@@ -102,10 +91,10 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
         changes = changes.filter(Q(object_name__icontains=query.object_name) | Q(topic__icontains=query.object_name))
     if query.person:
         changes = changes.filter(person__icontains=query.person)
-    if since:
-        changes = changes.filter(at_ms__gte=_ms(since))
-    if until:
-        changes = changes.filter(at_ms__lte=_ms(until))
+    if query.range.start_ms is not None:
+        changes = changes.filter(at_ms__gte=query.range.start_ms)
+    if query.range.end_ms is not None:
+        changes = changes.filter(at_ms__lte=query.range.end_ms)
     return changes
 
 
@@ -137,7 +126,3 @@ def told(change: Change, reach: Reach) -> Change:
     if change.kind == Kind.PROCESS:
         change.sentence = sentence_within(reach, change.sentence)
     return change
-
-
-def _ms(moment: datetime) -> int:
-    return int(moment.timestamp() * 1000)

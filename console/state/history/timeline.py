@@ -124,7 +124,6 @@ def chosen_actions(query: HistoryQuery) -> QuerySet[AuditEvent]:
     events = AuditEvent.objects.filter(cluster=cluster_audited()).exclude(action__in=_NO_CHANGES)
     seen = Change.objects.exclude(audit_id=None).order_by("-id").values_list("audit_id", flat=True)[:ATTRIBUTED_MAX]
     events = events.exclude(id__in=set(seen))
-    since, until = query.span
     if query.topic:
         events = events.filter(object_type="topic", object_name=query.topic)
     if query.search:
@@ -134,10 +133,10 @@ def chosen_actions(query: HistoryQuery) -> QuerySet[AuditEvent]:
         events = events.filter(object_name__icontains=query.object_name)
     if query.person:
         events = events.filter(actor_name__icontains=query.person)
-    if since:
-        events = events.filter(at__gte=since)
-    if until:
-        events = events.filter(at__lte=until)
+    if query.range.start:
+        events = events.filter(at__gte=query.range.start)
+    if query.range.end:
+        events = events.filter(at__lte=query.range.end)
     return events
 
 

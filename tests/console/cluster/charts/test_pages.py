@@ -92,7 +92,10 @@ def test_what_happened_stands_on_the_axis_and_cannot_be_markup(looked, viewer, c
         at_ms=now_ms() - MINUTES_MS, kind="isr", object_name="orders", sentence="<script>orders", tone="warning"
     )
     text = client_of(viewer).get("/topics/orders/+charts/?span=15m").content.decode()
-    assert re.search(r'<path class="mark warning" d="M[0-9.]+ 0V120"><title>[^<]*&lt;script&gt;orders</title>', text)
+    assert re.search(
+        r'<path class="mark warning" d="M[0-9.]+ 0V120"><title><time [^>]*>[^<]+</time> · &lt;script&gt;orders</title>',
+        text,
+    )
     assert "<script>orders" not in text
 
 

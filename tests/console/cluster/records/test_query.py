@@ -17,14 +17,14 @@ from console.cluster.records.query import LIMITS, RecordQuery, read_cursor, writ
 def test_nonsense_in_the_address_is_as_nothing_and_told(address):
     parsed = RecordQuery.parse(QueryDict(address))
     assert parsed == RecordQuery()
-    assert len(parsed.problems) == len(address.split("&"))
+    assert len(parsed.problems) + len(parsed.range.problems) == len(address.split("&"))
 
 
 def test_what_the_address_says_is_asked():
     address = "place=time&moment=2026-11-21T03:12:00Z&partition=3&limit=100&shown=hex&uncommitted=on&search= a b "
     query = RecordQuery.parse(QueryDict(address))
     assert (query.place, query.partition, query.limit, query.shown_as) == ("time", 3, 100, "hex")
-    assert (query.committed_only, query.search, query.moment.hour) == (False, "a b", 3)
+    assert (query.committed_only, query.search, query.range.start.hour) == (False, "a b", 3)
     assert query.limit in LIMITS
 
 

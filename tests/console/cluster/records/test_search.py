@@ -11,6 +11,7 @@ from console.cluster.records.key_partition import murmur2, partition_of_key
 from console.cluster.records.query import RecordQuery, read_cursor
 from console.cluster.records.search import SearchLimits, SearchReader, fitting, next_window
 from console.cluster.records.turns import Turn
+from console.kit.common.time_range import TimeRange
 from console.kit.gateway.records.interface import OffsetSpan, RecordView
 from tests.fakes.records import FakeRecordStream
 
@@ -227,7 +228,7 @@ def test_a_range_of_time_bounds_the_search_and_what_lies_around_it_is_offered():
         return datetime.fromtimestamp(at_ms / 1000, UTC)
 
     log = log_of({0: 100})
-    query = RecordQuery(place="time", moment=moment(300), until=moment(500), search="k-", searched="any", limit=200)
+    query = RecordQuery("time", range=TimeRange("", moment(300), moment(500)), search="k-", searched="any", limit=200)
     found, last = searched(log, query)
     assert [each.offset for each in found] == list(range(30, 50))
     assert last.summary == ("Searched 20 of 100 records: 20 found. 30 older and 50 newer records were not searched.")

@@ -99,7 +99,7 @@ def test_a_topics_page_draws_what_was_expected_and_what_came(told, operator, cli
     assert 'class="over" d=""' in html
     assert "expected 10 · received 10" in html
     assert "expected 10 · received 0 · 10 missing" in html
-    assert "place=time&amp;moment=" in html
+    assert "/topics/t/+records/?from=20" in html
     again = page(client_of, operator, ONE, reader="consumed rereads")
     assert 'class="over" d="M' in again
     assert "received 20 · 10 again" in again

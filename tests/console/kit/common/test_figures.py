@@ -63,7 +63,7 @@ def test_a_time_that_no_calendar_has_is_told_as_it_is(show):
 def test_a_moment_carries_its_zone():
     html = moment(datetime(2024, 5, 1, 12, 30, tzinfo=UTC))
 
-    assert html == '<time datetime="2024-05-01T12:30:00+00:00">2024-05-01 12:30:00 UTC</time>'
+    assert html == '<time datetime="2024-05-01T12:30:00.000Z" data-form="s">2024-05-01 12:30:00 UTC</time>'
     assert moment(1_714_566_600_000) == html
 
 

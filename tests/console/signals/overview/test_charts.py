@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from console.kit.common.time_range import TimeRange
 from console.signals.overview.charts import overview_charts
 from console.signals.overview.samples import INTERVAL_MS, KEPT_MS
 from console.state.clusters.models import ClusterSample
@@ -47,7 +48,7 @@ def test_a_sample_holds_rates_and_lag(cluster, look, clock):
 
 
 def test_charts_begin_with_the_first_look(db):
-    assert overview_charts("1h") == []
+    assert overview_charts(TimeRange("1h")) == []
 
 
 def test_the_groups_furthest_behind_have_lines_of_their_own(cluster, look, clock):
@@ -58,7 +59,7 @@ def test_the_groups_furthest_behind_have_lines_of_their_own(cluster, look, clock
     for _ in range(2):
         look()
         clock.advance(INTERVAL_MS)
-    lags = overview_charts("1h")[2].chart
+    lags = overview_charts(TimeRange("1h"))[2].chart
     assert [(line.name, line.now) for line in lags.lines] == [
         ("all groups", "490"),
         ("group-0", "100"),
@@ -75,8 +76,8 @@ def test_the_page_draws_them_with_words_for_who_cannot_see(cluster, look, viewer
     text = client_of(viewer).get("/").content.decode()
     assert text.count("<figure") == 3
     assert re.search(r'aria-label="Records in per second: highest [^"]+; now records', text)
-    assert 'id="charts-6h"' in client_of(viewer).get("/", {"span": "6h"}).content.decode()
-    assert 'id="charts-1h"' in client_of(viewer).get("/", {"span": "nonsense"}).content.decode()
+    assert 'id="charts-6h"' in client_of(viewer).get("/", {"last": "6h"}).content.decode()
+    assert 'id="charts-1h"' in client_of(viewer).get("/", {"last": "nonsense"}).content.decode()
 
 
 def test_the_samples_come_as_a_file(cluster, look, viewer, client_of):
