@@ -19,6 +19,7 @@ import psutil
 from websockets.asyncio.client import connect
 
 from tests.bench.console.cluster import CLOCK_TOPIC, PARTITIONS_PER_TOPIC, TOPICS
+from tests.bench.console.first_paint import print_first_paint
 from tests.bench.console.groups import GROUPS
 from tests.bench.console.house import House, running_house
 
@@ -51,6 +52,7 @@ def main() -> None:
         browser = house.log_in()
         for name, path in PAGES.items():
             _print_page(name, _page_times(browser, house.address + path))
+        print_first_paint(house, browser.cookies)
         asyncio.run(_watch_rounds(house, browser.cookies, arguments.seconds, "in its first minute"))
         with browser.open(house.address + "/topics/") as answer:
             rows = sorted(set(re.findall(r"topic-row-\d+", answer.read().decode())))
