@@ -5,6 +5,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from console.kit.common.figures import moment, moment_minute, moment_ms, short_moment
+from console.kit.common.zones import ZoneMiddleware
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 SCRIPTS = Path(__file__).parents[2] / "static" / "js"
 ADDRESS = "http://console.invalid/"
@@ -107,3 +110,38 @@ def test_what_is_no_time_is_not_sent_and_says_what_to_write(opened):
     assert page.evaluate("document.querySelector('[data-moment]').validationMessage") == (
         "Write a time as 2026-11-28 14:05, or as now-10m."
     )
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "utc"])
+def test_the_script_writes_a_time_as_the_server_does(chromium, rf, zone):
+    """Else each push would change what a page says of the same instant."""
+    instants = list(range(0, 4_000_000_000_000, 86_399_123_457))
+    request = rf.get("/")
+    request.COOKIES["barnabas_zone"] = zone
+    forms = {"s": moment, "ms": moment_ms, "min": moment_minute, "short": short_moment}
+
+    def drawn(_):
+        return "".join(f"<p>{draw(each)}</p>" for draw in forms.values() for each in instants if each)
+
+    page_of_server = ZoneMiddleware(drawn)(request)
+    context = chromium.new_context(timezone_id="Etc/UTC" if zone == "utc" else zone)
+    page = context.new_page()
+    page.route("**/*", lambda route: route.fulfill(body=page_of_server, content_type="text/html; charset=utf-8"))
+    page.route(
+        "**/*.js",
+        lambda route: route.fulfill(
+            body=(SCRIPTS / urlsplit(route.request.url).path[1:]).read_text(), content_type="text/javascript"
+        ),
+    )
+    page.goto(ADDRESS)
+    wrong = page.evaluate(
+        """async () => {
+          document.head.innerHTML = '<link rel="icon" href="/static/img/favicon.svg">';
+          const { writeTime } = await import("/times.js");
+          const times = [...document.querySelectorAll("time")];
+          const both = times.map((time) => [time.textContent, writeTime(Date.parse(time.dateTime), time.dataset.form)]);
+          return [times.length, both.filter(([server, script]) => server !== script)];
+        }"""
+    )
+    context.close()
+    assert wrong == [4 * (len(instants) - 1), []]
