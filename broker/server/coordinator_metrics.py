@@ -8,8 +8,7 @@ from broker.common.shared_budget import SharedBudget
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.server.coordination import Coordination
-
-_PREFIX = "barnabas_broker_"
+from broker.server.metric_families import PREFIX, gauge
 
 
 class CoordinatorMetrics:
@@ -20,17 +19,17 @@ class CoordinatorMetrics:
 
     def collect(self) -> Iterable[Metric]:
         groups, transactions = self._coordination.groups, self._coordination.transactions
-        led = GaugeMetricFamily(_PREFIX + "coordinators", "Coordinator partitions that are served.", labels=["kind"])
+        led = GaugeMetricFamily(PREFIX + "coordinators", "Coordinator partitions that are served.", labels=["kind"])
         loading = GaugeMetricFamily(
-            _PREFIX + "coordinators_loading", "Coordinator partitions being loaded.", labels=["kind"]
+            PREFIX + "coordinators_loading", "Coordinator partitions being loaded.", labels=["kind"]
         )
         not_loaded = GaugeMetricFamily(
-            _PREFIX + "coordinators_not_loaded",
+            PREFIX + "coordinators_not_loaded",
             "Coordinator partitions led here that could not be loaded so far: what they coordinate stands still.",
             labels=["kind"],
         )
         failures = CounterMetricFamily(
-            _PREFIX + "coordinator_failures",
+            PREFIX + "coordinator_failures",
             "Requests and timers of coordinators that failed unforeseen.",
             labels=["kind"],
         )
@@ -43,15 +42,15 @@ class CoordinatorMetrics:
             not_loaded.add_metric([kind], len(runtime.not_loaded))
             failures.add_metric([kind], runtime.failures)
         yield from (led, loading, not_loaded, failures)
-        yield _gauge("groups", "Consumer groups coordinated.", sum(len(coordinator.groups) for coordinator in groups))
+        yield gauge("groups", "Consumer groups coordinated.", sum(len(coordinator.groups) for coordinator in groups))
         yield from _budgets("group_memory", "_bytes", "groups", self._coordination.group_memory.budgets())
         yield from _budgets("transactions_held", "", "transactions", transactions.memory.budgets())
-        yield _gauge(
+        yield gauge(
             "transactional_ids",
             "Transactional ids coordinated.",
             sum(len(coordinator.transactions) for coordinator in transactions),
         )
-        yield _gauge(
+        yield gauge(
             "transactions_ending",
             "Decided transactions whose partitions do not all have their markers.",
             len(self._coordination.markers),
@@ -60,10 +59,10 @@ class CoordinatorMetrics:
 
 def _budgets(name: str, unit: str, things: str, budgets: Iterable[tuple[str, SharedBudget]]) -> Iterable[Metric]:
     """Without the clients' names: an endpoint without a login is no place for them."""
-    held = GaugeMetricFamily(_PREFIX + name + unit, f"What {things} of all clients hold.", labels=["of"])
-    size = GaugeMetricFamily(_PREFIX + name + "_max" + unit, f"What {things} of all clients may hold.", labels=["of"])
+    held = GaugeMetricFamily(PREFIX + name + unit, f"What {things} of all clients hold.", labels=["of"])
+    size = GaugeMetricFamily(PREFIX + name + "_max" + unit, f"What {things} of all clients may hold.", labels=["of"])
     refused = CounterMetricFamily(
-        _PREFIX + name + "_refusals",
+        PREFIX + name + "_refusals",
         f"Requests about {things} refused because their client holds its share.",
         labels=["of"],
     )
@@ -72,7 +71,3 @@ def _budgets(name: str, unit: str, things: str, budgets: Iterable[tuple[str, Sha
         size.add_metric([of], budget.size)
         refused.add_metric([of], budget.refused)
     return held, size, refused
-
-
-def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
+from broker.server.metric_families import PREFIX, counter, gauge
 from broker.server.security_metrics import has_names
-
-_PREFIX = "barnabas_broker_"
 
 
 class LogMetrics:
@@ -22,29 +21,29 @@ class LogMetrics:
 
     def collect(self) -> Iterable[Metric]:
         yield from self._of_directories()
-        yield _gauge(
+        yield gauge(
             "stray_logs",
             "Directories named -stray: logs of no partition of this broker, parts that recovery cut off, and records "
             "that a leader lacked.",
             len(self._logs.strays),
         )
-        yield _gauge(
+        yield gauge(
             "logs_missing",
             "Partitions without a leader: their logs are missing at this broker, the last one in sync.",
             len(self._logs.withheld),
         )
-        yield CounterMetricFamily(
-            _PREFIX + "truncations_kept",
+        yield counter(
+            "truncations_kept",
             "Truncations of records that may have been acknowledged and that the leader lacked, kept in -stray.",
-            value=self._logs.truncations_kept,
+            self._logs.truncations_kept,
         )
-        yield _gauge(
+        yield gauge(
             "logs_unopened",
             "Logs found at startup and not opened: old message format, unreadable partition.metadata, moved to an "
             "offline directory, or no room for what recovery takes out.",
             len(self._logs.unopened),
         )
-        yield _gauge(
+        yield gauge(
             "log_gaps",
             "Gaps between segments of logs that the last start found and compaction does not explain: lost offsets.",
             sum(map(len, self._logs.lost_offsets.values())),
@@ -52,15 +51,15 @@ class LogMetrics:
 
     def _of_directories(self) -> Iterable[Metric]:
         full = GaugeMetricFamily(
-            _PREFIX + "log_dir_full",
+            PREFIX + "log_dir_full",
             "1 while the log directory is full; its leaderships are then given to in-sync replicas with free space.",
             labels=["log_dir"],
         )
         offline = GaugeMetricFamily(
-            _PREFIX + "log_dir_offline", "1 when the log directory has failed.", labels=["log_dir"]
+            PREFIX + "log_dir_offline", "1 when the log directory has failed.", labels=["log_dir"]
         )
         stray = GaugeMetricFamily(
-            _PREFIX + "stray_bytes",
+            PREFIX + "stray_bytes",
             "Bytes of the -stray directories in the log directory, looked at once a minute; nothing removes them.",
             labels=["log_dir"],
         )
@@ -76,7 +75,3 @@ class LogMetrics:
     def _label(self, path: Path) -> str:
         """Return the path, or where /metrics has no names the place of the directory in `log.dirs`, from 1 on."""
         return str(path) if self._has_names else self._labels.get(path, "")
-
-
-def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)

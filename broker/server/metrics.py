@@ -21,9 +21,8 @@ from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, replicas_asked_for
 from broker.server.listeners import Listeners
+from broker.server.metric_families import PREFIX, counter, gauge
 from broker.server.security_metrics import has_names
-
-_PREFIX = "barnabas_broker_"
 
 
 class RequestMetrics:
@@ -38,14 +37,14 @@ class RequestMetrics:
         registry.register(self)
 
     def collect(self) -> Iterable[Metric]:
-        requests = CounterMetricFamily(_PREFIX + "requests", "Requests received.", labels=["api"])
+        requests = CounterMetricFamily(PREFIX + "requests", "Requests received.", labels=["api"])
         for api, count in self.requests.items():
             requests.add_metric([api.name.lower()], count)
         yield requests
-        yield _counter("request_bytes", "Bytes of requests.", self.bytes_in)
-        yield _counter("response_bytes", "Bytes of responses.", self.bytes_out)
-        yield _counter("rejected_requests", "Connections closed because of what they sent.", self.rejected)
-        yield _counter("failed_requests", "Requests that met a fault of ours.", self.failed)
+        yield counter("request_bytes", "Bytes of requests.", self.bytes_in)
+        yield counter("response_bytes", "Bytes of responses.", self.bytes_out)
+        yield counter("rejected_requests", "Connections closed because of what they sent.", self.rejected)
+        yield counter("failed_requests", "Requests that met a fault of ours.", self.failed)
 
 
 class ErrorMetrics:
@@ -55,7 +54,7 @@ class ErrorMetrics:
         self._times = times
 
     def collect(self) -> Iterable[Metric]:
-        name, meaning = _PREFIX + "request_errors", "Answers with an error in them, by the first one."
+        name, meaning = PREFIX + "request_errors", "Answers with an error in them, by the first one."
         errors = CounterMetricFamily(name, meaning, labels=["api", "error"])
         for api, times in self._times:
             for code, count in times.errors.items():
@@ -92,17 +91,17 @@ class StateMetrics:
 
     def collect(self) -> Iterable[Metric]:
         hosted = list(self._replicas)
-        yield _gauge("partitions", "Partitions hosted.", len(hosted))
-        yield _gauge("leaders", "Partitions led.", sum(each.partition.is_leader for each in hosted))
-        yield _gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
-        yield _gauge("connections", "Open client connections.", self._listeners.connection_count)
-        yield _gauge("delayed_fetches", "Fetches waiting for data.", len(self._delayed_fetches))
-        yield _gauge("fetch_sessions", "Fetch sessions (KIP-227).", len(self._fetch_sessions))
-        yield _gauge(
+        yield gauge("partitions", "Partitions hosted.", len(hosted))
+        yield gauge("leaders", "Partitions led.", sum(each.partition.is_leader for each in hosted))
+        yield gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
+        yield gauge("connections", "Open client connections.", self._listeners.connection_count)
+        yield gauge("delayed_fetches", "Fetches waiting for data.", len(self._delayed_fetches))
+        yield gauge("fetch_sessions", "Fetch sessions (KIP-227).", len(self._fetch_sessions))
+        yield gauge(
             "fetch_session_partitions", "Partitions in all fetch sessions.", self._fetch_sessions.partition_count
         )
-        yield _gauge("is_controller", "1 when controller.", int(self._metadata.controller_id == self._config.broker_id))
-        yield _gauge(
+        yield gauge("is_controller", "1 when controller.", int(self._metadata.controller_id == self._config.broker_id))
+        yield gauge(
             "internal_topics_short_of_replicas",
             "Topics of coordinators with fewer replicas than asked for: they were made when there was one broker.",
             sum(map(self._is_short_of_replicas, INTERNAL_TOPICS)),
@@ -110,7 +109,7 @@ class StateMetrics:
         if not has_names(self._config):
             return
         end_offsets = GaugeMetricFamily(
-            _PREFIX + "log_end_offset", "Next offset of a partition.", labels=["topic", "partition"]
+            PREFIX + "log_end_offset", "Next offset of a partition.", labels=["topic", "partition"]
         )
         for each in hosted:
             topic, index = each.partition.topic_partition
@@ -130,24 +129,16 @@ class ControllerMetrics:
         self._controller = controller
 
     def collect(self) -> Iterable[Metric]:
-        yield _counter(
+        yield counter(
             "unclean_leader_elections",
             "Partitions this broker, as controller, let somebody lead who was not in sync.",
             self._controller.unclean_elections,
         )
-        yield _gauge(
+        yield gauge(
             "foreign_brokers",
             "Brokers of another Kafka registered in this ensemble, as the controller sees them; 0 elsewhere.",
             len(self._controller.foreign_brokers),
         )
-
-
-def _counter(name: str, meaning: str, value: int) -> CounterMetricFamily:
-    return CounterMetricFamily(_PREFIX + name, meaning, value=value)
-
-
-def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)
 
 
 def new_registry() -> CollectorRegistry:

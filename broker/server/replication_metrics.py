@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
@@ -10,8 +10,7 @@ from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.isr_updater import IsrUpdater
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
-
-_PREFIX = "barnabas_broker_"
+from broker.server.metric_families import counter, gauge
 
 
 class ReplicationMetrics:
@@ -33,28 +32,28 @@ class ReplicationMetrics:
 
     def collect(self) -> Iterable[Metric]:
         led = [each for each in self._replicas if each.partition.is_leader]
-        yield _gauge(
+        yield gauge(
             "under_replicated_partitions",
             "Partitions led with fewer replicas in sync than assigned.",
             sum(len(state.isr) < len(state.replicas) for each in led if (state := each.partition.state) is not None),
         )
-        yield _gauge(
+        yield gauge(
             "under_min_isr_partitions",
             "Partitions led with fewer replicas in sync than min.insync.replicas: acks=all is refused.",
             sum(each.partition.is_under_min_isr for each in led),
         )
-        yield _gauge(
+        yield gauge(
             "replica_lag_max",
             "Records the in-sync follower furthest behind lacks, of all partitions led.",
             max((lag for each in led for lag in _lags(each)), default=0),
         )
-        yield _gauge("followers_fed", "Brokers that follow this one.", len(self._feeds))
-        yield _gauge("leaders_followed", "Brokers this one follows.", len(self._fetchers))
-        yield _gauge(
+        yield gauge("followers_fed", "Brokers that follow this one.", len(self._feeds))
+        yield gauge("leaders_followed", "Brokers this one follows.", len(self._fetchers))
+        yield gauge(
             "partitions_awaiting_acks", "Partitions an acks=all request waits for.", len(self._delayed_produces)
         )
-        yield _counter("isr_shrinks", "Followers counted out of an ISR by this leader.", self._isr.shrinks)
-        yield _counter("isr_expands", "Followers counted into an ISR by this leader.", self._isr.expands)
+        yield counter("isr_shrinks", "Followers counted out of an ISR by this leader.", self._isr.shrinks)
+        yield counter("isr_expands", "Followers counted into an ISR by this leader.", self._isr.expands)
 
 
 def _lags(hosted: HostedPartition) -> Iterator[int]:
@@ -62,11 +61,3 @@ def _lags(hosted: HostedPartition) -> Iterator[int]:
     for replica_id, follower in partition.followers.items():
         if partition.state is not None and replica_id in partition.state.isr and follower.log_end_offset >= 0:
             yield partition.log_end_offset - follower.log_end_offset
-
-
-def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
-    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)
-
-
-def _counter(name: str, meaning: str, value: int) -> CounterMetricFamily:
-    return CounterMetricFamily(_PREFIX + name, meaning, value=value)

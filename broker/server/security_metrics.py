@@ -8,13 +8,13 @@ from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
 from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.runtime.security.quotas import Quotas
+from broker.server.metric_families import PREFIX, counter, gauge
 from broker.server.tls import ListenersTls
 from broker.server.waiting_room import WaitingRoom
 
 #: In place of each principal's name.
 ALL = "all"
-_PREFIX = "barnabas_broker_"
-_QUOTA = "barnabas_broker_quota_"
+_QUOTA = f"{PREFIX}quota_"
 _QUOTA_LABELS = ["quota", "user", "client_id"]
 
 
@@ -29,9 +29,7 @@ class AuthorizerMetrics:
         self._log, self._has_names = log, has_names
 
     def collect(self) -> Iterable[Metric]:
-        denials = CounterMetricFamily(
-            _PREFIX + "authorizer_denials", "What was asked and denied.", labels=["principal"]
-        )
+        denials = CounterMetricFamily(PREFIX + "authorizer_denials", "What was asked and denied.", labels=["principal"])
         counts = self._log.denials if self._has_names else {ALL: sum(self._log.denials.values())}
         for principal, count in counts.items():
             denials.add_metric([principal], count)
@@ -46,13 +44,13 @@ class LoginMetrics:
 
     def collect(self) -> Iterable[Metric]:
         room = self._room
-        yield GaugeMetricFamily(_PREFIX + "logins_waiting", "Connections that have not logged in.", value=room.count)
+        yield gauge("logins_waiting", "Connections that have not logged in.", room.count)
         for name, what, value in (
             ("logins", "Logins that succeeded.", room.succeeded),
             ("failed_logins", "Logins that failed, or took too long.", room.failed),
             ("expired_sessions", "Connections closed because their login had ended (KIP-368).", room.expired),
         ):
-            yield CounterMetricFamily(_PREFIX + name, what, value=value)
+            yield counter(name, what, value)
 
 
 class QuotaMetrics:
@@ -90,7 +88,7 @@ class CertificateMetrics:
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """By which it can be asked for alone."""
         yield GaugeMetricFamily(
-            _PREFIX + "certificate_ends_in_seconds",
+            PREFIX + "certificate_ends_in_seconds",
             "Until the certificate of a listener ends; below 0: it has.",
             labels=["listener"],
         )
