@@ -1,4 +1,7 @@
-"""The request that a page gets: Django's own type names neither the user behind the login nor what django-htmx adds."""
+"""The request that a page gets, and which of its methods are safe.
+
+Django's own type names neither the user behind the login nor what django-htmx adds.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +10,9 @@ from django.contrib.auth.models import User
 from django.contrib.messages.storage.base import BaseStorage
 from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
+
+#: Methods of requests that change nothing (RFC 9110, 9.2.1).
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 class HtmxRequest(HttpRequest):

@@ -10,9 +10,9 @@ from django.shortcuts import render
 
 from console.kit.access.read_only import CONSOLE, read_only_now
 from console.kit.common.cluster_urls import route_of
+from console.kit.common.user_request import SAFE_METHODS
 from console.kit.features.listed import features
 
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 #: What features declare to be open: coming and going, the own password, how somebody looks at lists, the switch itself,
 #: and the brake of what is under way. The API plans by posts, and refuses by itself to carry out (`api/plans.py`).
 ALWAYS_OPEN = frozenset(route for feature in features() for route in feature.always_open)

@@ -7,11 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django_htmx.http import HttpResponseClientRedirect
 
-from console.kit.common.user_request import UserRequest
+from console.kit.common.user_request import SAFE_METHODS, UserRequest
 from console.kit.plans.gate import NotNowError, the_gate
 from console.kit.plans.posted import Posted, posting
-
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 class PostedMiddleware:

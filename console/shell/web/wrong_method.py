@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from console.kit.common.cluster_urls import route_of
+from console.kit.common.user_request import SAFE_METHODS
 from console.kit.features.listed import features
-from console.people.readonly.guard import SAFE_METHODS
 
 _FORMS = [forms for feature in features() for forms in feature.forms]
 #: Route that is posted to → the route of its page, which takes the same arguments or fewer.
