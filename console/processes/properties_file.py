@@ -4,6 +4,10 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+#: First lines of files that are the console's alone: each start, or each change of the spec, writes them anew.
+WRITTEN_AT_STARTS = "# Written by the console before each start; edit the spec, not this file.\n"
+WRITTEN_AT_CHANGES = "# Written by the console whenever the process's spec changes; edit the spec, not this file.\n"
+
 
 def set_properties(
     path: Path, owned: dict[str, str], initial: dict[str, str] | None = None, removed: Collection[str] = ()

@@ -24,7 +24,7 @@ from console.processes.kinds.spec import (
     read_text,
     refuse_unknown,
 )
-from console.processes.properties_file import write_properties
+from console.processes.properties_file import WRITTEN_AT_STARTS, write_properties
 from console.processes.readiness import answer_of_ports, silence_of_http
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
 
@@ -32,7 +32,6 @@ from console.processes.truths import ClusterLook, ClusterTruth, Standing
 NAME, LABEL, ORDER, GRACE_S = "connect", "Connect worker", 20, 10
 STOP_MEANS = "Stops the connectors of this worker; started again, each goes on where it had got to."
 FILES_MAX = 200
-_HEADER = "# Written by the console before each start; edit the spec, not this file.\n"
 
 
 def check(spec: Mapping[str, object]) -> Spec:
@@ -65,7 +64,7 @@ def write_files(spec: Spec) -> None:
     settings.CONNECT_FILES[0].mkdir(mode=0o700, parents=True, exist_ok=True)  # where a first sink writes
     pairs = {name: value for name, value in spec["properties"].items() if not name.startswith("config.providers")}
     lines = "".join(f"{key}={value}\n" for key, value in (pairs | _owned(spec)).items())
-    write_properties(_file(spec), _HEADER + lines + client_lines(SOURCES))
+    write_properties(_file(spec), WRITTEN_AT_STARTS + lines + client_lines(SOURCES))
 
 
 def _owned(spec: Spec) -> dict[str, str]:

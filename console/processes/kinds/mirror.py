@@ -18,13 +18,12 @@ from console.processes.kinds.spec import (
     read_text,
     refuse_unknown,
 )
-from console.processes.properties_file import write_properties
+from console.processes.properties_file import WRITTEN_AT_CHANGES, write_properties
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
 
 NAME, LABEL, ORDER, GRACE_S = "mirror", "mirror", 25, 10
 STOP_MEANS = "Stops the mirror: nothing is copied meanwhile; started again, it goes on where it had got to."
 FLOWS_MAX = 20
-_HEADER = "# Written by the console whenever the process's spec changes; edit the spec, not this file.\n"
 
 
 def check(spec: Mapping[str, object]) -> Spec:
@@ -71,7 +70,7 @@ def write_files(spec: Spec) -> None:
         pairs |= {f"{prefix}.enabled": "true", f"{prefix}.replication.factor": str(flow["replication_factor"])}
         pairs |= {f"{prefix}.{name}": flow[name] for name in ("topics", "groups")}
     lines = "".join(f"{key}={value}\n" for key, value in (pairs | spec["properties"]).items())
-    write_properties(_file(spec), _HEADER + lines)
+    write_properties(_file(spec), WRITTEN_AT_CHANGES + lines)
 
 
 def refresh_files(_spec: Spec) -> None:

@@ -11,13 +11,12 @@ from console.processes.job_users import PROBE
 from console.processes.kinds.client_config import tell_client_config
 from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, read_directory, read_pairs, read_port, refuse_unknown
-from console.processes.properties_file import write_properties
+from console.processes.properties_file import WRITTEN_AT_CHANGES, write_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
 
 NAME, LABEL, ORDER, GRACE_S = "probe", "probe", 40, 10
 STOP_MEANS = "Stops the probe: what clients see of the cluster is not measured meanwhile; its page has a gap."
-_HEADER = "# Written by the console whenever the process's spec changes; edit the spec, not this file.\n"
 
 
 def check(spec: Mapping[str, object]) -> Spec:
@@ -37,7 +36,7 @@ def _file(spec: Spec) -> Path:
 
 def write_files(spec: Spec) -> None:
     lines = "".join(f"{key}={value}\n" for key, value in spec["properties"].items())
-    write_properties(_file(spec), _HEADER + lines)
+    write_properties(_file(spec), WRITTEN_AT_CHANGES + lines)
     refresh_files(spec)
 
 

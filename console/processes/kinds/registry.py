@@ -22,7 +22,7 @@ from console.processes.kinds.spec import (
     read_switch,
     refuse_unknown,
 )
-from console.processes.properties_file import write_properties
+from console.processes.properties_file import WRITTEN_AT_STARTS, write_properties
 from console.processes.readiness import answer_of_ports, silence_of_http
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
 
@@ -31,7 +31,6 @@ STOP_MEANS = (
     "Nobody registers or looks up a schema meanwhile: clients that need one they have not yet seen wait or fail. "
     "What is registered stays in the topic of schemas."
 )
-_HEADER = "# Written by the console before each start; edit the spec, not this file.\n"
 _CLIENTS = "kafkastore."
 _LOGIN = "console"
 
@@ -56,7 +55,7 @@ def _file(spec: Spec) -> Path:
 
 def write_files(spec: Spec) -> None:
     lines = "".join(f"{key}={value}\n" for key, value in (spec["properties"] | _owned(spec)).items())
-    write_properties(_file(spec), _HEADER + lines + client_lines(REGISTRY, _CLIENTS))
+    write_properties(_file(spec), WRITTEN_AT_STARTS + lines + client_lines(REGISTRY, _CLIENTS))
 
 
 def _owned(spec: Spec) -> dict[str, str]:
