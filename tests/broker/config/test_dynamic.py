@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.config import dynamic
+from broker.config import dynamic, without_effect
 from broker.config.broker import BY_NAME, read_broker_config
 from broker.config.definition import ConfigError, ConfigSource, UpdateMode
 from broker.config.dynamic import check_broker_change, read_broker_change, update_mode
@@ -22,6 +22,11 @@ def places(name: str, config) -> list[tuple[str, str, ConfigSource]]:
 
 def test_every_key_that_may_change_is_a_key():
     assert BY_NAME.keys() >= dynamic.CLUSTER_WIDE | dynamic.PER_BROKER
+
+
+def test_what_may_change_without_effect_has_none():
+    """A key that gets an effect leaves both lists; `CLUSTER_WIDE` says then whether it may change."""
+    assert {key.name for key in without_effect.BROKER_KEYS} >= without_effect.DYNAMIC
 
 
 def test_defaults_of_topics_may_change_but_for_coarse_units():
