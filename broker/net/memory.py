@@ -8,6 +8,8 @@ its connection, and so it is with requests that wait for their answers, decoded.
 not counted, nor are pieces of files.
 
 A peer that stalls in the middle of a frame while others wait for the memory it holds is closed, too.
+
+Bodies of REST requests have a bound and shares of their own (`common/request_bodies.py`).
 """
 
 from itertools import islice

@@ -2,6 +2,8 @@
 
 Spark writes `offsets/N` before batch N (a line of version, one of metadata, one for each source) and `commits/N` after
 it. A batch that was begun and not finished is done again, from where the finished one before it ended.
+
+It is only read here: `job.py` refuses a second driver of the directory, `ledger.py` an older copy of the checkpoint.
 """
 
 import json

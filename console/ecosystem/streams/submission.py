@@ -28,7 +28,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """`writers` says which stream job writes a topic; `job_of_checkpoint` whose checkpoint the directory holds."""
+    """`writers` says which stream job writes a topic; `has_checkpoint` whether a job of this name left one behind."""
 
     names: Collection[str]
     topics: Collection[str]
