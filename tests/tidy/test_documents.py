@@ -15,6 +15,7 @@ _FOLDER = re.compile(r"`((?:broker|console|tests|templates|static)/(?:[\w-]+/)*)
 _PLACEHOLDERS = {"x.py", "kafka_x.py", "NAME.py", "big_orders.py", "utils.py"}
 #: What a recipe makes.
 _MADE_BY_RECIPES = re.compile(r"restarts|drill|describe_client_quotas|proxy\.py|copy\.py|cpu_source|pause_row")
+_QUOTED = re.compile(r"`([^`]+)`")
 _LISTS = ("on_role", "on_append", "on_high_watermark", "on_marker", "on_config")
 
 
@@ -44,6 +45,24 @@ def test_every_file_a_document_names_is_there(document, there):
     assert {name for name in wanted if not any(path.endswith(f"/{name}") for path in there)} == set()
     folders = {name for name in _FOLDER.findall(text_of(document)) if not made.search(name)}
     assert {name for name in folders if f"/{name}" not in there} == set()
+
+
+def decision_table() -> list[tuple[str, list[str], list[str]]]:
+    """CONTRIBUTING's rows of what is decided where: the question, the files, and the names in them."""
+    table = text_of("CONTRIBUTING.md").split("Where is it decided?")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (?!question)([^|]*) \| ([^|]*`[^|]*) \| ([^|]*`[^|]*) \|$", table, re.MULTILINE)
+    return [(question, _QUOTED.findall(files), _QUOTED.findall(names)) for question, files, names in rows]
+
+
+def test_twenty_questions_are_answered_by_names_that_their_files_define():
+    table = decision_table()
+    assert len(table) >= 20
+    for question, files, names in table:
+        text = "".join((ROOT / file).read_text() for file in files)
+        missing = [
+            name for name in names if not re.search(rf"^\s*(?:(?:def|class) )?{name}\b[:( =]", text, re.MULTILINE)
+        ]
+        assert missing == [], question
 
 
 def controller_table() -> dict[str, tuple[str, str]]:
