@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 
 import pytest
 
@@ -45,6 +46,19 @@ def test_every_file_a_document_names_is_there(document, there):
     assert {name for name in wanted if not any(path.endswith(f"/{name}") for path in there)} == set()
     folders = {name for name in _FOLDER.findall(text_of(document)) if not made.search(name)}
     assert {name for name in folders if f"/{name}" not in there} == set()
+
+
+def test_the_floors_of_the_console_s_wings_are_those_of_the_contracts():
+    """`a > b · c` in ARCHITECTURE is `["a", "b | c"]` in the wing's contract."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    wings = {
+        contract["containers"][0].removeprefix("console."): " > ".join(contract["layers"]).replace(" | ", " · ")
+        for contract in contracts
+        if contract["type"] == "layers" and contract["containers"][0].startswith("console.")
+    }
+    drawn = " ".join(text_of("ARCHITECTURE.md").split())
+    assert len(wings) == 8
+    assert {wing: floors for wing, floors in wings.items() if f" {wing} {floors} " not in drawn} == {}
 
 
 def decision_table() -> list[tuple[str, list[str], list[str]]]:
