@@ -13,7 +13,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from broker.common.cluster import TopicAssignment
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, StartupError
 from broker.common.logs import logger
 from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
 from broker.log.manager import LogManager
@@ -44,13 +44,18 @@ class LogReconciliation:
         """Return the zxid from which on the topic ids are restored: one that is lost later is not. -1 if an id that a
         log notes, or may note, could not be restored: the registration is no proof that none does.
 
-        Raises the errors of `broker.zookeeper.errors`; the next start does all of it again.
+        Raises the errors of `broker.zookeeper.errors`; the next start does all of it again. Raises StartupError if the
+        last log directory has failed since the logs were loaded: a broker that registers is given partitions.
         """
         restored_at, topics = await self._restored_topics()
         for topic in topics:
             self._set_aside_other_topics(topic)
         await self._stale_epochs.raise_all(topics)
         await self._lost_logs.leave_isrs(topics)
+        if not self._logs.online_directories:
+            raise StartupError(
+                "every log directory is offline; see the log for why, mend one and start the broker again"
+            )
         return restored_at
 
     async def restore_topic_ids(self) -> int:

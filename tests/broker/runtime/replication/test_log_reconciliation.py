@@ -1,6 +1,7 @@
 """A broker's logs compared with ZooKeeper before it registers; ZooKeeper is a real one, and so are the logs."""
 
 import asyncio
+import errno
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import pytest
 
 from broker.common.clock import SystemClock
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LogLoss, TopicAssignment
+from broker.common.errors import StartupError
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.controller import topic_ids
 from broker.controller.context import ControllerContext
@@ -194,6 +196,19 @@ async def test_where_the_only_replica_in_sync_lost_its_log_the_id_waits_and_anot
     await LogReconciliation(store, ME, logs).run()
     assert (strays(tmp_path), logs.get(T_0).log_end_offset) == ([], 1)
     assert (await isr_of(store, T_0))[1] == (OTHER,)
+
+
+async def test_a_broker_whose_last_log_directory_fails_during_its_start_does_not_register(store, start):
+    """It would be given partitions that it cannot lead, and leave again."""
+    await topic(store, FIRST, p0=(OTHER, ME))
+    logs = start()
+    one, other = logs._directories
+    logs._fail(one, OSError(errno.EIO, "Input/output error"))
+    await LogReconciliation(store, ME, logs).run()
+    logs._fail(other, OSError(errno.EIO, "Input/output error"))
+    with pytest.raises(StartupError, match="every log directory is offline"):
+        await registration_of(store, logs, LogReconciliation(store, ME, logs)).start()
+    assert await store.registered_epoch(ME) is None
 
 
 class LosesTheId(LogReconciliation):
