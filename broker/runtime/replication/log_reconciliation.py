@@ -54,7 +54,7 @@ class LogReconciliation:
         await self._lost_logs.leave_isrs(topics)
         if not self._logs.online_directories:
             raise StartupError(
-                "every log directory is offline; see the log for why, mend one and start the broker again"
+                "every log directory is offline; mend one (the log says why) and start the broker again"
             )
         return restored_at
 
