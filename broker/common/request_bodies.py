@@ -6,7 +6,7 @@ reserve is full, that of the oldest of all: sending slowly holds none, however m
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -76,19 +76,36 @@ class RequestBodies:
         self._unfinished.pop(body, None)
 
     def _make_room(self, body: RequestBody, amount: int) -> bool:
-        for is_own in (True, False):
+        """Return whether there is room, having refused the oldest bodies that had to go for it; none in vain."""
+        if self.budget.has_room_for(body.owner, amount):
+            return True
+        given_back: list[RequestBody] = []
+        for older in self._to_give_way(body, amount):
+            self.budget.hold(older.owner, -older.counted_bytes)
+            given_back.append(older)
             if self.budget.has_room_for(body.owner, amount):
+                for refused in given_back:
+                    self._refuse(refused)
                 return True
-            if not is_own and self.budget.held_by(body.owner) + amount > self.budget.floor:
-                return False
-            for older in [each for each in self._unfinished if (each.owner == body.owner) is is_own]:
-                if self.budget.has_room_for(body.owner, amount):
-                    return True
-                if older is not body:
-                    self.end(older)
-                    older.is_refused = True
-                    older.on_refused()
-        return self.budget.has_room_for(body.owner, amount)
+        for older in given_back:
+            self.budget.hold(older.owner, older.counted_bytes)
+        return False
+
+    def _to_give_way(self, body: RequestBody, amount: int) -> Iterator[RequestBody]:
+        """Yield the unfinished bodies that give way, in that order: those of the address, and of others to a newcomer.
+
+        Each counts for nothing any more when the next one is asked for.
+        """
+        yield from [older for older in self._unfinished if older.owner == body.owner and older is not body]
+        if self.budget.held_by(body.owner) + amount <= self.budget.floor:
+            yield from [older for older in self._unfinished if older.owner != body.owner]
+
+    def _refuse(self, body: RequestBody) -> None:
+        """Have the body, whose bytes are given back already, give way."""
+        body.counted_bytes = 0
+        self._unfinished.pop(body, None)
+        body.is_refused = True
+        body.on_refused()
 
 
 class SharedBodies:

@@ -53,9 +53,7 @@ class LogReconciliation:
         await self._stale_epochs.raise_all(topics)
         await self._lost_logs.leave_isrs(topics)
         if not self._logs.online_directories:
-            raise StartupError(
-                "every log directory is offline; mend one (the log says why) and start the broker again"
-            )
+            raise StartupError("every log directory is offline; mend one (the log says why) and start the broker again")
         return restored_at
 
     async def restore_topic_ids(self) -> int:

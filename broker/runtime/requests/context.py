@@ -91,15 +91,14 @@ class RequestContext(NamedTuple):
     session: Session
 
 
-def traffic_of(context: RequestContext) -> tuple[TrafficOfClient, bool]:
-    """Return what the client's request is added to, and whether as it is. The counters are kept with the session."""
+def traffic_of(context: RequestContext) -> TrafficOfClient:
+    """Return what the client's request is added to; its next one is sampled. The counters are kept with the session."""
     session = context.session
     traffic = session.traffic
-    is_exact = traffic.is_due
     if traffic.client_id != context.client_id:
         session.traffic = traffic = context.services.client_traffic.of(session.identity(context.client_id))
     traffic.is_due = False
-    return traffic, is_exact
+    return traffic
 
 
 #: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).

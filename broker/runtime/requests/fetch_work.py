@@ -164,9 +164,9 @@ class FetchWork:
         return respond(session_id, answers, throttle_time_ms, self._has_errors, self._context)
 
     def _count_taken(self) -> None:
-        traffic, is_exact = traffic_of(self._context)
+        traffic = traffic_of(self._context)
         for topic, offsets, size in self._taken:
-            traffic.read[topic].add(offsets, size, is_exact=is_exact)
+            traffic.read[topic].add(offsets, size, is_exact=self._is_counted_as_is)
 
     # -- a pass over the partitions
 
@@ -192,6 +192,8 @@ class FetchWork:
         self._may_read: dict[str, bool] = {}
         self._bytes_read = self._bytes_in_memory = 0
         self._taken = []
+        #: The client's first request in a window, of which every partition is counted as it is.
+        self._is_counted_as_is = self._context.session.traffic.is_due
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
         self._can_gain = bool(self._fetch.partitions)
@@ -263,7 +265,7 @@ class FetchWork:
 
     def _note_taken(self, topic: str, fetch_offset: int, result: ReadResult) -> None:
         """Note what is to be counted; of a consumer that keeps up, what passes a sampled offset."""
-        is_due = self._context.session.traffic.is_due
+        is_due = self._is_counted_as_is
         if result.slice.length and (is_due or fetch_offset ^ result.end_offset >= SAMPLED):
             offsets = result.log.count_offsets(fetch_offset, result.slice)
             if is_due or fetch_offset ^ (fetch_offset + offsets) >= SAMPLED:

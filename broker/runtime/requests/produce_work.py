@@ -68,6 +68,7 @@ class ProduceWork:
         "_append",
         "_context",
         "_guard",
+        "_is_counted_as_is",
         "_is_plain",
         "_outcomes",
         "_request",
@@ -83,6 +84,8 @@ class ProduceWork:
         self._outcomes: Outcomes = []
         self._uncommitted: list[_Uncommitted] = []
         self._is_plain = True
+        #: The client's first request in a window, of which every batch is counted as it is.
+        self._is_counted_as_is = context.session.traffic.is_due
 
     def begin(self) -> Reply:
         services = self._context.services
@@ -193,9 +196,9 @@ class ProduceWork:
             return self._refuse(error, topic_partition)
         base_offset, end_offset, log_start_offset, hosted, log_append_time_ms = result
         # What small requests pay is counted: most do not pass an offset that is sampled.
-        if base_offset ^ end_offset >= SAMPLED or self._context.session.traffic.is_due:
-            traffic, is_exact = traffic_of(self._context)
-            traffic.produced[topic].add(end_offset - base_offset, len(batch), is_exact=is_exact)
+        if base_offset ^ end_offset >= SAMPLED or self._is_counted_as_is:
+            traffic = traffic_of(self._context)
+            traffic.produced[topic].add(end_offset - base_offset, len(batch), is_exact=self._is_counted_as_is)
         if acks == _ALL and end_offset > hosted.partition.high_watermark:
             self._uncommitted.append(_Uncommitted(outcomes, len(outcomes), result))
         return new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))

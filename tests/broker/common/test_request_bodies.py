@@ -72,6 +72,21 @@ def test_a_client_beyond_its_floor_takes_no_room_of_other_addresses(bodies):
     assert refused == []
 
 
+@pytest.mark.parametrize(("owner", "amount"), [(A, 5_000), (B, 5_000), (B, 1_000)])
+def test_a_body_for_which_no_others_would_make_room_takes_none_of_theirs(bodies, owner, amount):
+    refused = []
+    slow = [RequestBody(A, lambda: refused.append(A)) for _ in range(3)] + [RequestBody(B, lambda: refused.append(B))]
+    for body in slow:
+        bodies.receive(body, 110, is_last=False)
+    hold(bodies, "10.0.0.3", is_last=True)
+    held = bodies.budget.held
+    with pytest.raises(BodiesFull):
+        bodies.receive(RequestBody(owner), amount, is_last=False)
+    assert (refused, bodies.budget.held) == ([], held)
+    for body in slow:
+        bodies.receive(body, 0, is_last=True)
+
+
 def test_short_bodies_never_wait_for_room(bodies):
     hold(bodies, A, is_last=True)
     bodies.receive(RequestBody(A), 10, is_last=True)

@@ -57,6 +57,25 @@ async def test_records_and_bytes_are_counted_by_client_topic_and_direction(serve
     }
 
 
+async def test_the_first_request_in_a_window_is_counted_as_it_is_in_every_partition(served):
+    """None of its offsets is sampled; other partitions than the first were not counted at all."""
+    served.lead("orders", partitions=3)
+    client, batch = await served.client(), batch_of(1)
+    data = [PartitionProduceData(index=index, records=batch) for index in range(3)]
+    written = ProduceRequest(
+        acks=1, timeout_ms=1_000, topic_data=[TopicProduceData(name="orders", partition_data=data)]
+    )
+    await client.ask(written, 9)
+    assert await described(served) == {"tester": {("orders", PRODUCE): (3, 3 * len(batch))}}
+    served.client_traffic.sweep(served.client_traffic.clients()[0], 10**9)
+    parts = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=100_000) for index in range(3)]
+    read = FetchRequest(
+        max_wait_ms=100, min_bytes=1, max_bytes=10**6, topics=[FetchTopic(topic="orders", partitions=parts)]
+    )
+    await client.ask(read, 11)
+    assert (await described(served))["tester"]["orders", FETCH] == (3, 3 * len(batch))
+
+
 async def test_who_it_is_and_by_which_library_and_how_fast(served):
     served.lead("orders")
     client = await served.client()
