@@ -9,7 +9,7 @@ has such a name already runs on, and can be deleted.
 from typing import Any
 from unicodedata import category
 
-from broker.connect.api.config import ConfigError
+from broker.connect.api import ConfigError
 
 #: Control and format characters, surrogates, line and paragraph separators.
 _REFUSED_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))

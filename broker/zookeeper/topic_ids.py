@@ -64,14 +64,12 @@ async def identify_topics(
         async def choose(assignment: TopicAssignment, mzxid: int) -> UUID | None:
             partitions = [TopicPartition(topic, index) for index in assignment.partitions]
             states.update(await store.states(partitions))
-            objections.clear()
             if await store.session.exists(znodes.partitions_path(topic)) is None:  # it was made anew
                 return uuid4()
             if known_ids[topic] is not None:
                 return known_ids[topic]
             since = {broker_id for broker_id, restored_at in ids_restored_at.items() if restored_at >= mzxid}
-            objections.extend(await _unread_partitions(store, topic, assignment, states))
-            objections.extend(objections_to_new_id(assignment, states, since))
+            objections[:] = await _unread(store, assignment, states) + objections_to_new_id(assignment, states, since)
             return None if objections else uuid4()
 
         def is_foreign(topic_id: UUID) -> bool:
@@ -91,11 +89,11 @@ async def identify_topics(
     return identified
 
 
-async def _unread_partitions(
-    store: ClusterStore, topic: str, assignment: TopicAssignment, states: Mapping[TopicPartition, LeaderAndIsr]
+async def _unread(
+    store: ClusterStore, assignment: TopicAssignment, states: Mapping[TopicPartition, LeaderAndIsr]
 ) -> list[str]:
     """Return a clause for each partition that has a state which is not in `states`: their brokers were not heard."""
-    path = znodes.partitions_path(topic)
+    path = znodes.partitions_path(assignment.topic)
     known = {str(partition.partition) for partition in states}
     others = sorted(index for index in await store.session.children(path) if index not in known)
     have_states = await ask_each(store.session.exists, [f"{path}/{index}/state" for index in others])
@@ -112,7 +110,7 @@ def _report_unknown(topic: str, objections: Collection[str]) -> None:
         "topic without an id, which no controller knows: it is served when the reasons below are gone, or when the id "
         "that a partition.metadata of it notes is written into the znode",
         topic=topic,
-        reasons="; ".join(objections),
+        reasons="; ".join(objections) or "the id could not be written",
     )
 
 

@@ -21,11 +21,10 @@ To take over a partition: `replay` all of it, complete what markers end, `after_
 """
 
 from collections.abc import Callable, Iterable
-from uuid import UUID
 from weakref import finalize
 
 from broker.common.errors import ErrorCode, InvariantViolation
-from broker.common.types import NO_TOPIC_ID, TopicIdPartition
+from broker.common.types import TopicIdPartition
 from broker.coordinator.group import administration, answers
 from broker.coordinator.group.admission import Admission
 from broker.coordinator.group.client import Client
@@ -36,7 +35,7 @@ from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import Membership
 from broker.coordinator.group.memory import GroupMemory
-from broker.coordinator.group.offsets import Offsets, commit_refused
+from broker.coordinator.group.offsets import Offsets, TopicIdOf, commit_refused, unknown_topic_id
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
@@ -68,11 +67,11 @@ class GroupCoordinator:
         wall_now_ms: Callable[[], int] | None = None,
         memory: GroupMemory | None = None,
         deleted: DeletedPartitions | None = None,
-        topic_id_of: Callable[[str], UUID] = lambda _: NO_TOPIC_ID,
+        topic_id_of: TopicIdOf = unknown_topic_id,
     ):
         """new_member_id: a new unique id that starts with the given text. memory, deleted: shared by all of a broker.
         wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
-        topic_id_of: of a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not.
+        topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not.
         """
         self._wall_now_ms = wall_now_ms
         self._now_ms = 0  #: the last time we were told
@@ -217,14 +216,11 @@ class GroupCoordinator:
 
     def offset_delete(self, request: OffsetDeleteRequest, token: int, now_ms: int) -> Outcome:
         turn = self._turn(now_ms)
-        group = self._group(request.group_id)
-        turn.answer(token, administration.delete_offsets(request, group, self._offsets, turn))
+        turn.answer(token, administration.delete_offsets(request, self._group(request.group_id), self._offsets, turn))
         return self._end(turn)
 
     def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> Outcome:
-        """Their topics are gone, as `deleted` has been told: `tick` forgets what was committed for them, as soon as it
-        is called.
-        """
+        """Have `tick` forget what was committed for `partitions`, as soon as it is called; `deleted` has been told."""
         turn = self._turn(now_ms)
         self._expiry.partitions_deleted(partitions, turn.now_ms)
         return self._end(turn)
@@ -290,8 +286,7 @@ class GroupCoordinator:
         """
         self._account.end_commit()
         for group_id in self._offsets.complete_transaction(producer_id, is_commit):
-            if (group := self._groups.get(group_id)) is not None:
-                self._forget_if_void(group)
+            self._forget_if_void(self._groups.get(group_id))
 
     def _replay_offset(self, key: OffsetKey, value: bytes | None, headers: Headers, producer_id: int | None) -> None:
         if value is not None:
@@ -307,8 +302,7 @@ class GroupCoordinator:
                 self._account.note_members(key.group_id)
             return
         self._offsets.replay_tombstone(key)
-        if (group := self._groups.get(key.group_id)) is not None:
-            self._forget_if_void(group)
+        self._forget_if_void(self._groups.get(key.group_id))
 
     def _replay_group(self, group_id: str, value: bytes | None, headers: Headers) -> None:
         if value is not None:
@@ -417,8 +411,8 @@ class GroupCoordinator:
             raise InvariantViolation(f"group {group_id}: its record was neither replayed nor aborted")
         return group
 
-    def _forget_if_void(self, group: Group) -> None:
-        if group.is_void and group.group_id not in self._offsets:
+    def _forget_if_void(self, group: Group | None) -> None:
+        if group is not None and group.is_void and group.group_id not in self._offsets:
             self._forget(group.group_id)
 
     def _forget(self, group_id: str) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.coordinator.fields import is_too_long, text_bytes
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
@@ -53,6 +53,7 @@ from broker.protocol.messages.txn_offset_commit import (
 )
 from broker.records.record import INT64_MAX
 
+TopicIdOf = Callable[[str], UUID]
 AnyCommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
 AnyCommitPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 AnyCommitResponse = OffsetCommitResponse | TxnOffsetCommitResponse
@@ -70,6 +71,11 @@ _NOTHING_COMMITTED = CommittedOffset(offset=-1)
 _FETCH_MANY_VERSION = 8
 
 _BROKER_DECIDES = -1  # OffsetCommit retention_time_ms
+
+
+def unknown_topic_id(_topic: str) -> UUID:
+    """Return NO_TOPIC_ID, for a coordinator whose broker knows no topics."""
+    return NO_TOPIC_ID
 
 
 class OffsetStored(Protocol):
@@ -144,8 +150,8 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
 class Offsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
-    def __init__(self, config: GroupConfig, progress: Progress, account: Account, topic_id_of: Callable[[str], UUID]):
-        """topic_id_of: of a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not."""
+    def __init__(self, config: GroupConfig, progress: Progress, account: Account, topic_id_of: TopicIdOf):
+        """topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not."""
         self._config = config
         self._topic_id_of = topic_id_of
         self._progress = progress
