@@ -197,6 +197,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "console.shell.web.content_policy.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "console.shell.web.bundles.BundleMiddleware",
     "console.shell.web.page_compression.PageCompressionMiddleware",
     "console.shell.web.request_log.RequestLogMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

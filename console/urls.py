@@ -6,11 +6,9 @@ from django.urls import include, path
 from console.kit.common.cluster_urls import prefix_of
 from console.kit.features.listed import features
 from console.kit.features.tables import addresses_of
-from console.shell.web.bundles import bundle
 
 pages = [path(addresses.prefix, include(addresses.module)) for addresses in addresses_of(features())]
 urlpatterns = [
-    path(f"{settings.PATH_PREFIX}static/bundle/app.<slug:digest>.<slug:kind>", bundle, name="bundle"),
     path(prefix_of(settings.CLUSTER), include(pages)),
 ]
 

@@ -38,7 +38,7 @@ def page(chromium):
     context.close()
 
 
-def test_every_chart_says_what_was_at_the_time_under_the_pointer_of_one(page):
+def test_every_chart_says_what_was_at_the_moment_under_the_pointer_of_one(page):
     readouts = page.locator("[data-readout]")
     for column, seconds in ((2, 40), (0, 20)):
         page.locator("svg").nth(1).locator("rect").nth(column).hover()

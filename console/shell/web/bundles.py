@@ -7,15 +7,14 @@ in `static/js` are modules of one directory that import each other by name; each
 import gzip
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
-from django.views.decorators.http import require_safe
 
 #: Style sheets that others build on come first, and those that overrule others last.
 _FIRST, _LAST = ("tokens", "layout", "components"), ("tables",)
@@ -37,12 +36,25 @@ class Bundle:
     compressed: bytes
 
 
-@login_not_required
-@require_safe
-def bundle(request: HttpRequest, kind: str, digest: str) -> HttpResponse:
-    """Answer `static/bundle/app.<digest>.<kind>`; 404 for the digest of another version."""
+class BundleMiddleware:
+    """Answers `static/bundle/app.<digest>.<kind>` before a session is looked at: a response that hung on cookies would
+    be fetched anew after each login, and a cache that people share could keep a session's cookie with it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self._get_response = get_response
+        self._folder = f"{settings.STATIC_URL}bundle/"
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        name = request.path_info.removeprefix(self._folder)
+        is_bundle = name != request.path_info and request.method in ("GET", "HEAD")
+        return _answer(request, name) if is_bundle else self._get_response(request)
+
+
+def _answer(request: HttpRequest, name: str) -> HttpResponse:
+    """404 for the digest of another version."""
+    kind = name.rpartition(".")[2]
     kept = bundle_of(kind) if kind in _TYPES else None
-    if kept is None or kept.name != f"app.{digest}.{kind}":
+    if kept is None or kept.name != name:
         return HttpResponseNotFound("This version of the console has another one.", content_type="text/plain")
     takes_gzip = "gzip" in request.headers.get("Accept-Encoding", "")
     headers = {"Cache-Control": _KEEP_FOR_GOOD, "Vary": "Accept-Encoding"} | (

@@ -10,7 +10,7 @@ OTHER_WAYS = re.compile(r"\|\s*(date|time|localtime|timezone|utc)\b|{%\s*(now|lo
 OWN_FIELDS = re.compile(r"""type=["']?(date|time|datetime-local|month|week)\b""")
 
 
-def test_no_template_prints_or_asks_for_a_time_another_way():
+def test_no_template_prints_a_time_another_way():
     templates = {path: path.read_text() for path in (ROOT / "templates").rglob("*.html")}
 
     assert [path for path, text in templates.items() if OTHER_WAYS.search(text) or OWN_FIELDS.search(text)] == []

@@ -29,13 +29,12 @@ from console.state.consumers.models import ConsumerGroup
 from tests.console.ecosystem.connectors.lying_server import connector
 
 #: Of single sign-on there is nothing without a provider: `tests/console/people/sso`.
-OPEN_TO_ALL = {"bundle", "login", "healthz", "metrics", "status", "sso-login", "sso-callback", "sso-logout"} | {
+OPEN_TO_ALL = {"login", "healthz", "metrics", "status", "sso-login", "sso-callback", "sso-logout"} | {
     *("api", "api-events", "api-description", "api-mcp", "api-metrics"),  # opened by tokens: `tests/console/shell/api`
 }
 #: What a value in an address stands for; an argument that is not here fails the test.
 ARGUMENTS = {
     "api": {"rest": "topics"},
-    "bundle": {"digest": "0", "kind": "css"},
     "token": {"number": 1},
     "cluster": {"cluster": "main"},
     "completeness": {"name": "orders"},

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
 #: In whatever is called in the other cluster.
 MARKS = {MAIN: "marked-of-main-1", STAGING: "marked-of-staging-1"}
 #: They tell of all clusters, and of what was done in them.
-OF_ALL = {"bundle", "clusters", "cluster-compare", "cluster-switch", "audit", "audit-verify"}
+OF_ALL = {"clusters", "cluster-compare", "cluster-switch", "audit", "audit-verify"}
 #: The further cluster is the one that could be forgotten somewhere; the other way round is the long run's.
 BOTH_WAYS = pytest.mark.parametrize(
     ("shown", "other"), [(STAGING, MAIN), pytest.param(MAIN, STAGING, marks=pytest.mark.long)]

@@ -47,6 +47,13 @@ def test_a_bundle_is_plain_for_who_takes_no_gzip(client):
     assert answer.content == bundle_of("js").plain
 
 
+def test_a_bundle_hangs_on_no_cookie_so_that_a_login_does_not_have_it_fetched_again(viewer, client_of):
+    """And a cache that several people share has no cookie to keep."""
+    answer = client_of(viewer).get(address_of("js"))
+    assert answer["Vary"] == "Accept-Encoding"
+    assert not answer.cookies
+
+
 def test_the_bundle_of_another_version_is_not_there(client):
     assert client.get("/static/bundle/app.0123456789abcdef.js").status_code == 404
 
