@@ -14,7 +14,7 @@ from broker.common.logs import logger
 from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.earlier_session import SessionNote
-from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.store import ClusterStore
 
@@ -84,8 +84,18 @@ class Registration:
             await self._register()
             return
         async with self._replicas.taking_roles:
-            self._ids_restored_at = await self._reconciliation.restore_topic_ids()
+            self._ids_restored_at = await self._restored_ids()
             await self._register()
+
+    async def _restored_ids(self) -> int:
+        """As `LogReconciliation.restore_topic_ids`, -1 if that is refused: one topic keeps no broker away."""
+        try:
+            return await self._reconciliation.restore_topic_ids()
+        except (ConnectionInterrupted, SessionLost):
+            raise
+        except ZooKeeperError as error:
+            _log.warning("topic ids not restored; topics without one wait for the next start", reason=str(error))
+            return -1
 
     def _current(self) -> BrokerRegistration:
         return replace(self._registration(), ids_restored_at=self._ids_restored_at)

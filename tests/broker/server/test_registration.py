@@ -12,6 +12,7 @@ from broker.runtime.whole_changes import WholeChanges
 from broker.server import registration as server_registration
 from broker.server.registration import Registration
 from broker.zookeeper.earlier_session import NOTE_FILE, SessionNote
+from broker.zookeeper.errors import OperationRefused, SessionLost
 from broker.zookeeper.session import SessionState
 from tests.eventually import eventually
 
@@ -58,12 +59,15 @@ class Store:
 class Reconciliation:
     def __init__(self, store):
         self._store = store
+        self.troubles: list[Exception] = []  #: what the next looks at topic ids raise
 
     async def run(self) -> int:
         self._store.done.append("logs compared")
         return 7
 
     async def restore_topic_ids(self) -> int:
+        if self.troubles:
+            raise self.troubles.pop()
         self._store.done.append("topic ids restored")
         return 8
 
@@ -83,11 +87,12 @@ IDENTITY = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 1),),
 async def world():
     replicas = SimpleNamespace(broker_epoch=-1, taking_roles=WholeChanges())
     store = Store()
-    registration = Registration(store, lambda: IDENTITY, replicas, Note(), Reconciliation(store))
+    reconciliation = Reconciliation(store)
+    registration = Registration(store, lambda: IDENTITY, replicas, Note(), reconciliation)
     starting = asyncio.create_task(registration.start())
     (await store.next_asked()).set_result(10)
     await starting
-    yield SimpleNamespace(store=store, registration=registration, replicas=replicas)
+    yield SimpleNamespace(store=store, registration=registration, replicas=replicas, reconciliation=reconciliation)
     store.state = SessionState.LOST
     await registration.stop()
 
@@ -107,6 +112,19 @@ async def test_a_broker_that_takes_roles_registers_again_without_waiting_and_pro
         (await world.store.next_asked()).set_result(11)
         await eventually(lambda: world.registration.is_registered, "registered again")
     assert world.store.restored_at == [7, -1]
+
+
+@pytest.mark.parametrize(
+    ("error", "restored_at"), [(OperationRefused("/brokers/topics/t", "not allowed"), -1), (SessionLost("/"), 8)]
+)
+async def test_an_id_that_cannot_be_restored_keeps_no_broker_away(world, monkeypatch, error, restored_at):
+    """A session that goes meanwhile is waited for, and ids are restored in the next one."""
+    monkeypatch.setattr(server_registration, "_TRY_AGAIN_S", 0)
+    world.reconciliation.troubles.append(error)
+    world.store.become(SessionState.LOST)
+    (await world.store.next_asked()).set_result(11)
+    await eventually(lambda: world.registration.is_registered, "registered again")
+    assert world.store.restored_at == [7, restored_at]
 
 
 async def test_no_role_is_taken_between_the_look_at_topic_ids_and_the_registration(world):
