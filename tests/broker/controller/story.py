@@ -65,7 +65,7 @@ from broker.controller import effects as do
 from broker.controller import events as told
 from broker.controller.controller import Controller
 from broker.controller.election import state_after_loss
-from broker.controller.topic_ids import may_get_new_id
+from broker.controller.topic_ids import objections_to_new_id
 from broker.controller.verdict import DONE, Verdict
 
 
@@ -194,7 +194,7 @@ class Story:
             if names.get(assignment.topic_id, topic) != topic or not assignment.has_id:
                 known_id = known_ids[topic]
                 since = {broker_id for broker_id, at in restored_at.items() if at > self._lost_at.get(topic, -1)}
-                if known_id is None and may_get_new_id(found.values(), since):
+                if known_id is None and not objections_to_new_id(assignment, found, since):
                     known_id = self._new_id(topic)
                 assignment = self.topics[topic] = replace(assignment, topic_id=known_id or NO_TOPIC_ID)
             if assignment.has_id:
