@@ -87,6 +87,12 @@ def test_nonsense_in_the_address_is_not_asked_for(looked, viewer, client_of, ask
     assert client_of(viewer).get(f"/topics/orders/+charts/?{asked}").status_code == 200
 
 
+def test_a_range_that_is_refused_says_what_to_write(looked, viewer, client_of):
+    text = client_of(viewer).get("/topics/orders/+charts/?last=soon&from=2026-01-01T00:00").content.decode()
+    assert "last=soon is not a length of time, and is ignored." in text
+    assert "Write it with its zone, as from=2026-11-28T14:05Z, or as from=now-10m." in text
+
+
 def test_what_happened_stands_on_the_axis_and_cannot_be_markup(looked, viewer, client_of):
     Change.objects.create(
         at_ms=now_ms() - MINUTES_MS, kind="isr", object_name="orders", sentence="<script>orders", tone="warning"

@@ -79,6 +79,15 @@ def test_a_page_begins_at_a_moment(ask, cluster, clock):
     assert places(ask(f"?place=time&moment={moment}")) == [(0, 60), (0, 61)]
 
 
+def test_a_range_bounds_a_page_that_begins_at_an_offset(ask, cluster, clock):
+    clock.advance(60_000)
+    cluster.append("orders", 0, 2)
+    moment = datetime.fromtimestamp(clock.now_ms() / 1000, UTC).isoformat().replace("+", "%2B")
+    assert places(ask(f"?from={moment}")) == [(0, 60), (0, 61)]
+    assert places(ask(f"?place=offset&offset=3&partition=0&from={moment}")) == [(0, 60), (0, 61)]
+    assert places(ask(f"?place=offset&offset=61&partition=0&from={moment}")) == [(0, 61)]
+
+
 def test_a_partition_that_does_not_exist_holds_nothing(ask):
     assert places(ask("?partition=77")) == []
 

@@ -32,6 +32,8 @@ def test_filters_choose_by_result_kind_and_moment(administrator, client_of):
     assert shown(object="process") == ["broker-1"]
     assert shown(since=between) == ["orders"]
     assert shown(until=between) == ["broker-1"]
+    assert shown(to=between) == ["broker-1"]
+    assert shown(last="1h") == ["orders", "broker-1"]
     assert shown(since=(second.at + timedelta(seconds=1)).isoformat()) == []
     assert shown(since="yesterday", until="2026-99-99T00:00:00Z", result="x") == ["orders", "broker-1"]
 

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from console.kit.common.time_range import TimeRange
+from console.kit.common.clock import utc
+from console.kit.common.time_range import TimeRange, iso_of
 from console.signals.overview.charts import overview_charts
 from console.signals.overview.samples import INTERVAL_MS, KEPT_MS
 from console.state.clusters.models import ClusterSample
@@ -78,6 +79,22 @@ def test_the_page_draws_them_with_words_for_who_cannot_see(cluster, look, viewer
     assert re.search(r'aria-label="Records in per second: highest [^"]+; now records', text)
     assert 'id="charts-6h"' in client_of(viewer).get("/", {"last": "6h"}).content.decode()
     assert 'id="charts-1h"' in client_of(viewer).get("/", {"last": "nonsense"}).content.decode()
+
+
+def test_a_range_of_the_past_is_drawn_and_stays_as_it_is(cluster, look, clock, viewer, client_of):
+    cluster.create_topic("orders", 1, 1)
+    for _ in range(3):
+        cluster.append("orders", 0, 150)
+        look()
+        clock.advance(INTERVAL_MS)
+    to_ms = clock.now_ms() - INTERVAL_MS
+    from_ms = to_ms - 10 * 60_000
+    ends = {"from": iso_of(utc(from_ms)), "to": iso_of(utc(to_ms))}
+    response = client_of(viewer).get("/", ends)
+    chart = response.context["charts"][0].chart
+    assert 0 <= chart.to_ms - to_ms < 60_000
+    assert chart.to_ms - chart.from_ms == 10 * 60_000
+    assert 'id="charts-fixed"' in response.content.decode()
 
 
 def test_the_samples_come_as_a_file(cluster, look, viewer, client_of):
