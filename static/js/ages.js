@@ -1,6 +1,7 @@
 // Every panel shows how old its data is. The collector's heartbeat brings the moments; here they are counted once a second.
 
 import { isPaused } from "./pause.js";
+import { refreshRegions } from "./regions.js";
 
 const STALE_MS = 6000;
 // The reader's clock may be wrong: ages are measured on the server's.
@@ -27,6 +28,22 @@ export function showAges() {
     each.title = error;
   });
   showSilence(now, Number(heartbeat.dataset.collectorAtMs));
+  showOutage(now, heartbeat.dataset);
+}
+
+let wasKnown = null;
+
+// Of a cluster that cannot be read: what is on the page is greyed, and says of when it is.
+function showOutage(now, { outage, outageSeenMs }) {
+  const banner = document.getElementById("outage-banner");
+  if (!banner) return;
+  if (wasKnown !== null && wasKnown !== !outage) refreshRegions(); // rows that are not pushed say it, too
+  wasKnown = !outage;
+  banner.hidden = !outage || isPaused();
+  if (banner.hidden) return;
+  document.body.toggleAttribute("data-is-old", true);
+  const age = Number(outageSeenMs) ? `last read ${inWords(now - Number(outageSeenMs))} ago` : "never read";
+  banner.querySelector("[data-text]").textContent = `The state of this cluster is unknown (${age}; tried ${banner.dataset.tried}): ${outage}`;
 }
 
 function showSilence(now, collectorAtMs) {

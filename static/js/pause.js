@@ -21,6 +21,6 @@ document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-pause-live], [data-go-on-live]")) return;
   since = isPaused() ? 0 : Date.now();
   show();
-  if (isPaused()) document.getElementById("collector-banner").hidden = true;
+  if (isPaused()) document.querySelectorAll("#collector-banner, #outage-banner").forEach((each) => { each.hidden = true; });
   else document.dispatchEvent(new CustomEvent("page:resumed"));
 });

@@ -198,7 +198,9 @@ def listeners(monkeypatch):
 
 
 @pytest.fixture
-def collector(db, cluster, zookeeper, clock) -> Collector:
+def collector(db, cluster, zookeeper, clock, monkeypatch) -> Collector:
+    """Its signs of life are as old as its clock says."""
+    monkeypatch.setattr("console.state.clusters.models.now_ms", clock.now_ms)
     return Collector(cluster, lambda: list(zookeeper), clock.now_ms)
 
 

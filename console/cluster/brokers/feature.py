@@ -41,9 +41,12 @@ FEATURE = Feature(
             "brokers",
             "brokers",
             "Brokers: whether they are registered, what they lead and hold",
+            tier="topics",
             after="clusters/compare",
         ),
-        Read("brokers/{int:broker_id}/partitions", "broker-partitions", "What a broker leads and follows"),
+        Read(
+            "brokers/{int:broker_id}/partitions", "broker-partitions", "What a broker leads and follows", tier="topics"
+        ),
         Read("brokers/{int:broker_id}/requests", "broker", "How long requests to a broker take, by API"),
         Read("brokers/{int:broker_id}/settings", "broker-settings", "Settings of a broker, and where they come from"),
     ),

@@ -11,9 +11,12 @@ from console.processes.models import ManagedProcess
 from console.processes.presenters import TONES
 from console.processes.truths import State
 from console.state.clusters.models import Broker
+from console.state.clusters.queries import cluster_state
 
 #: Of a broker that is not registered and that this console does not run.
 MISSING = "missing"
+#: Of a broker of a cluster that cannot be read, and of whose process nothing is known either.
+UNKNOWN = "unknown"
 #: States of a process that say the cluster counts on it: of a broker that has just gone they are out of date.
 _PRESENT = (State.HEALTHY, State.REGISTERED, State.CATCHING_UP, State.RUNNING)
 
@@ -21,15 +24,23 @@ _PRESENT = (State.HEALTHY, State.REGISTERED, State.CATCHING_UP, State.RUNNING)
 def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
     """The brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
     states = {each.name: each.state for each in kept_rows(_processes_of_brokers, reach)}
-    found = list(brokers)
+    found, is_unknown = list(brokers), bool(cluster_state().brokers_outage)
     for each in found:
-        each.word, each.tone = _word_and_tone(each, states.get(f"broker-{each.broker_id}", ""))
+        process_state = states.get(f"broker-{each.broker_id}", "")
+        each.word, each.tone = _unread(process_state) if is_unknown else _word_and_tone(each, process_state)
     return found
 
 
 def _processes_of_brokers(reach: Reach) -> QuerySet[ManagedProcess]:
     seen = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"), kind=ManagedProcess.Kind.BROKER)
     return seen.only("name", "state")
+
+
+def _unread(process_state: str) -> tuple[str, str]:
+    """Of a process only that it lives or does not is known without the cluster."""
+    if not process_state or process_state in (State.HEALTHY, State.REGISTERED, State.CATCHING_UP):
+        return UNKNOWN, "plain"
+    return process_state, TONES[State(process_state)]
 
 
 def _word_and_tone(broker: Broker, process_state: str) -> tuple[str, str]:

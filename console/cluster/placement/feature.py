@@ -50,7 +50,13 @@ FEATURE = Feature(
     pushed_pages=(PushedPage("placement", (groups.PLACEMENT, groups.staged_moves)),),
     row_kinds=(RowKind("placement-row", "console.cluster.placement.row_renderers.placement_rows"),),
     reads=(
-        Read("placement", "placement", "Where replicas are, of all partitions", after="groups/{path:group}/members"),
+        Read(
+            "placement",
+            "placement",
+            "Where replicas are, of all partitions",
+            tier="topics",
+            after="groups/{path:group}/members",
+        ),
         Read("what-if", "what-if", "What each broker would have if: `lost`, `rack`, `added`, `traffic`, `kept`"),
         Read("moves", "placement", "Moves of replicas that are under way", chosen=(("table", "moves"),)),
         Read("reassignments", "placement", "Moves that were made here", chosen=(("table", "reassignments"),)),

@@ -55,8 +55,8 @@ FEATURE = Feature(
         RowKind("topic-page", "console.cluster.topics.row_renderers.topic_pages"),
     ),
     reads=(
-        Read("topics", "topics", "Topics; `search` chooses", after="brokers/{int:broker_id}/settings"),
-        Read("topics/{name}/partitions", "topic", "Leaders, replicas and ISR of a topic's partitions"),
+        Read("topics", "topics", "Topics; `search` chooses", tier="topics", after="brokers/{int:broker_id}/settings"),
+        Read("topics/{name}/partitions", "topic", "Leaders, replicas and ISR of a topic's partitions", tier="topics"),
         Read("topics/{name}/settings", "topic-settings", "Settings of a topic, and where they come from"),
     ),
     actions=(

@@ -21,6 +21,8 @@ class Read:
     chosen: tuple[tuple[str, str], ...] = ()
     scope: str = "read"
     after: str = ""
+    #: The collector's tier that reads the rows: `topics` (of brokers and partitions, too), `groups`, or none.
+    tier: str = ""
 
     @property
     def key(self) -> str:

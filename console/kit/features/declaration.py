@@ -112,13 +112,15 @@ class Mark:
     """A count behind an entry's title, hidden while it is 0, as in `2 in trouble`.
 
     `count` is the dotted name of a function that takes the person's `Reach`, or, if the count `is_personal`, the
-    person; it returns an int. An entry has one mark at most.
+    person; it returns an int. An entry has one mark at most. `tier` is the collector's that knows what is counted, as
+    of a `Read`: while it cannot read the cluster, the count is unknown.
     """
 
     entry: Entry
     count: str
     words: str
     is_personal: bool = False
+    tier: str = ""
 
 
 @dataclass(frozen=True, slots=True)

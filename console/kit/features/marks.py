@@ -1,6 +1,6 @@
 """The counts behind the entries of the sidebar, for one person."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,44 +19,49 @@ _MARKS = {mark.entry: mark for feature in features() for mark in feature.marks}
 
 @dataclass(frozen=True, slots=True)
 class ShownMark:
-    """`key` is part of the element's id; the mark is hidden while `count` is 0."""
+    """`key` is part of the element's id; the mark is hidden while `count` is 0, a question mark while it is None."""
 
     key: str
-    count: int
+    count: int | None
     words: str
 
 
-def mark_of(entry: Entry, user: User) -> ShownMark | None:
-    """Return the mark of `entry` for `user`; None where no feature declares one."""
+def mark_of(entry: Entry, user: User, unknown: Collection[str]) -> ShownMark | None:
+    """Return the mark of `entry` for `user`, None where no feature declares one; `unknown` tiers have no counts."""
     mark = _MARKS.get(entry)
-    return _shown(mark, user) if mark else None
+    return _shown(mark, user, unknown) if mark else None
 
 
-def shared_marks_html(reach: Reach) -> str:
+def shared_marks_html(reach: Reach, unknown: Collection[str]) -> str:
     """Render the marks that are the same for all people of this reach, to take the place of those on an open page."""
-    return _html(_shown_to(mark, reach) for mark in _MARKS.values() if not mark.is_personal)
+    return _html(_shown_to(mark, reach, unknown) for mark in _MARKS.values() if not mark.is_personal)
 
 
 def personal_marks_html(user: User) -> str:
-    """Render the marks of one person, likewise."""
-    return _html(_shown_to(mark, user) for mark in _MARKS.values() if mark.is_personal)
+    """Render the marks of one person, likewise; none of them is counted by a tier."""
+    return _html(_shown_to(mark, user, ()) for mark in _MARKS.values() if mark.is_personal)
 
 
 def _html(marks: Iterable[ShownMark]) -> str:
     return "".join(render_to_string("components/mark.html", {"mark": mark}) for mark in marks)
 
 
-def counts_for_all() -> dict[Entry, int]:
+def counts_for_all(unknown: Collection[str]) -> dict[Entry, int | None]:
     """Return the counts without limits of rights, of the marks that are the same for everybody who sees everything."""
-    return {entry: _function(mark.count)(EVERYTHING) for entry, mark in _MARKS.items() if not mark.is_personal}
+    return {
+        entry: None if mark.tier in unknown else _function(mark.count)(EVERYTHING)
+        for entry, mark in _MARKS.items()
+        if not mark.is_personal
+    }
 
 
-def _shown(mark: Mark, user: User) -> ShownMark:
-    return _shown_to(mark, user if mark.is_personal else reach_of(user))
+def _shown(mark: Mark, user: User, unknown: Collection[str]) -> ShownMark:
+    return _shown_to(mark, user if mark.is_personal else reach_of(user), unknown)
 
 
-def _shown_to(mark: Mark, counted_for: User | Reach) -> ShownMark:
-    return ShownMark(mark.entry.name.lower(), _function(mark.count)(counted_for), mark.words)
+def _shown_to(mark: Mark, counted_for: User | Reach, unknown: Collection[str]) -> ShownMark:
+    count = None if mark.tier in unknown else _function(mark.count)(counted_for)
+    return ShownMark(mark.entry.name.lower(), count, mark.words)
 
 
 @cache

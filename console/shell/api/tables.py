@@ -13,6 +13,7 @@ from console.kit.common.csv_table import Table
 from console.kit.features.api import Read
 from console.shell.api import door
 from console.shell.api.plans import NotDone
+from console.state.clusters.queries import cluster_state
 
 ROWS_MAX, ROWS_USUAL = 10_000, 500
 #: No table is longer.
@@ -41,7 +42,17 @@ def rows(
     names = [re.sub(r"\W+", "_", title).strip("_").lower() for title in table.titles]
     found = list(islice(table.rows, skip, skip + take + 1))
     shown = [dict(zip(names, map(_value, row), strict=True)) for row in found[:take]]
-    return {"rows": shown, "skip": skip, "more": len(found) > take, "note": table.note}
+    note = " ".join(filter(None, [_unknown(read), table.note]))
+    return {"rows": shown, "skip": skip, "more": len(found) > take, "note": note}
+
+
+def _unknown(read: Read) -> str:
+    """Return why the rows may not be true now; empty while they are."""
+    if not read.tier:
+        return ""
+    state = cluster_state()
+    outage = state.groups_outage if read.tier == "groups" else state.outage
+    return outage.sentence if outage else ""
 
 
 def _value(value: object) -> object:

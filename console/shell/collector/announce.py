@@ -51,7 +51,7 @@ class Announcer:
         self._sent: dict[tuple[str, str], str] = {}
         self._changes = ChangeSender("topics")
         self._charted_ms = 0
-        self._counts: dict[Entry, int] = {}
+        self._counts: dict[Entry, int | None] = {}
 
     def heartbeat(self) -> None:
         """While a page is open, as `Attention.review` says: each of them listens."""
@@ -84,7 +84,7 @@ class Announcer:
 
     def _tell_of_marks(self) -> None:
         """Send no counts: what a person may see of them differs."""
-        counts = counts_for_all()
+        counts = counts_for_all(cluster_state().unknown_tiers)
         if counts != self._counts:
             self._counts = counts
             send_message(groups.MARKS, {"type": "marks.changed", "version": now_ms()})

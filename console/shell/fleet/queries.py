@@ -47,11 +47,6 @@ class Tile:
         """Who answers is not the cluster that is known by this name."""
         return self.error.startswith(OTHER)
 
-    @property
-    def tone(self) -> str:
-        """The colour beside `level`."""
-        return "critical" if self.error or self.is_silent else self.level
-
 
 def tiles_of(user: User) -> list[Tile]:
     """Of the clusters that `user` may look at; their collectors look now, if nobody had them."""
@@ -73,7 +68,7 @@ def _tile(cluster: Cluster, reach: Reach) -> Tile:
     worst = groups_within(reach).exclude(lag=None).order_by(F("lag").desc(), "name").first()
     return Tile(
         cluster,
-        level=str(health.level),
+        level="unknown" if state.is_collector_silent else str(health.level),
         words=health.reasons[0].text if health.reasons else "",
         reason_count=len(health.reasons),
         brokers=sum(known),

@@ -15,13 +15,19 @@ from django.contrib.auth.models import User
 
 from console.kit.access.reach import Reach
 from console.kit.common.current_cluster import current_cluster
-from console.kit.features.marks import personal_marks_html, shared_marks_html
+from console.kit.features import marks
+from console.kit.features.marks import personal_marks_html
+from console.state.clusters.queries import cluster_state
 
 logger = logging.getLogger(__name__)
 
 #: Drawings kept: those of a version are asked for within moments.
 KEPT_MAX = 256
 _Key = tuple[object, object]
+
+
+def shared_marks_html(reach: Reach) -> str:
+    return marks.shared_marks_html(reach, cluster_state().unknown_tiers)
 
 
 class MarksBoard:

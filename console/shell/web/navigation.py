@@ -2,7 +2,7 @@
 declare.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,9 +72,10 @@ def navigation_of(context: Mapping[str, Any]) -> Navigation:
     }
     is_at_top = current is not None and (here == places[current] or here in current.also_at)
     tabs = pages[current.entry] if current is not None and is_at_top and current.entry.section is not None else ()
-    counted_for = context["user"] if context.get("cluster") else None
+    cluster = context.get("cluster")
+    counted_for, unknown = (context["user"], cluster.unknown_tiers) if cluster else (None, ())
     return Navigation(
-        [(section.value, shown) for section in Section if (shown := _entries_in(section, pages, counted_for))],
+        [(section.value, shown) for section in Section if (shown := _entries_in(section, pages, counted_for, unknown))],
         tabs if len(tabs) > 1 else (),
         pages[Entry.ACCOUNT],
     )
@@ -90,7 +91,10 @@ def _current(seen: Sequence[Link], places: Mapping[Link, str], here: str) -> Lin
 
 
 def _entries_in(
-    section: Section, pages: Mapping[Entry, tuple[ShownPage, ...]], counted_for: User | None
+    section: Section,
+    pages: Mapping[Entry, tuple[ShownPage, ...]],
+    counted_for: User | None,
+    unknown: Collection[str],
 ) -> list[ShownEntry]:
     """Return the entries that have pages; without marks where the person may not look at the cluster."""
     return [
@@ -98,7 +102,7 @@ def _entries_in(
             entry.title,
             entry.name.lower(),
             entry in _IN_BAR,
-            mark_of(entry, counted_for) if counted_for else None,
+            mark_of(entry, counted_for, unknown) if counted_for else None,
             pages[entry],
         )
         for entry in Entry

@@ -15,6 +15,7 @@ from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
 from console.signals.alerts.messages import Told
 from console.signals.alerts.rules import Rule, Ruleset
+from console.signals.overview.health import Health
 from console.signals.overview.queries import health_within
 from console.state.consumers.tiers import TierContext, TierLook
 
@@ -84,7 +85,14 @@ class AlertWatch:
                     continue
             found[key] = each
         gone = {key for key in before.keys() - found.keys() if key[0] in ruleset.rules}
-        return found | {key: Condition(*key, is_bad=False, sentence=_over(ruleset.rules[key[0]])) for key in gone}
+        return found | {key: _of_gone(key, ruleset.rules[key[0]], health) for key in gone}
+
+
+def _of_gone(key: Key, rule: Rule, health: Health) -> Condition:
+    """A reason of a cluster that cannot be read any more is not over: its state is unknown."""
+    if rule.health is not None and health.is_unknown:
+        return Condition(*key, is_bad=None)
+    return Condition(*key, is_bad=False, sentence=_over(rule))
 
 
 def _over(rule: Rule) -> str:

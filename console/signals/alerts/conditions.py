@@ -73,9 +73,10 @@ def _of_reading(rule: Rule, reading: Reading, name: str, *, was_bad: bool) -> Co
 
 
 def _of_health(rule: Rule, least: Level, health: Health) -> Iterator[Condition]:
+    """An unknown state breaks every rule: it may be the worst."""
     levels = list(Level)
     for reason in health.reasons:
-        if levels.index(reason.level) >= levels.index(least):
+        if reason.level is Level.UNKNOWN or levels.index(reason.level) >= levels.index(least):
             yield Condition(rule.name, _name_of(reason), True, f"{reason.text} {reason.action.text}.", _HEALTH_LINK)
 
 

@@ -86,9 +86,8 @@ def health_facts(
     reports = _reports_of(registered)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
-        brokers_error=state.brokers_error,
+        **state.outages,
         is_refused=is_refusal(state.brokers_error),
-        topics_error=state.topics_error,
         controller_id=state.controller_id,
         missing=frozenset(missing),
         missing_since_ms=missing,

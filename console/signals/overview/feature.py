@@ -9,9 +9,9 @@ FEATURE = Feature(
     addresses=(Addresses("", "console.signals.overview.urls"),),
     links=(Link("Overview", "overview", entry=Entry.OVERVIEW),),
     marks=(
-        Mark(Entry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble"),
-        Mark(Entry.CONNECTORS, "console.signals.overview.marks.failed_connector_count", "failed"),
-        Mark(Entry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing"),
+        Mark(Entry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble", tier="groups"),
+        Mark(Entry.CONNECTORS, "console.signals.overview.marks.failed_connector_count", "failed", tier="connectors"),
+        Mark(Entry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing", tier="brokers"),
     ),
     places=(Place("Overview", "overview", "home start"),),
     pushed_pages=(PushedPage("overview", (groups.CLUSTER_OVERVIEW,)),),

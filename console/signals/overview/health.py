@@ -5,19 +5,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from console.cluster.brokers.budgets import CrowdedBudget
+from console.state.clusters.outage import Outage
 
 
 class Level(StrEnum):
-    """The word that stands beside the colour is `label`."""
+    """The word that stands beside the colour is `label`. UNKNOWN of a cluster that cannot be read hides lesser ones."""
 
-    UNKNOWN = "unknown"
     OK = "ok"
     WARNING = "warning"
+    UNKNOWN = "unknown"
     CRITICAL = "critical"
 
     @property
     def label(self) -> str:
-        return {"unknown": "No data yet", "ok": "Healthy", "warning": "Degraded", "critical": "Critical"}[self.value]
+        return {"unknown": "Unknown", "ok": "Healthy", "warning": "Degraded", "critical": "Critical"}[self.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +228,12 @@ class ProbeWord:
 @dataclass(frozen=True, slots=True)
 class Facts:
     is_seen: bool
-    brokers_error: str = ""
+    #: Why the state of the brokers, of brokers or partitions, and of consumer groups is unknown; None: it is known.
+    brokers_outage: Outage | None = None
+    outage: Outage | None = None
+    groups_outage: Outage | None = None
     #: The cluster does not let the console in, or the console has no way to ask: it does not pass by itself.
     is_refused: bool = False
-    topics_error: str = ""
     controller_id: int | None = None
     missing: frozenset[int] = frozenset()
     #: Broker → since when it is missing, in ms.
@@ -345,6 +348,11 @@ class Health:
     level: Level
     reasons: tuple[Reason, ...]
     muted: tuple[Reason, ...] = ()
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether some of the cluster's state cannot be read; that may have been muted."""
+        return any(reason.level is Level.UNKNOWN for reason in (*self.reasons, *self.muted))
 
     @property
     def muted_count(self) -> int:

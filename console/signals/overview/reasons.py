@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from console.kit.gateway.errors import OTHER
 from console.signals.overview.budget_reasons import budget_reasons
 from console.signals.overview.client_reasons import group_reason, group_reasons
 from console.signals.overview.completeness_reasons import completeness_reasons, late_reasons
@@ -20,6 +19,7 @@ from console.signals.overview.host_reasons import (
     stray_reasons,
 )
 from console.signals.overview.mirror_reasons import mirror_reasons
+from console.signals.overview.outage_reasons import outage_reasons
 from console.signals.overview.probe_reasons import probe_reasons
 from console.signals.overview.quiet import is_silent, quiet_of
 from console.signals.overview.topic_reasons import kept_reasons
@@ -33,7 +33,7 @@ EXAMPLES_MAX = 3
 
 
 def assess(facts: Facts) -> Health:
-    """The worst level of all reasons that nobody has muted; OK without any."""
+    """The worst level of all reasons that nobody has muted; OK without any, of a cluster that is known."""
     said = {each.key: each for each in facts.quiets}
     told = (each if facts.manages_processes else _where_it_runs(each) for each in _reasons(facts))
     found = [replace(each, quiet=quiet_of(each, said, facts.now_ms)) for each in told]
@@ -42,44 +42,51 @@ def assess(facts: Facts) -> Health:
     reasons = tuple(each for each in found if not is_silent(each))
     if reasons:
         return Health(reasons[0].level, reasons, muted)
-    return Health(Level.OK if facts.is_seen else Level.UNKNOWN, (), muted)
+    is_known = facts.is_seen and not facts.outage
+    return Health(Level.OK if is_known else Level.UNKNOWN, (), muted)
 
 
 def _reasons(facts: Facts) -> Iterable[Reason]:
+    """Where the cluster cannot be read, that is the reason: what was stored of it before says nothing of now."""
     yield from _zookeeper_reasons(facts)
-    if facts.brokers_error:
-        text, action = _brokers_silent(facts)
-        yield Reason(Level.CRITICAL, "Brokers", text, action, key="brokers unreachable")
-    elif facts.topics_error:
-        text = f"The topics cannot be read: {facts.topics_error}"
-        action = Action("Read the log of the brokers", "processes")
-        yield Reason(Level.CRITICAL, "Topics", text, action, key="topics unreadable")
-    if facts.is_seen and not facts.brokers_error and facts.controller_id is None:
-        yield _no_controller(facts)
-    for broker_id, times in sorted(facts.flapping.items()):
-        yield _flapping(broker_id, times, facts)
-    for broker_id in sorted(facts.missing):
-        yield _missing_broker(broker_id, [each for each in facts.troubled if broker_id in each.replicas], facts)
-    yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
+    yield from outage_reasons(facts)
+    missing = frozenset[int]() if facts.brokers_outage else facts.missing
+    if not facts.brokers_outage:
+        yield from _broker_reasons(facts)
+    if not facts.outage:
+        yield from _other_partitions([each for each in facts.troubled if not missing.intersection(each.replicas)])
     yield from unclean_reason(facts.unclean)
-    yield from unloaded_reasons(facts.unloaded)
-    yield from budget_reasons(facts.crowded_budgets)
-    yield from lone_topic_reasons(facts.lone_internal_topics)
-    yield from directory_reasons(facts.directories)
-    yield from stray_reasons(facts.strays)
     yield from foreign_reasons(facts.foreign_brokers)
-    yield from crowded_reasons(facts.crowded)
     yield from certificate_reasons(facts.certificates)
-    yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)
+    yield from process_reasons(each for each in facts.processes if each.broker_id not in missing)
     yield from silence_reasons(facts.connectors_error)
     yield from connector_reasons(facts.connectors, facts.connectors_count)
     yield from mirror_reasons(facts.mirrors)
     yield from completeness_reasons(facts.disagreeing, facts.disagreeing_count)
     yield from late_reasons(facts.late, facts.late_count)
     yield from kept_reasons(facts.kept, facts.kept_count)
-    yield from probe_reasons(facts.probe, facts.missing, facts.managed)
-    yield from group_reasons(facts.groups, facts.groups_count)
-    yield from map(group_reason, facts.quiet_groups)
+    silent = facts.probe.silent.keys() if facts.probe and facts.brokers_outage else ()
+    yield from probe_reasons(facts.probe, missing.union(silent), facts.managed)
+    if not facts.groups_outage:
+        yield from group_reasons(facts.groups, facts.groups_count)
+        yield from map(group_reason, facts.quiet_groups)
+
+
+def _broker_reasons(facts: Facts) -> Iterable[Reason]:
+    """Yield what the brokers' own words say of each of them, and of the controller."""
+    if facts.is_seen and facts.controller_id is None:
+        yield _no_controller(facts)
+    for broker_id, times in sorted(facts.flapping.items()):
+        yield _flapping(broker_id, times, facts)
+    troubled = () if facts.outage else facts.troubled
+    for broker_id in sorted(facts.missing):
+        yield _missing_broker(broker_id, [each for each in troubled if broker_id in each.replicas], facts)
+    yield from unloaded_reasons(facts.unloaded)
+    yield from budget_reasons(facts.crowded_budgets)
+    yield from lone_topic_reasons(facts.lone_internal_topics)
+    yield from directory_reasons(facts.directories)
+    yield from stray_reasons(facts.strays)
+    yield from crowded_reasons(facts.crowded)
 
 
 def _where_it_runs(reason: Reason) -> Reason:
@@ -87,16 +94,6 @@ def _where_it_runs(reason: Reason) -> Reason:
     if reason.action.page not in _OF_PROCESSES:
         return reason
     return replace(reason, action=Action(f"{reason.action.text} (its processes are run elsewhere)"))
-
-
-def _brokers_silent(facts: Facts) -> tuple[str, Action]:
-    if facts.brokers_error.startswith(OTHER):
-        return facts.brokers_error, Action("Point the console at its cluster again, or start afresh")
-    if facts.is_refused:
-        return facts.brokers_error, Action("Mend the client configuration: it is read again by itself")
-    return f"The brokers cannot be asked: {facts.brokers_error}", Action(
-        "See which brokers run and start one", "processes"
-    )
 
 
 def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:

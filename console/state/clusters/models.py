@@ -7,6 +7,8 @@ name (`app_label`). The sums that a list sorts by are stored, so that it sorts i
 from django.db import models
 
 from console.kit.common.clock import now_ms
+from console.kit.common.current_cluster import here
+from console.state.clusters.outage import Outage, outage_of
 
 #: The collector's silence after which a page says so; it writes a heartbeat every second.
 SILENCE_MS = 5_000
@@ -47,6 +49,42 @@ class ClusterState(models.Model):
     @property
     def is_collector_silent(self) -> bool:
         return now_ms() - self.heartbeat_at_ms > SILENCE_MS
+
+    @property
+    def brokers_outage(self) -> Outage | None:
+        """Why the brokers' state is unknown; None while it is known."""
+        return self._outage(self.brokers_error, self.brokers_at_ms)
+
+    @property
+    def outage(self) -> Outage | None:
+        """Why the state of brokers or partitions is unknown; None while both are known."""
+        return self.brokers_outage or self._outage(self.topics_error, self.topics_at_ms or self.brokers_at_ms)
+
+    @property
+    def groups_outage(self) -> Outage | None:
+        """Why the consumer groups' state is unknown; None while it is known."""
+        return self.outage or self._outage(self.groups_error, self.groups_at_ms or self.brokers_at_ms)
+
+    @property
+    def outages(self) -> dict[str, Outage | None]:
+        """Return all of them by the names of these properties."""
+        return {
+            "brokers_outage": self.brokers_outage,
+            "outage": self.outage,
+            "groups_outage": self.groups_outage,
+        }
+
+    @property
+    def unknown_tiers(self) -> frozenset[str]:
+        """Names of the collector's tiers whose rows may not be true now."""
+        unknown = {
+            "brokers": self.brokers_outage, "topics": self.outage, "groups": self.groups_outage,
+            "connectors": self.connectors_error,
+        }  # fmt: skip
+        return frozenset(name for name, why in unknown.items() if why)
+
+    def _outage(self, error: str, seen_at_ms: int) -> Outage | None:
+        return outage_of(error, seen_at_ms, self.heartbeat_at_ms, now_ms(), here.BOOTSTRAP_SERVERS)
 
 
 class Broker(models.Model):

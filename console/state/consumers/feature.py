@@ -51,11 +51,21 @@ FEATURE = Feature(
             "topics/{name}/consumers",
             "topic-consumers",
             "How far groups are in a topic, by partition",
+            tier="groups",
             after="topics/{name}/settings",
         ),
-        Read("groups", "consumers", "Consumer groups: state, lag, verdict", after="topics/{name}/contents"),
-        Read("groups/{path:group}/offsets", "group", "What a group has committed, and its lag, by partition"),
-        Read("groups/{path:group}/members", "group", "Members of a group", chosen=(("table", "members"),)),
+        Read(
+            "groups", "consumers", "Consumer groups: state, lag, verdict", tier="groups", after="topics/{name}/contents"
+        ),
+        Read(
+            "groups/{path:group}/offsets",
+            "group",
+            "What a group has committed, and its lag, by partition",
+            tier="groups",
+        ),
+        Read(
+            "groups/{path:group}/members", "group", "Members of a group", tier="groups", chosen=(("table", "members"),)
+        ),
     ),
     actions=(
         Action(

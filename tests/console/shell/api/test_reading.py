@@ -86,3 +86,23 @@ def test_a_program_is_told_what_a_search_has_looked_at_and_which_word_is_not_kno
     assert answer["note"] == "Searched all 1 record: 1 found."
     answer = program(reader).get("topics/orders/records", place="moment").json()
     assert answer["note"].startswith("place=moment is not known and is ignored.")
+
+
+@pytest.mark.parametrize("path", ["topics", "brokers", "topics/orders/partitions", "groups", "placement"])
+def test_rows_of_a_cluster_that_does_not_answer_are_told_to_be_old(
+    program, operator, cluster, collect, collector, path
+):
+    cluster.create_topic("orders", 2, 1)
+    collect()
+    asked = program(operator)
+    assert asked.get(path).json()["note"] == ""
+    collector.tier_looks["brokers"].failed("No broker answered in time.")
+    assert asked.get(path).json()["note"].startswith("The state of this cluster is unknown (last read ")
+    health = asked.get("health").json()
+    assert (health["level"], health["reasons"][0]["level"]) == ("unknown", "unknown")
+
+
+def test_rows_that_are_not_the_clusters_are_not_told_to_be_old(program, administrator, collect, collector):
+    collect()
+    collector.tier_looks["brokers"].failed("No broker answered in time.")
+    assert program(administrator).get("audit").json()["note"] == ""

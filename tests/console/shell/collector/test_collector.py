@@ -341,4 +341,5 @@ def test_a_broker_that_comes_and_goes_is_called_flapping(cluster, collect, clock
 
     assert [each.subject for each in overview_facts()["health"].reasons] == ["Broker 2"]
     clock.advance(600_000)
+    collect()
     assert overview_facts()["health"].reasons == ()

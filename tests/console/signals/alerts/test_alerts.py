@@ -114,7 +114,7 @@ def test_what_nobody_knows_is_neither_an_alert_nor_the_end_of_one(behind, look, 
     for _ in range(5):
         clock.advance(MINUTE_MS)
         watch.look()
-    assert Alert.objects.get().state == "firing"
+    assert Alert.objects.get(rule="lag").state == "firing"
 
 
 def test_a_group_that_is_gone_is_no_alert_any_more(behind, look, sent, cluster):
@@ -216,3 +216,18 @@ def test_a_test_goes_the_way_of_every_message(look, sent, operator, client_of, c
 
 def test_who_may_not_see_every_name_sees_no_alert(rules, limited, client_of, cluster):
     assert client_of(limited).get("/alerts/").status_code == 403
+
+
+def test_a_cluster_that_does_not_answer_is_an_alert_and_ends_none(cluster, collect, collector, look, sent):
+    """What was critical before may still be: it is not over by not being read."""
+    cluster.create_topic("orders", 1, 1)
+    collect()
+    cluster.stop_broker(1)
+    look(2)
+    fired = {each.object_name for each in Alert.objects.filter(rule="health")}
+    assert fired
+    collector.tier_looks["brokers"].failed("No broker answered in time.")
+    AlertWatch(collector.clock_ms).look()
+    standing = dict(Alert.objects.filter(rule="health").values_list("object_name", "state"))
+    assert standing.keys() == fired | {"brokers unreachable"}
+    assert [event for _, event, _, _ in sent].count("resolved") == 0

@@ -3,12 +3,14 @@
 from console.signals.overview.health import (
     Facts,
     Level,
+    Quiet,
     TightDirectory,
     TroubledGroup,
     TroubledPartition,
     TroubledProcess,
 )
 from console.signals.overview.reasons import NAME_LENGTH_MAX, assess
+from console.state.clusters.outage import Outage
 
 WELL = Facts(is_seen=True, controller_id=1, zookeeper_count=1)
 
@@ -87,17 +89,76 @@ def test_no_controller_says_what_cannot_be_done():
     assert "no controller" in health.reasons[0].text
 
 
-def test_unreachable_brokers_come_with_their_error_and_no_guess_about_the_controller():
-    assert sentences(brokers_error="No broker answered in time.", controller_id=None) == [
-        "The brokers cannot be asked: No broker answered in time."
+def unread(cause: str = "No broker answered in time.") -> Outage:
+    return Outage(cause, "k1:9092", 700_000, 1_000_000)
+
+
+def unreachable(cause: str = "No broker answered in time.", **changed) -> Facts:
+    outage = unread(cause)
+    return facts(brokers_outage=outage, outage=outage, groups_outage=outage, **changed)
+
+
+def test_a_cluster_that_cannot_be_read_is_unknown_with_what_was_tried_and_the_age_of_its_data():
+    health = assess(unreachable(controller_id=None))
+
+    (reason,) = health.reasons
+    assert (health.level, reason.level) == (Level.UNKNOWN, Level.UNKNOWN)
+    assert reason.text == "The state of this cluster is unknown: No broker answered in time."
+    assert reason.evidence.replace("\u202f", " ") == "Last read 5 min ago · tried k1:9092"
+    assert reason.since_ms == 700_000
+
+
+def test_what_was_stored_of_a_cluster_that_cannot_be_read_is_no_reason():
+    stale = {
+        "missing": frozenset({2}),
+        "flapping": {3: 4},
+        "troubled": (leaderless("orders", 1),),
+        "directories": (TightDirectory(1, "/data", is_full=True),),
+        "groups": (group(),),
+        "groups_count": 1,
+    }
+    assert len(assess(facts(**stale)).reasons) == 5
+    assert [reason.key for reason in assess(unreachable(**stale)).reasons] == ["brokers unreachable"]
+
+
+def test_a_dead_process_is_known_also_while_the_cluster_is_not():
+    dead = TroubledProcess("broker-2", "failed", "gave up after 3 tries", is_lost=True, broker_id=2)
+    health = assess(unreachable(missing=frozenset({2}), processes=(dead,)))
+
+    assert [reason.level for reason in health.reasons] == [Level.CRITICAL, Level.UNKNOWN]
+
+
+def test_a_muted_outage_does_not_make_an_unknown_cluster_healthy():
+    muted = Quiet("brokers unreachable", "muted", Level.UNKNOWN, 0, (), None, "ada", "a planned stop")
+    health = assess(unreachable(quiets=(muted,)))
+
+    assert (health.level, health.reasons, health.is_unknown) == (Level.UNKNOWN, (), True)
+
+
+def test_topics_that_cannot_be_read_leave_the_brokers_known():
+    outage = unread()
+    health = assess(
+        facts(outage=outage, groups_outage=outage, missing=frozenset({2}), troubled=(leaderless("orders", 1),))
+    )
+
+    assert [reason.text for reason in health.reasons] == [
+        "The state of topics and partitions is unknown: No broker answered in time.",
+        "Broker 2 is not registered.",
     ]
+
+
+def test_groups_that_cannot_be_read_are_unknown_and_the_rest_is_known():
+    health = assess(facts(groups_outage=unread(), groups=(group(),), groups_count=1))
+
+    (reason,) = health.reasons
+    assert (health.level, reason.subject) == (Level.UNKNOWN, "Consumer groups")
 
 
 def test_a_cluster_that_does_not_let_the_console_in_is_told_as_it_said_it():
     error = "The cluster does not let the console in: the broker at h:1 does not let us in: no."
-    (reason,) = assess(facts(brokers_error=error, is_refused=True, controller_id=None)).reasons
+    (reason,) = assess(unreachable(error, is_refused=True, controller_id=None)).reasons
 
-    assert (reason.level, reason.text) == (Level.CRITICAL, error)
+    assert (reason.level, reason.text) == (Level.UNKNOWN, f"The state of this cluster is unknown: {error}")
     assert "client configuration" in reason.action.text
 
 
@@ -167,7 +228,6 @@ def test_every_reason_names_its_object_and_a_next_action():
     health = assess(
         facts(
             controller_id=None,
-            topics_error="No broker answered in time.",
             zookeeper_errors={"a:2181": "refuses connections"},
             flapping={3: 4},
             missing=frozenset({2}),
@@ -175,7 +235,7 @@ def test_every_reason_names_its_object_and_a_next_action():
         )
     )
 
-    assert len(health.reasons) == 8
+    assert len(health.reasons) == 7
     assert all(each.subject and each.text and each.action.text and each.key for each in health.reasons)
 
 
@@ -183,7 +243,7 @@ def test_nothing_leads_to_processes_that_another_runs():
     told = {
         "zookeeper_errors": {"a:2181": "refuses connections"},
         "missing": frozenset({2}),
-        "brokers_error": "No answer.",
+        "outage": unread(),
     }
     here, there = (assess(facts(**told, manages_processes=each)).reasons for each in (True, False))
     assert [each.text for each in here] == [each.text for each in there]

@@ -18,8 +18,9 @@ def page(client_of, user) -> str:
 def test_before_the_first_look_the_page_says_that_nothing_is_known(viewer, client_of):
     text = page(client_of, viewer)
 
-    assert "No data yet" in text
-    assert "No broker has been seen yet." in text
+    assert "this cluster has not been read yet" in text
+    assert "Brokers are unknown" in text
+    assert "Healthy" not in text
 
 
 def test_a_healthy_cluster_shows_its_numbers(cluster, collect, viewer, client_of):
