@@ -4,7 +4,7 @@ from typing import Protocol
 
 from broker.common.errors import ErrorCode
 from console.kit.gateway.errors import refusal
-from console.kit.gateway.quorum.interface import FeatureView, QuorumView
+from console.kit.gateway.quorum.interface import EligibleLeaders, FeatureView, QuorumView
 from console.kit.gateway.quorum.kafka import NO_QUORUM
 
 
@@ -17,6 +17,7 @@ class FakeQuorum:
         self._cluster = cluster
         self.view: QuorumView | None = None
         self.known: tuple[FeatureView, ...] = ()
+        self.eligible: dict[str, tuple[EligibleLeaders, ...]] = {}
 
     def describe(self) -> QuorumView:
         self._cluster.alive_brokers()
@@ -27,3 +28,9 @@ class FakeQuorum:
     def features(self) -> tuple[FeatureView, ...]:
         self._cluster.alive_brokers()
         return self.known
+
+    def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:
+        self._cluster.alive_brokers()
+        if topic not in self.eligible:
+            raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return self.eligible[topic]

@@ -5,6 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.cluster.notes.queries import note_of
+from console.cluster.topics.eligible import eligible_panel
 from console.cluster.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
 from console.cluster.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
 from console.kit.access.reach import Resource
@@ -34,5 +35,5 @@ def topic_detail(request: UserRequest, name: str) -> HttpResponseBase:
         partitions = Partition.objects.filter(topic=topic).select_related("topic").iterator()
         return csv_response(request, f"partitions-{topic.name}", PARTITION_TITLES, partition_rows(partitions))
     page = partition_page(topic, request.GET.get("page", "1"))
-    context = {"topic": topic, "page": page, "note": note_of(topic.name)}
+    context = {"topic": topic, "page": page, "note": note_of(topic.name), "eligible": eligible_panel(topic)}
     return render(request, "topics/detail.html", context)

@@ -89,6 +89,7 @@ def health_facts(
         **state.outages,
         is_refused=is_refusal(state.brokers_error),
         controller_id=state.controller_id,
+        quorum=None if state.quorum_error else state.quorum,
         missing=frozenset(missing),
         missing_since_ms=missing,
         flapping={each.broker_id: each.times_left_since(at_ms) for each in brokers if each.is_flapping(at_ms)},

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.state.clusters.outage import Outage
@@ -235,6 +236,8 @@ class Facts:
     #: The cluster does not let the console in, or the console has no way to ask: it does not pass by itself.
     is_refused: bool = False
     controller_id: int | None = None
+    #: The fields of a QuorumSummary; None: the cluster has no KRaft quorum, or it cannot be read.
+    quorum: Mapping[str, Any] | None = None
     missing: frozenset[int] = frozenset()
     #: Broker → since when it is missing, in ms.
     missing_since_ms: Mapping[int, int] = field(default_factory=dict)

@@ -60,7 +60,7 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict[str, Any]:
         "brokers": brokers,
         "registered_count": sum(broker.is_registered for broker in brokers),
         "totals": totals,
-        "has_zookeeper": bool(here.ZOOKEEPER),
+        "has_zookeeper": bool(here.ZOOKEEPER) and not state.quorum,
         "serving_zookeeper_count": sum(not server["error"] for server in state.zookeeper),
         "health": assess(health_facts(state, brokers, troubled, processes, reach)),
         "processes": processes,

@@ -22,6 +22,7 @@ from console.signals.overview.mirror_reasons import mirror_reasons
 from console.signals.overview.outage_reasons import outage_reasons
 from console.signals.overview.probe_reasons import probe_reasons
 from console.signals.overview.quiet import is_silent, quiet_of
+from console.signals.overview.quorum_reasons import quorum_reasons
 from console.signals.overview.topic_reasons import kept_reasons
 from console.signals.overview.unclean_reason import unclean_reason
 
@@ -76,6 +77,7 @@ def _broker_reasons(facts: Facts) -> Iterable[Reason]:
     """Yield what the brokers' own words say of each of them, and of the controller."""
     if facts.is_seen and facts.controller_id is None:
         yield _no_controller(facts)
+    yield from quorum_reasons(facts.quorum)
     for broker_id, times in sorted(facts.flapping.items()):
         yield _flapping(broker_id, times, facts)
     troubled = () if facts.outage else facts.troubled

@@ -16,15 +16,16 @@ def cluster(request: HttpRequest) -> dict[str, object]:
     if (settings.CLUSTERS or not is_main()) and not may_look(request.user):
         return {"now_ms": now_ms(), **several}
     runs_brokers = is_main() and settings.RUNS_BROKERS
+    state = cluster_state()
     return {
-        "cluster": cluster_state(),
+        "cluster": state,
         "now_ms": now_ms(),
         "bootstrap_servers": here.BOOTSTRAP_SERVERS,
         "manages_processes": is_main(),
         "has_connect": runs_brokers or bool(here.CONNECT.addresses),
         "has_registry": runs_brokers or here.SCHEMA_REGISTRY is not None,
-        "has_zookeeper": bool(here.ZOOKEEPER),
-        "has_no_zookeeper": not here.ZOOKEEPER,
+        "has_zookeeper": bool(here.ZOOKEEPER) and not state.quorum,
+        "has_quorum": bool(state.quorum),
         "runs_brokers": runs_brokers,
         "runs_processes": is_main() and settings.RUNS_PROCESSES,
         **several,

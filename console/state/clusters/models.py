@@ -4,6 +4,8 @@ Every feature reads brokers and topics, so their models are here; their tables a
 name (`app_label`). The sums that a list sorts by are stored, so that it sorts in the database.
 """
 
+from typing import Any
+
 from django.db import models
 
 from console.kit.common.clock import now_ms
@@ -30,6 +32,9 @@ class ClusterState(models.Model):
     zookeeper_at_ms = models.BigIntegerField(default=0)
     #: One object per server: address, mode, error, version, znode_count, connections, latency_ms.
     zookeeper = models.JSONField(default=list)
+    #: Of a KRaft cluster the fields of `quorum.members.QuorumSummary`, empty of another; why it cannot be read now.
+    quorum = models.JSONField(default=dict)
+    quorum_error = models.TextField(blank=True)
     topics_at_ms = models.BigIntegerField(default=0)
     topics_error = models.TextField(blank=True)
     groups_at_ms = models.BigIntegerField(default=0)
@@ -66,13 +71,10 @@ class ClusterState(models.Model):
         return self.outage or self._outage(self.groups_error, self.groups_at_ms or self.brokers_at_ms)
 
     @property
-    def outages(self) -> dict[str, Outage | None]:
-        """Return all of them by the names of these properties."""
-        return {
-            "brokers_outage": self.brokers_outage,
-            "outage": self.outage,
-            "groups_outage": self.groups_outage,
-        }
+    def outages(self) -> dict[str, Any]:
+        """Return all of them, by the names of these properties."""
+        names = ("brokers_outage", "outage", "groups_outage")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def unknown_tiers(self) -> frozenset[str]:

@@ -53,6 +53,21 @@ class FeatureView:
         return " to ".join(level_in_words(self.name, level) for level in (self.supported_min, self.supported_max))
 
 
+@dataclass(frozen=True, slots=True)
+class EligibleLeaders:
+    """The brokers that may lead a partition (KIP-966). `leader` is None without one.
+
+    `elr` has the eligible leader replicas beside the ISR, `last_known_elr` those before the last of them was lost;
+    both are None where the cluster keeps none.
+    """
+
+    partition: int
+    leader: int | None
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] | None
+    last_known_elr: tuple[int, ...] | None
+
+
 class QuorumGateway(Protocol):
     def describe(self) -> QuorumView:
         """Raises RefusedError UNSUPPORTED_VERSION for a cluster that has no KRaft quorum, GatewayError."""
@@ -60,4 +75,11 @@ class QuorumGateway(Protocol):
 
     def features(self) -> tuple[FeatureView, ...]:
         """Return what one broker tells, by name; nothing from a broker without features. Raises GatewayError."""
+        ...
+
+    def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:
+        """Return all partitions of `topic`, by number.
+
+        Raises RefusedError UNSUPPORTED_VERSION for brokers without DescribeTopicPartitions, GatewayError.
+        """
         ...

@@ -1,5 +1,8 @@
 """The KRaft quorum and the features of a real cluster, by DescribeQuorum and ApiVersions."""
 
+from functools import partial
+
+from broker.client.cluster import Cluster
 from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest
 from broker.protocol.messages.describe_quorum import (
     DescribeQuorumRequest,
@@ -7,13 +10,21 @@ from broker.protocol.messages.describe_quorum import (
     QuorumReplica,
     QuorumTopic,
 )
+from broker.protocol.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    TopicRequest,
+)
 from console.kit.gateway.connection.any_broker import ask
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import refusal
-from console.kit.gateway.quorum.interface import FeatureView, QuorumReplicaView, QuorumView
+from console.kit.gateway.quorum.interface import EligibleLeaders, FeatureView, QuorumReplicaView, QuorumView
 
 _METADATA_TOPIC = "__cluster_metadata"
 NO_QUORUM = "This cluster has no KRaft quorum: ZooKeeper or another store keeps its metadata."
+_NO_ELIGIBLE_LEADERS = "These brokers do not tell eligible leader replicas (KIP-966)."
 _NO_FEATURES = "These brokers tell no features."
 
 
@@ -48,6 +59,35 @@ class KafkaQuorum:
         return tuple(
             FeatureView(each.name, each.min_version, each.max_version, finalized.get(each.name)) for each in supported
         )
+
+    def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:
+        found: list[EligibleLeaders] = []
+        cursor: Cursor | None = None
+        while True:
+            request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=topic)], cursor=cursor)
+            answer = ask(self._client, partial(_any_answer, request), _NO_ELIGIBLE_LEADERS)
+            for described in answer.topics:
+                if described.error_code:
+                    raise refusal(described.error_code)
+                found += map(_eligible, described.partitions)
+            if answer.next_cursor is None or answer.next_cursor.topic_name != topic:
+                return tuple(sorted(found, key=lambda leaders: leaders.partition))
+            cursor = answer.next_cursor
+
+
+def _any_answer(request: DescribeTopicPartitionsRequest, cluster: Cluster) -> DescribeTopicPartitionsResponse:
+    return cluster.ask_any(request)
+
+
+def _eligible(partition: DescribeTopicPartitionsResponsePartition) -> EligibleLeaders:
+    elr, last = partition.eligible_leader_replicas, partition.last_known_elr
+    return EligibleLeaders(
+        partition.partition_index,
+        _known(partition.leader_id),
+        tuple(partition.isr_nodes),
+        None if elr is None else tuple(elr),
+        None if last is None else tuple(last),
+    )
 
 
 def _replica(replica: QuorumReplica) -> QuorumReplicaView:

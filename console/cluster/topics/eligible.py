@@ -1,0 +1,73 @@
+"""Which broker can lead a partition without loss, of a cluster that keeps eligible leader replicas (KIP-966)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.quorum.interface import EligibleLeaders
+from console.state.clusters.models import Topic
+from console.state.clusters.queries import cluster_state
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A partition with what brings its leader back; `is_lossless` is False where acknowledged records may be lost."""
+
+    leaders: EligibleLeaders
+    sentence: str
+    is_lossless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EligiblePanel:
+    """`error` says why `recoveries` are unknown; empty: they are known."""
+
+    recoveries: tuple[Recovery, ...] = ()
+    error: str = ""
+
+
+def eligible_panel(topic: Topic) -> EligiblePanel | None:
+    """Ask the cluster about a troubled topic; None for a whole one, and for a cluster without a KRaft quorum.
+
+    A broker leaves the ISR for the ELR only while the ISR is below min.insync.replicas, so a whole topic has none.
+    """
+    state = cluster_state() if topic.leaderless_count or topic.under_min_isr_count else None
+    if state is None or not state.quorum:
+        return None
+    try:
+        partitions = cluster_gateway().quorum.eligible_leaders(topic.name)
+    except GatewayError as error:
+        return EligiblePanel(error=str(error))
+    return EligiblePanel(tuple(_recoveries(partitions)))
+
+
+def _recoveries(partitions: Iterable[EligibleLeaders]) -> Iterable[Recovery]:
+    for leaders in partitions:
+        if leaders.leader is None or leaders.elr or leaders.last_known_elr:
+            yield recovery_of(leaders)
+
+
+def recovery_of(leaders: EligibleLeaders) -> Recovery:
+    """Judge by the controller's rule: it elects out of the ISR, then the ELR, then the last known leader. Pure."""
+    safe = (*leaders.isr, *(leaders.elr or ()))
+    if leaders.leader is not None:
+        spare = leaders.elr or ()
+        sentence = (
+            f"{_brokers(spare)} can lead without loss, too." if spare else "No other broker can lead without loss."
+        )
+        return Recovery(leaders, sentence, True)
+    if safe:
+        return Recovery(leaders, f"{_brokers(safe)}, when back, can lead without loss.", True)
+    if leaders.last_known_elr:
+        sentence = (
+            f"{_brokers(leaders.last_known_elr)} led last and leads again when back; records that were not on its disk "
+            "are lost."
+        )
+        return Recovery(leaders, sentence, False)
+    return Recovery(leaders, "No broker is known to have all records: only an unclean election brings a leader.", False)
+
+
+def _brokers(ids: Iterable[int]) -> str:
+    named = list(map(str, ids))
+    return f"Broker {named[0]}" if len(named) == 1 else f"Broker {', '.join(named[:-1])} or {named[-1]}"

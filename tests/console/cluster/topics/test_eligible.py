@@ -1,0 +1,59 @@
+"""Eligible leader replicas: which broker, when back, leads a partition without loss."""
+
+import pytest
+
+from console.cluster.topics.eligible import recovery_of
+from console.kit.gateway.quorum.interface import EligibleLeaders, QuorumView
+
+
+def leaders(leader=None, isr=(), elr=(), last=()) -> EligibleLeaders:
+    return EligibleLeaders(0, leader, tuple(isr), tuple(elr), tuple(last))
+
+
+@pytest.mark.parametrize(
+    ("partition", "sentence", "is_lossless"),
+    [
+        (leaders(isr=[3]), "Broker 3, when back, can lead without loss.", True),
+        (leaders(elr=[2, 3]), "Broker 2 or 3, when back, can lead without loss.", True),
+        (leaders(isr=[1], elr=[2]), "Broker 1 or 2, when back, can lead without loss.", True),
+        (leaders(1, isr=[1], elr=[2]), "Broker 2 can lead without loss, too.", True),
+        (leaders(last=[3]), "Broker 3 led last and leads again when back", False),
+        (leaders(), "only an unclean election", False),
+    ],
+)
+def test_who_can_lead_is_told_by_the_controllers_order(partition, sentence, is_lossless):
+    recovery = recovery_of(partition)
+    assert sentence in recovery.sentence
+    assert recovery.is_lossless is is_lossless
+
+
+@pytest.fixture
+def kraft(cluster, collect, collector):
+    """A topic of two replicas whose brokers are both gone."""
+    cluster.create_topic("orders", 1, 2)
+    collect()
+    cluster.quorum.view = QuorumView(1, 7, 9, (), ())
+    collector.look("quorum")
+    cluster.stop_broker(1)
+    cluster.stop_broker(2)
+    collect()
+    return cluster
+
+
+def test_the_page_of_a_leaderless_topic_says_who_brings_its_leader_back(kraft, viewer, client_of):
+    kraft.quorum.eligible["orders"] = (leaders(elr=[2], last=[1]),)
+    text = client_of(viewer).get("/topics/orders/").content.decode()
+    assert "Eligible leader replicas" in text
+    assert "Broker 2, when back, can lead without loss." in text
+
+
+def test_a_cluster_that_does_not_tell_leaves_it_unknown(kraft, viewer, client_of):
+    text = client_of(viewer).get("/topics/orders/").content.decode()
+    assert "Eligible leader replicas are unknown" in text
+
+
+def test_a_whole_topic_asks_nothing(cluster, collect, viewer, client_of, monkeypatch):
+    cluster.create_topic("orders", 1, 2)
+    collect()
+    monkeypatch.setattr(cluster.quorum, "eligible_leaders", None)
+    assert "Eligible leader" not in client_of(viewer).get("/topics/orders/").content.decode()
