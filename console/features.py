@@ -46,6 +46,7 @@ PACKAGES = (
     "console.cluster.acls",
     "console.cluster.credentials",
     "console.cluster.quotas",
+    "console.cluster.client_metrics",
     "console.cluster.footprint",
     "console.kit.audit",
     "console.shell.fleet",

@@ -22,6 +22,7 @@ from console.kit.gateway.retention.interface import (
 )
 from tests.fakes.acls import FakeAcls
 from tests.fakes.brokers import FakeBrokers
+from tests.fakes.client_metrics import FakeClientMetrics
 from tests.fakes.clients import FakeClients
 from tests.fakes.credentials import FakeCredentials
 from tests.fakes.groups import FakeGroups
@@ -64,6 +65,7 @@ class FakeGateway:
         self.quotas = FakeQuotas(self)
         self.acls = FakeAcls(self)
         self.quorum = FakeQuorum(self)
+        self.client_metrics = FakeClientMetrics(self)
 
     # What the console asks -------------------------------------------------------------------------------------------
 
@@ -156,6 +158,9 @@ class FakeGateway:
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         return self._state(topic).settings()
+
+    def check_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        self._state(topic).with_changes(changes)
 
     def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
         state = self._state(topic)

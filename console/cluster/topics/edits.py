@@ -1,14 +1,14 @@
 """Which settings of a topic somebody wants to change, and to what: as many in one change as a person can read. Pure."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
 from console.cluster.topics.settings_plan import changeable
+from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.retention.interface import SettingView
-from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.setting import DEFAULT, plain_value
 
 VALUE_LENGTH_MAX = 2_000
@@ -18,15 +18,40 @@ EDITS_MAX = 12
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`value` is empty as long as nothing was typed."""
+    """`value` is empty as long as nothing was typed; `refusal` is why the cluster does not take it."""
 
     name: str
     value: str = ""
+    refusal: str = ""
 
     @property
-    def refusal(self) -> str:
-        """Why no plan is made of it: what no broker would take is told before anything is confirmed."""
-        return "" if self.value in ("", DEFAULT) else topic_value_refusal(self.name, self.value)
+    def change(self) -> dict[str, str | None]:
+        return {self.name: None if self.value == DEFAULT else self.value}
+
+
+def checked(edits: Sequence[Edit], check: Callable[[Mapping[str, str | None]], None]) -> tuple[Edit, ...]:
+    """Return the edits, each with why the cluster refuses it; it, and not our table, knows its keys and values.
+
+    `check` raises RefusedError for a change that the cluster does not take. Values that are only refused together are
+    so at the last of them.
+    """
+    typed = [edit for edit in edits if edit.value]
+    together = _refusal_of({name: value for edit in typed for name, value in edit.change.items()}, check)
+    if not together:
+        return tuple(edits)
+    refusals = {edit.name: _refusal_of(edit.change, check) for edit in typed}
+    if not any(refusals.values()):
+        refusals[typed[-1].name] = together
+    return tuple(replace(edit, refusal=refusals.get(edit.name, "")) for edit in edits)
+
+
+def _refusal_of(changes: Mapping[str, str | None], check: Callable[[Mapping[str, str | None]], None]) -> str:
+    try:
+        if changes:
+            check(changes)
+    except RefusedError as error:
+        return f"{str(error).rstrip('.')}."
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from console.kit.common.figures import minute
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.inverse import find_inverse
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.setting import DEFAULT, plain_value
@@ -95,8 +94,6 @@ def _change(
     if context["do"] != SETTING or not context["setting"] or not context["value"].strip():
         raise RefusedError("INVALID_REQUEST", "Choose what to do with them; a setting needs its name and a value.")
     typed = plain_value(context["setting"], context["value"].strip())
-    if typed != DEFAULT and (why := topic_value_refusal(context["setting"], typed)):
-        raise RefusedError("INVALID_CONFIG", why)
     return _setting_plan(context["setting"], dict.fromkeys(topics, typed))
 
 
@@ -113,6 +110,7 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
         known = changeable(gateway.topic_settings(topic.name))
         if name not in known:
             raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
+        gateway.check_topic_settings(topic.name, {name: None if typed == DEFAULT else typed})
         found.append(Kept(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 

@@ -1,6 +1,7 @@
 """The settings tab of a topic. It asks the brokers while it is drawn, as the retention tab does."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -11,7 +12,7 @@ from django.utils.text import get_text_list
 from django.views.decorators.http import require_POST, require_safe
 
 from console.cluster.topics.actions import do_change_settings
-from console.cluster.topics.edits import Edit, address_of, chosen_edits, read_edits
+from console.cluster.topics.edits import Edit, address_of, checked, chosen_edits, read_edits
 from console.cluster.topics.settings_plan import RETENTION_KEYS, changeable, settings_plan
 from console.kit.access.rights import Right
 from console.kit.common.csv_table import csv_response, wants_csv
@@ -39,8 +40,7 @@ def topic_settings(request: UserRequest, name: str) -> HttpResponseBase:
             return _page(request, topic, error=str(error))
         rows = ((each.name, each.value, each.source, each.default, each.meaning) for each in found)
         return csv_response(request, f"settings-{topic.name}", TITLES, rows)
-    edits = read_edits(request.GET)
-    return _page(request, topic, edits, status=422 if _are_refused(edits) else 200)
+    return _page(request, topic, read_edits(request.GET))
 
 
 @require_POST
@@ -48,10 +48,12 @@ def change(request: UserRequest, name: str) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
     topic = access_changing(request.user, name)
     edits = read_edits(request.POST)
-    if _are_refused(edits):
-        return _page(request, topic, edits, status=422)
     with refusable() as answer:
-        plan = _plan(topic, cluster_gateway().topic_settings(topic.name), edits)
+        found = cluster_gateway().topic_settings(topic.name)
+        edits = _checked(topic, found, edits)
+        if _are_refused(edits):
+            return _page(request, topic, edits)
+        plan = _plan(topic, found, edits)
         if plan is None:
             raise Http404("There is no such setting to change here.")
         do_change_settings(request.user, plan, Confirmation.parse(request.POST))
@@ -73,9 +75,11 @@ def _page(
     context = {"topic": topic, "error": error, "retention_keys": RETENTION_KEYS, "undo": _undo(request)}
     try:
         found = cluster_gateway().topic_settings(topic.name)
+        edits = _checked(topic, found, edits)
     except GatewayError as refusal:
         context["error"] = error or str(refusal)
     else:
+        status = 422 if _are_refused(edits) and status == 200 else status
         chosen = chosen_edits(edits, found)
         plan = None if _are_refused(edits) else _plan(topic, found, [each.edit for each in chosen])
         context |= {"settings": found, "chosen": chosen, "plan": plan}
@@ -90,6 +94,14 @@ def _plan(topic: Topic, found: Iterable[SettingView], edits: Sequence[Edit]) -> 
         return None
     wanted = [(each.name, each.value) for each in edits]
     return settings_plan(topic.name, topic.replication_factor, found, wanted, here.BOOTSTRAP_SERVERS, topic.topic_id)
+
+
+def _checked(topic: Topic, found: Iterable[SettingView], edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Return the edits with why the cluster refuses each of those that are changed here. Raises GatewayError."""
+    known = changeable(found)
+    if any(edit.name not in known for edit in edits):
+        return tuple(edits)
+    return checked(edits, partial(cluster_gateway().check_topic_settings, topic.name))
 
 
 def _are_refused(edits: Sequence[Edit]) -> bool:

@@ -36,6 +36,7 @@ from broker.protocol.messages.metadata import MetadataResponse
 from console.kit.gateway.acls.kafka import KafkaAcls
 from console.kit.gateway.brokers.interface import replica_sizes
 from console.kit.gateway.brokers.kafka import KafkaBrokers
+from console.kit.gateway.client_metrics.kafka import KafkaClientMetrics
 from console.kit.gateway.clients.kafka import KafkaClients
 from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.at_once import Address
@@ -101,6 +102,7 @@ class KafkaGateway:
         self.clients = KafkaClients(self.brokers, membership)
         self.credentials = KafkaCredentials(client)
         self.quotas = KafkaQuotas(client)
+        self.client_metrics = KafkaClientMetrics(client)
         self.quorum = KafkaQuorum(client)
         self.acls = KafkaAcls(client, self.brokers, membership)
 
@@ -209,6 +211,9 @@ class KafkaGateway:
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         return self._administration.settings(topic)
+
+    def check_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        self._administration.change(topic, changes, validate_only=True)
 
     def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
         self._administration.change(topic, changes)

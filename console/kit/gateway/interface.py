@@ -12,6 +12,7 @@ from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.kit.gateway.acls.interface import AclGateway
 from console.kit.gateway.brokers.interface import BrokerGateway
+from console.kit.gateway.client_metrics.interface import ClientMetricsGateway
 from console.kit.gateway.clients.interface import ClientGateway
 from console.kit.gateway.credentials.interface import CredentialGateway
 from console.kit.gateway.groups.interface import GroupGateway
@@ -113,6 +114,9 @@ class ClusterGateway(Protocol):
     def acls(self) -> AclGateway: ...
 
     @property
+    def client_metrics(self) -> ClientMetricsGateway: ...
+
+    @property
     def quorum(self) -> QuorumGateway: ...
 
     def describe_cluster(self) -> ClusterView:
@@ -186,6 +190,10 @@ class ClusterGateway(Protocol):
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         """Every setting of the topic as it counts, sorted by name."""
+        ...
+
+    def check_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        """Have the cluster judge a change without making it. Raises RefusedError with the cluster's reason."""
         ...
 
     def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:

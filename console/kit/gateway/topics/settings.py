@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Protocol
 
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ConfigSource
@@ -29,6 +30,8 @@ _SOURCES: dict[object, str] = {
     ConfigSource.STATIC_BROKER_CONFIG.value: "file",
 }
 _TOPIC_RESOURCE = 2
+#: Types of DescribeConfigs.
+_UNKNOWN_TYPE, _BOOLEAN_TYPE, _STRING_TYPE = 0, 1, 2
 #: A broker's key in another unit than the topic's, which is in ms: log.retention.hours for retention.ms.
 _UNITS_MS = {"hours": 3_600_000, "minutes": 60_000}
 _TAG = re.compile(r"</?[a-z][^<>]{0,200}>")
@@ -47,12 +50,18 @@ def setting_view(name: str, value: str | None, source: str) -> SettingView:
     return SettingView(name, value, source, default, known.meaning if known else "", choices_of(known), default)
 
 
-def described_setting(entry: DescribeConfigsResourceResult) -> SettingView:
-    """As a broker describes it: its default, and its documentation where our table has no such key."""
+def described_setting(
+    entry: DescribeConfigsResourceResult, defaults: Mapping[str, str] = MappingProxyType({})
+) -> SettingView:
+    """As the broker describes it: its default and its values. Our table has the words of the keys that it knows.
+
+    `defaults`: those that this cluster told of other topics. Our table's default counts where the cluster told none:
+    of a key without a broker's key Kafka does not tell it while the topic sets it.
+    """
     known = setting_view(entry.name, entry.value, _SOURCES.get(entry.config_source, "default"))
     others = [each for each in entry.synonyms if _SOURCES.get(each.source) != "topic"]
     values = [_in_unit_of(entry.name, each.name, each.value) for each in others]
-    default = known.default
+    default = defaults.get(entry.name, known.default)
     if known.source == "default":
         default = entry.value
     elif others and others[-1].source not in _SOURCES:
@@ -60,9 +69,17 @@ def described_setting(entry: DescribeConfigsResourceResult) -> SettingView:
     return replace(
         known,
         default=default,
+        choices=_choices_of(entry, known.choices),
         inherited=values[0] if values else default,
         meaning=known.meaning or _TAG.sub("", entry.documentation or ""),
     )
+
+
+def _choices_of(entry: DescribeConfigsResourceResult, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return every value of a boolean; our table's values of a key count where the broker does not tell its type."""
+    if entry.config_type == _BOOLEAN_TYPE:
+        return ("true", "false")
+    return known if entry.config_type in (_UNKNOWN_TYPE, _STRING_TYPE) else ()
 
 
 def _in_unit_of(name: str, synonym: str, value: str | None) -> str | None:
@@ -95,13 +112,12 @@ class TopicAdministration:
         (result,) = answer.results
         if result.error_code:
             raise refusal(result.error_code, result.error_message or "")
-        settings = [described_setting(each) for each in sorted(result.configs, key=lambda each: each.name)]
-        self._defaults.update((each.name, each.default) for each in settings if each.default is not None)
-        return tuple(
-            replace(each, default=self._defaults.get(each.name)) if each.default is None else each for each in settings
-        )
+        entries = sorted(result.configs, key=lambda each: each.name)
+        settings = tuple(described_setting(each, self._defaults) for each in entries)
+        self._defaults.update((each.name, each.value) for each in settings if each.source == "default" and each.value)
+        return settings
 
-    def change(self, topic: str, changes: Mapping[str, str | None]) -> None:
+    def change(self, topic: str, changes: Mapping[str, str | None], *, validate_only: bool = False) -> None:
         entries = [
             ConfigEntry(
                 name,
@@ -111,5 +127,7 @@ class TopicAdministration:
             for name, value in changes.items()
         ]
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
-        (future,) = self._admin().incremental_alter_configs([resource], request_timeout=self._timeout).values()
-        wait_for(future, self._timeout)
+        altered = self._admin().incremental_alter_configs(
+            [resource], request_timeout=self._timeout, validate_only=validate_only
+        )
+        wait_for(altered[resource], self._timeout)

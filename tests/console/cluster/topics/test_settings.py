@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+from broker.common.errors import ErrorCode
+from console.cluster.topics.edits import Edit, checked
 from console.kit.audit.models import AuditEvent
+from console.kit.gateway.errors import refusal
 from console.state.clusters.models import Topic
 
 PAGE, CHANGE = "/topics/orders/+settings/", "/topics/orders/+set/"
@@ -122,8 +125,26 @@ def test_a_value_no_broker_takes_is_told_before_a_plan_is_shown(setting, value, 
     assert settings_of(cluster) == before
 
 
-def test_a_refused_value_that_only_the_broker_knows_of_is_told(change, cluster, monkeypatch):
-    monkeypatch.setattr("console.cluster.topics.edits.topic_value_refusal", lambda name, text: "")
+def test_a_value_is_judged_by_the_cluster_and_not_by_our_table(change, cluster, monkeypatch):
+    """Another Kafka takes what our brokers do not know."""
+    changed = {}
+    monkeypatch.setattr(cluster, "check_topic_settings", lambda topic, changes: None)
+    monkeypatch.setattr(cluster, "change_topic_settings", lambda topic, changes: changed.update(changes))
+    assert "compression.type of orders was changed." in change("compression.type", "zippy").content.decode()
+    assert changed == {"compression.type": "zippy"}
+
+
+def test_values_that_are_refused_only_together_are_refused_at_the_last(monkeypatch):
+    def check(changes):
+        if len(changes) > 1:
+            raise refusal(ErrorCode.INVALID_CONFIG, "Not both.")
+
+    edits = checked([Edit("a", "1"), Edit("b", "2"), Edit("c")], check)
+    assert [edit.refusal for edit in edits] == ["", "Not both.", ""]
+
+
+def test_a_value_that_is_refused_when_it_is_changed_is_told(change, cluster, monkeypatch):
+    monkeypatch.setattr(cluster, "check_topic_settings", lambda topic, changes: None)
     response = change("segment.ms", "soon")
     assert response.status_code == 422
     assert settings_of(cluster)["segment.ms"] == ("60000", "topic")

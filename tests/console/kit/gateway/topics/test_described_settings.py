@@ -38,3 +38,10 @@ def test_a_key_of_a_newer_kafka_has_the_brokers_documentation_without_its_tags()
 
 def test_a_key_of_our_table_keeps_our_meaning():
     assert "Kafka says" not in described("retention.ms", "1", DEFAULT, documentation="Kafka says").meaning
+
+
+def test_a_default_that_the_cluster_told_of_another_topic_counts_before_our_table():
+    entry = DescribeConfigsResourceResult(
+        name="local.retention.ms", value="5", read_only=False, config_source=1, is_sensitive=False
+    )
+    assert described_setting(entry, {"local.retention.ms": "77"}).default == "77"

@@ -1,0 +1,1 @@
+"""Subscriptions to metrics that clients push to the brokers (KIP-714)."""

@@ -1,0 +1,25 @@
+"""Declares subscriptions to client metrics."""
+
+from console.kit.access.places import Place
+from console.kit.features.api import Action, Read
+from console.kit.features.declaration import Addresses, Entry, Feature, Link
+
+FEATURE = Feature(
+    package="console.cluster.client_metrics",
+    addresses=(Addresses("client-metrics/", "console.cluster.client_metrics.urls"),),
+    links=(
+        Link("Client metrics", "client-metrics", entry=Entry.ACCESS, needs=("has_quorum", "sees_all_names"),
+             after="quotas"),
+    ),
+    places=(Place("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),
+    reads=(Read("client-metrics", "client-metrics", "Subscriptions to client metrics", after="quotas"),),
+    actions=(
+        Action(
+            "change-client-metrics",
+            "client-metrics-change",
+            "Create, change or, with `delete`, remove a subscription to client metrics",
+            form=("name", "interval_ms", "metrics", "match", "delete"),
+        ),
+    ),
+    suggested_actions=("change client metrics", "delete client metrics"),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Subscriptions of a cluster to metrics of its clients."""
