@@ -15,6 +15,8 @@ from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.gateway.zookeeper.interface import ZooKeeperGateway
 from console.shell.collector.collector import Collector
 from console.state.clusters.models import Topic
+from console.state.clusters.queries import cluster_state
+from tests.barnabas_cluster import await_true
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -88,6 +90,22 @@ def test_retention_is_changed(gateway, orders):
     gateway.change_topic_settings(orders, {"retention.ms": str(24 * HOUR_MS), "retention.bytes": None})
 
 
+def test_a_value_is_judged_by_the_cluster_before_it_is_changed(gateway, orders):
+    before = gateway.topic_settings(orders)
+    gateway.check_topic_settings(orders, {"retention.ms": "1", "errors.deadletterqueue.group.enable": None})
+    for refused in ({"retention.ms": "soon"}, {"errors.deadletterqueue.group.enable": "maybe"}, {"no.such.key": "1"}):
+        with pytest.raises(RefusedError):
+            gateway.check_topic_settings(orders, refused)
+    assert gateway.topic_settings(orders) == before
+
+
+def test_the_values_of_a_key_are_those_of_its_type(gateway, orders):
+    settings = {each.name: each for each in gateway.topic_settings(orders)}
+    assert settings["errors.deadletterqueue.group.enable"].choices == ("true", "false")
+    assert settings["retention.ms"].choices == ()
+    assert "zstd" in settings["compression.type"].choices
+
+
 def test_a_topic_that_is_not_there_is_refused(gateway):
     with pytest.raises(RefusedError, match="topic"):
         gateway.preview_retention("nowhere", {})
@@ -129,6 +147,42 @@ def test_the_quorum_and_the_features_are_those_that_the_cluster_tells(gateway):
     assert features["metadata.version"].finalized_in_words == "4.4-IV2"
     assert features["metadata.version"].supported_in_words == "3.3-IV3 to 4.4-IV2"
     assert {"kraft.version", "share.version", "transaction.version"} <= features.keys()
+
+
+def test_the_cluster_is_known_as_kraft_by_its_answer(db, gateway):
+    collector = Collector(gateway, list, SystemClock().now_ms)
+    collector.look("brokers")
+    collector.look("quorum")
+    state = cluster_state()
+    assert (state.quorum["leader_id"], state.quorum["voter_count"], state.quorum["behind"]) == (1, 1, [])
+    assert (state.quorum["is_writable"], state.quorum_error) == (True, "")
+
+
+def test_eligible_leader_replicas_are_told_by_partition(gateway, orders):
+    """Whole partitions have none; null would mean that the cluster keeps none."""
+    told = gateway.quorum.eligible_leaders(orders)
+    assert [(each.partition, each.leader, each.isr, each.elr or (), each.last_known_elr or ()) for each in told] == [
+        (0, 1, (1,), (), ()),
+        (1, 1, (1,), (), ()),
+    ]
+    with pytest.raises(RefusedError):
+        gateway.quorum.eligible_leaders("nowhere")
+
+
+def test_a_subscription_to_client_metrics_comes_changes_and_goes(gateway):
+    metrics = gateway.client_metrics
+    assert metrics.subscriptions() == ()
+    with pytest.raises(RefusedError):
+        metrics.check("producers", {"interval.ms": "1"})
+    wanted = {"interval.ms": "5000", "metrics": "org.apache.kafka.producer."}
+    metrics.change("producers", wanted)
+
+    def own():
+        return {each.name: dict(each.own) for each in metrics.subscriptions()}
+
+    await_true(lambda: own() == {"producers": wanted}, "it is")
+    metrics.change("producers", {"interval.ms": None, "metrics": None})
+    await_true(lambda: own() == {}, "it is gone")
 
 
 def test_the_release_is_told_by_the_broker_and_not_guessed(gateway):
