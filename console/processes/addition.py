@@ -54,6 +54,8 @@ def addition_plan(spec: Spec, around: Preconditions) -> Plan:
             f"{spec['directory']}/server.properties is written (mode 600), and the broker is started.",
             "It joins empty: partitions come to it by new topics, or when they are moved to it on the placement page.",
         ),
+        losses=(),
+        safe_because="An empty broker joins: no partition moves by that.",
         undo="remove it on its page, as long as it holds no replica. Its files stay on disk.",
         command=f"python -m broker server --config {spec['directory']}/server.properties",
         obstacle=next(iter(_obstacles(spec, around)), ""),

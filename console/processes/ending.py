@@ -26,6 +26,7 @@ def ending_plan(action: str, process: "ManagedProcess", consequence: "Consequenc
         lines=(Line("process", _now(process), _OUTCOMES[action], is_told=True),),
         read=(process.name, str(process.pid), process.run_token, *consequence.confirmed),
         touches=(*consequence.course, _how(action, process)),
+        safe_because=_why_safe(action, consequence),
         losses=(*consequence.harms, *((_KILLED,) if action == KILL else ())),
         undo="none is needed, it runs again as before." if action == RESTART else "start it again.",
         command=f"kill {'-9 ' if action == KILL else ''}{process.pid}" if process.pid is not None else "",
@@ -38,6 +39,13 @@ _KILLED = (
     "Nothing is handed over, flushed or closed: others find out when it does not answer any more, and its next start "
     "checks what it left behind. It stays stopped until somebody starts it; Stop ends it in order."
 )
+
+
+def _why_safe(action: str, consequence: "Consequence") -> str:
+    """Only a broker's or a ZooKeeper server's end is judged; what becomes of users of other processes is not known."""
+    if action == KILL or not consequence.course:
+        return ""
+    return "No partition goes offline or below its minimum, and the quorum stays."
 
 
 def _now(process: "ManagedProcess") -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 REMOVE = "remove process"
 #: Partitions named as examples.
 NAMED_MAX = 3
+_NOT_SERVED = "What {} does is done by no process then: clients of it are refused, and what it copies stands still."
 
 
 def removal_plan(
@@ -29,6 +30,8 @@ def removal_plan(
         lines=(Line(process.name, process.state, None, is_told=True),),
         read=(process.name, str(process.spec), f"holds={held}", f"unknown={unknown}", f"runs={runs}"),
         touches=(f"{stops} Then the console forgets it.", f"Its files stay, in {process.data_dir}.", *meaning),
+        losses=(_NOT_SERVED.format(process.name),) if process.kind != "broker" else (),
+        safe_because="It holds no replica, and its files stay.",
         undo="add it again with the same settings; they are kept.",
         typed_name=process.name,
         obstacle=_why_not_removed(process, held, unknown),

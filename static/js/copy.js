@@ -19,6 +19,19 @@ document.addEventListener("copy", (event) => {
   event.preventDefault();
 });
 
+// A button that copies an address of this console.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy-link]");
+  if (!button) return;
+  const address = new URL(button.dataset.copyLink, location.href).href;
+  try {
+    await navigator.clipboard.writeText(address);
+    button.textContent = "Copied";
+  } catch {
+    prompt("Copy the address:", address);
+  }
+});
+
 // A button that copies what an element shows. Without the browser's clipboard (no https) the text is selected instead.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");

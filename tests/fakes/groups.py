@@ -134,6 +134,17 @@ class FakeGroups:
         group.committed.update(offsets)
         return OffsetRefusals()
 
+    def delete_share_offsets(self, group_id: str, topics: Iterable[str]) -> Mapping[str, str]:
+        self._cluster.alive_brokers()
+        group = self._existing(group_id)
+        if group.group_type != SHARE:
+            raise refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+        if group.members:
+            raise refusal(ErrorCode.NON_EMPTY_GROUP)
+        gone = set(topics)
+        group.committed = {place: offset for place, offset in group.committed.items() if place[0] not in gone}
+        return {}
+
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
         self._cluster.alive_brokers()
         group = self._existing(group_id)

@@ -21,7 +21,11 @@ TOPIC, RECORDS, KEYS = "latest-prices", 200_000, 50
 #: Beside what is left, the active segment holds records that are not cleaned: 1 MiB at most.
 _LEFT_MAX = 60_000
 _CLEANED_WITHIN_S = 180
-_QUICK = {"log.cleaner.backoff.ms": "200", "log.initial.task.delay.ms": "100", "log.cleaner.min.cleanable.ratio": "0.01"}
+_QUICK = {
+    "log.cleaner.backoff.ms": "200",
+    "log.initial.task.delay.ms": "100",
+    "log.cleaner.min.cleanable.ratio": "0.01",
+}
 
 
 @pytest.fixture(scope="module")

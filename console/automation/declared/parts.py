@@ -88,6 +88,7 @@ def whole_plan(made: Made, files: Sequence[str], prune: Prune) -> Plan:
         read=(f"prune={prune}", *(digest_of(each, None) for each in plans)),
         touches=(*made.notes, *(f"{_words(plan)}: {each}" for plan in plans for each in plan.touches)),
         losses=tuple(f"{_words(plan)}: {each}" for plan in plans for each in plan.losses),
+        safe_because="Each change in it is safe." if all(plan.safe_because for plan in plans) else "",
         undo="each change is one of its own in the audit, and is taken back from the page of its object."
         if any(plan.undo for plan in plans)
         else "",

@@ -35,6 +35,8 @@ def decommission_plan(
             f"stay, in {process.data_dir}. No partition goes offline or below its minimum by that.",
             *offices,
         ),
+        losses=moving.losses,
+        safe_because="Its replicas are copied to other brokers before it is stopped, and its files stay.",
         undo="while it is drained it can be called off, and what has moved be moved back on the placement page; "
         "afterwards the broker can be added again, empty.",
         command=moving.command,

@@ -33,6 +33,7 @@ def drill_plan(fault: Fault, found: "Found", seconds: int, outlook: "Outlook") -
         ),
         touches=(f"Chosen: {found.why}.", course_of(fault, seconds), *outlook.course, *_expected(outlook.expected)),
         losses=outlook.harms,
+        safe_because="",  # a fault is a fault
         undo=WORDS[fault].undo,
         typed_name=process.name,
         obstacle=outlook.why_not,

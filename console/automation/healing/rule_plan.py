@@ -19,6 +19,8 @@ def rule_plan(before: Rule, after: Rule, actor_before: str, actor: str) -> Plan:
         lines=tuple(_lines(before, after, actor_before, actor)),
         read=(f"{before} {actor_before}",),
         touches=tuple(_touches(after)),
+        losses=(),
+        safe_because="" if after.mode is Mode.ACT else "Nothing is done before a person confirms it.",
         undo="set it back: the audit keeps what it was.",
     )
 

@@ -73,6 +73,7 @@ class RestartPlan:
             read=tuple(_read(self)),
             touches=tuple(_touches(self)),
             losses=tuple(_losses(self)),
+            safe_because="Each partition keeps enough replicas in sync while one broker is away.",
             undo=_UNDO,
             typed_name=OBJECT_NAME if self.gaps or self.doubt else "",
             obstacle=UNDER_WAY if is_under_way else _away_sentence(self.away),

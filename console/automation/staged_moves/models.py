@@ -56,7 +56,7 @@ class StagedMove(Operation):
 
     @property
     def resumed(self) -> tuple[Plan, ...]:
-        return (Plan(self.action, *self.audited, (), (), about=tuple(self.topics)),)
+        return (Plan(self.action, *self.audited, (), (), losses=(), safe_because="", about=tuple(self.topics)),)
 
     @property
     def shown(self) -> dict[str, object]:

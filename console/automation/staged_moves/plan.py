@@ -79,6 +79,8 @@ def throttle_plan(
         object_type=object_type,
         object_name=object_name,
         lines=lines,
+        losses=(),
+        safe_because="Replicas that are copied from stay until the copies are in sync, at any rate.",
         read=(f"move={number}", f"throttle={former}"),
         touches=tuple(touches),
         undo="change it again.",

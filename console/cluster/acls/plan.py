@@ -42,6 +42,7 @@ def change_plan(view: AclView, change: Change, found: Effects, bootstrap_servers
         read=tuple(_in_short(each) for each in found.found),
         touches=_touches(view, found),
         losses=losses,
+        safe_because="",  # rules give and take access: who may do what then is below
         undo="" if not change.rules else "the rules as they were are kept, and can be put back from the page of rules.",
         command="\n".join(commands(change, bootstrap_servers)),
         about=tuple(sorted({_about(each) for each in change.rules})),

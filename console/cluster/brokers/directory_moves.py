@@ -82,6 +82,8 @@ def directory_plan(
         lines=tuple(Line(each.name, each.path, path) for each, path in moves),
         read=tuple(f"{each.name} goes to {each.going_to}" for each, _ in moves if each.going_to),
         touches=tuple(_touches(moves)),
+        losses=(),
+        safe_because="Each replica serves from where it is until its copy has caught up.",
         undo="they can be moved back; where each was is kept.",
         command=_command(broker_id, moves, assigned, bootstrap_servers),
         about=tuple(sorted({each.place[0] for each, _ in moves})),

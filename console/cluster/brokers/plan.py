@@ -16,10 +16,11 @@ _DELETING = {
     "log.retention.bytes": "retention.bytes",
     "log.cleanup.policy": "cleanup.policy",
 }
+_UNCLEAN = "unclean.leader.election.enable"
 _CAUTIONS = {
     "min.insync.replicas": "Topics that do not set it themselves follow: with fewer replicas in sync than that, "
     "acks=all is refused; with a smaller one less stands between an acknowledged record and its loss.",
-    "unclean.leader.election.enable": "True lets a replica that is not in sync lead: what it lacks is lost.",
+    _UNCLEAN: "True lets a replica that is not in sync lead: what it lacks is lost.",
     "message.max.bytes": "Followers and consumers must be able to take a batch of that size.",
     "leader.replication.throttled.rate": "Too small a rate keeps followers from ever catching up.",
     "follower.replication.throttled.rate": "Too small a rate keeps this broker from ever catching up.",
@@ -38,7 +39,7 @@ def setting_target(
         options["entity-name"] = [broker_id]
     touches = [_who_follows(broker_id, setting.name, everywhere)]
     touches += [_CAUTIONS[setting.name]] if setting.name in _CAUTIONS else []
-    losses = (*_losses(setting), *losses_of(setting.name, value, _protocols(broker_id, everywhere)))
+    losses = (*_losses(setting, value), *losses_of(setting.name, value, _protocols(broker_id, everywhere)))
     return Target("broker", name, words, options, tuple(touches), losses, _obstacle(setting))
 
 
@@ -67,7 +68,9 @@ def _protocols(broker_id: int | None, everywhere: Mapping[int, Iterable[BrokerSe
     return {name: protocol for text in maps for name, protocol in parse_protocols(text).items()}
 
 
-def _losses(setting: BrokerSetting) -> tuple[str, ...]:
+def _losses(setting: BrokerSetting, value: str) -> tuple[str, ...]:
+    if setting.name == _UNCLEAN and value.lower() == "true":
+        return (_CAUTIONS[_UNCLEAN],)
     if setting.name not in _DELETING:
         return ()
     topic_key = _DELETING[setting.name]

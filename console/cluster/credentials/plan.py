@@ -45,6 +45,7 @@ def password_plan(user: Standing, wanted: Mechanisms, *, is_typed: bool, bootstr
         read=(*_read(user), f"typed={is_typed}", f"given={user.passwords_given}"),
         touches=tuple(_who_may_now(user, wanted) if is_new else _who_must_change(user, wanted)),
         losses=() if is_new else _old_password_lost(user, wanted),
+        safe_because="No password that counts now stops counting." if not user.is_own else "",
         undo=f"{user.name} is deleted again." if is_new else "",
         command=_command(user.name, bootstrap_servers, wanted, ()),
         obstacle=_own(user, "its own password is changed"),

@@ -76,5 +76,7 @@ def change_plan(topic: str, now: Said, then: Said) -> Plan:
         lines=tuple(Line(each, before[each], after[each]) for each in before if before[each] != after[each]),
         read=tuple(f"{name}={value}" for name, value in before.items()),
         touches=("It is kept by the console, for whoever may see the topic; the cluster knows nothing of it.",),
+        losses=(),
+        safe_because="The cluster is not touched.",
         undo="what was said before is kept and can be put back.",
     )

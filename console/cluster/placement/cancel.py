@@ -45,6 +45,8 @@ class CancelPlan:
             ),
             touches=_touches(self.moves),
             about=tuple(topics),
+            losses=(),
+            safe_because="The replicas from before serve on.",
             undo="plan the move again.",
             command=shell_command(
                 "kafka-reassign-partitions",

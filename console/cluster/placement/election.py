@@ -62,6 +62,8 @@ class ElectionPlan:
             lines=tuple(Line(each.name, each.leader, each.preferred) for each in self.moves),
             read=tuple(f"{each.name} {each.leader} {each.preferred}" for each in self.moves),
             touches=(_TOUCHES,),
+            losses=(),
+            safe_because="Only replicas in sync are elected.",
             about=tuple(sorted({each.name.rpartition("-")[0] for each in self.moves})),
             command=shell_command(
                 "kafka-leader-election",

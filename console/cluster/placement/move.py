@@ -139,6 +139,8 @@ class MovePlan:
                 *(f"{topic} {self.topic_ids.get(topic, '')}" for topic in self.topics),
             ),
             touches=tuple(_touches(self)),
+            losses=tuple(_fewer_copies(self.moves)),
+            safe_because="Replicas that go are deleted only when all copies are in sync.",
             undo="the former replicas are kept, and can be planned again from the placement page; "
             "as long as it is under way it can be called off.",
             command=shell_command(
@@ -238,14 +240,25 @@ def _touches(plan: MovePlan) -> Iterable[str]:
         )
 
 
-def _factors(moves: Iterable[PartitionMove]) -> Iterable[str]:
-    """A sentence for each change of the replication factor."""
+def _changed_factors(moves: Iterable[PartitionMove]) -> list[tuple[str, int, int, int]]:
+    """Return topic, replicas before and after, and the number of such partitions, where both differ."""
     changed: dict[tuple[str, int, int], int] = Counter(
         (move.topic, len(move.old), len(move.new)) for move in moves if move.old and len(move.old) != len(move.new)
     )
-    for (topic, old, new), count in sorted(changed.items())[:10]:
+    return [(*key, count) for key, count in sorted(changed.items())]
+
+
+def _fewer_copies(moves: Iterable[PartitionMove]) -> Iterable[str]:
+    for topic, old, new, count in [change for change in _changed_factors(moves) if change[2] < change[1]][:10]:
         warning = " With one copy its records are lost with the disk of their broker." if new == 1 else ""
         yield f"{topic}: {count_of(count, 'partition')} with {new} replicas instead of {old}.{warning}"
+
+
+def _factors(moves: Iterable[PartitionMove]) -> Iterable[str]:
+    """A sentence for each replication factor that grows."""
+    for topic, old, new, count in _changed_factors(moves)[:10]:
+        if new > old:
+            yield f"{topic}: {count_of(count, 'partition')} with {new} replicas instead of {old}."
 
 
 def _obstacle(moves: Iterable[PartitionMove], world: World, rate: int | None) -> str:

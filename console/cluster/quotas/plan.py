@@ -66,11 +66,20 @@ def quota_plan(
         losses=(f"No connection from {words} is served any more: clients there are cut off as they connect.",)
         if blocks
         else (),
+        safe_because="" if any(_lowers(own.get(key), value) for key, value in changes.items()) else _ONLY_MORE,
         about=tuple(name for _, name in entity.parts if name),
         undo=_undo(own, changes),
         command=_command(entity, changes, bootstrap_servers),
         typed_name=words if blocks else "",
     )
+
+
+_ONLY_MORE = "Nobody may use less than before."
+
+
+def _lowers(old: float | None, new: float | None) -> bool:
+    """Taken away, another quota may count instead."""
+    return new is None or old is None or new < old
 
 
 def _touches(

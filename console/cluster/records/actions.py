@@ -26,7 +26,7 @@ def produce_plan(topic: Topic, partition: int | None, told: Mapping[str, int | N
     """`told` of the record is kept; its print is only confirmed, as is which topic of the name it is for."""
     place = Line("record", None, f"partition {'by key' if partition is None else partition}")
     lines = (place, *(Line(name, None, "null" if count is None else count) for name, count in told.items()))
-    return Plan(ACTION, "topic", topic.name, lines, (topic.topic_id, print_))
+    return Plan(ACTION, "topic", topic.name, lines, (topic.topic_id, print_), losses=(), safe_because="")
 
 
 def do_produce(

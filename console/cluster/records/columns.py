@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 COLUMNS_MAX = 8
@@ -17,6 +17,8 @@ PATH_LENGTH_MAX = 200
 CELL_LENGTH_MAX = 120
 _CELL_DEPTH_MAX = 20
 OFFERED_MAX = 40
+#: Columns of a page that names none.
+DEFAULT_MAX = 4
 _OFFERED_DEPTH = 3
 _OFFERED_KEYS_MAX = 50
 _PARTS = ("key", "value", "headers")
@@ -98,6 +100,15 @@ def offered_paths(documents: Iterable[tuple[str, object]]) -> list[str]:
     for part, document in documents:
         counts.update(set(_paths_of(document, part, 1)))
     return [path for path, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:OFFERED_MAX]]
+
+
+def default_paths(documents: Sequence[object]) -> list[str]:
+    """Return paths into the values that most of them have, in their order there; none unless most are JSON objects."""
+    objects = [document for document in documents if isinstance(document, dict) and document]
+    if 2 * len(objects) <= len(documents):
+        return []
+    counts = Counter(path for document in objects for path in dict.fromkeys(_paths_of(document, "value", 1)))
+    return [path for path, count in counts.items() if 2 * count > len(objects)][:DEFAULT_MAX]
 
 
 def _paths_of(document: object, path: str, depth: int) -> Iterator[str]:

@@ -36,7 +36,8 @@ def copy_plan(source: str, record: RecordView, target: Target, *, is_tombstone: 
         lines=tuple(lines),
         read=(place, print_of(record.key, record.value, record.headers), str(target.is_compacted)),
         touches=_touches(target, is_tombstone=is_tombstone),
-        losses=_losses(target, is_tombstone=is_tombstone),
+        losses=_losses(target, record, is_tombstone=is_tombstone),
+        safe_because="A record is appended; what is in the topic stays.",
         obstacle=_NO_KEY if is_tombstone and record.key is None else "",
     )
 
@@ -51,9 +52,11 @@ def _touches(target: Target, *, is_tombstone: bool) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _losses(target: Target, *, is_tombstone: bool) -> tuple[str, ...]:
-    if not is_tombstone or not target.is_compacted:
+def _losses(target: Target, record: RecordView, *, is_tombstone: bool) -> tuple[str, ...]:
+    if not target.is_compacted or record.key is None:
         return ()
+    if not is_tombstone:
+        return ("It becomes the newest record of its key: compaction then removes every earlier one for good.",)
     return ("Compaction then removes every earlier record of this key for good, and later the tombstone.",)
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import islice
 
-from console.cluster.records.columns import Column, cell_at, offered_paths, parse_document
+from console.cluster.records.columns import Column, cell_at, default_paths, offered_paths, parse_columns, parse_document
 from console.cluster.records.decoders import Found, RecordDecoder
 from console.cluster.records.histogram import Bar, Histogram
 from console.cluster.records.query import RecordQuery
@@ -20,6 +20,8 @@ ROW_TEXT_LENGTH_MAX = 8 * 1024
 _DECODED_FORMS = ("auto", "json", "tree")
 #: Records whose paths are offered as columns.
 OFFERED_FROM = 25
+#: Of all records of a page; larger ones are parsed for columns that are asked for only.
+DEFAULT_COLUMNS_BYTES_MAX = 4 * 1024 * 1024
 TITLES = ("partition", "offset", "time", "key", "value", "headers", "bytes")
 
 
@@ -51,6 +53,10 @@ class ShownRecord:
     @property
     def named_cells(self) -> list[tuple[str, str]]:
         return [(each.text, cell) for each, cell in zip(self.columns, self.cells, strict=True)]
+
+    @property
+    def value_document(self) -> object:
+        return self._documents["value"]
 
     @property
     def documents(self) -> list[tuple[str, object]]:
@@ -94,6 +100,17 @@ def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery)
 def offered_columns(shown: Iterable[ShownRecord]) -> list[str]:
     """Paths that are in the first of these records."""
     return offered_paths(document for each in islice(shown, OFFERED_FROM) for document in each.documents)
+
+
+def with_default_columns(shown: list[ShownRecord], query: RecordQuery) -> tuple[Column, ...]:
+    """Give the records the columns of the query or, if it names none and does not refuse them, those of most values."""
+    columns = query.columns
+    is_small = sum(record.record.size_bytes for record in shown) <= DEFAULT_COLUMNS_BYTES_MAX
+    if not columns and query.has_default_columns and is_small:
+        columns = parse_columns(default_paths([record.value_document for record in shown[:OFFERED_FROM]]))
+    for record in shown:
+        record.columns = columns
+    return columns
 
 
 def titles(query: RecordQuery) -> tuple[str, ...]:

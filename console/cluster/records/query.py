@@ -38,6 +38,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "limit": tuple(map(str, LIMITS)),
     "uncommitted": ("on",),
     "continued": ("on",),
+    "columns": ("auto", "none"),
 }
 _NUMBERS = ("offset", "partition")
 #: `format` is the file's; `topic` and `mode` are the websocket's.
@@ -71,6 +72,8 @@ class RecordQuery:
     #: The search goes on from `cursor`: what lies on its other side has been searched before.
     is_continued: bool = False
     columns: tuple[Column, ...] = ()
+    #: A page that names no columns has those that most values have.
+    has_default_columns: bool = True
     #: What else of the address is not understood, one sentence each.
     problems: tuple[str, ...] = field(default=(), compare=False)
 
@@ -93,6 +96,7 @@ class RecordQuery:
             searched=_one_of(parameters.get("searched", ""), SEARCHED),
             cursor=cursor,
             is_continued=bool(cursor) and parameters.get("continued") == "on",
+            has_default_columns=parameters.get("columns") != "none",
             columns=parse_columns(parameters.getlist("column")[:_COLUMNS_LOOKED_AT_MAX]),
             problems=tuple(_problems(parameters)),
         )

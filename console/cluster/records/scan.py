@@ -43,6 +43,13 @@ class Progress:
     #: Offsets between the positions and the ends; an upper bound of the records left.
     left: int
     share: int
+    #: Offsets of the whole range.
+    total: int = 0
+
+    @property
+    def searched(self) -> int:
+        """Offsets that were looked at, or stepped over where they hold no record."""
+        return self.total - self.left
 
 
 def waits_of(stream: RecordStream) -> str:
@@ -81,7 +88,7 @@ class Scan:
     def progress(self) -> Progress:
         left = self._left()
         share = 100 if not self._offsets else round(100 * (self._offsets - left) / self._offsets)
-        return Progress(self._read, self._read_bytes, self._found, left, share)
+        return Progress(self._read, self._read_bytes, self._found, left, share, self._offsets)
 
     @property
     def note(self) -> str:

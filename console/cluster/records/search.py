@@ -255,7 +255,12 @@ class SearchReader:
         left = sum(self._left_of(each) for each in self._range.starts) - in_window + now.left
         share = 100 if not self.total else round(100 * (self.total - left) / self.total)
         return Progress(
-            self._read + now.read, self._read_bytes + now.read_bytes, self._found + len(self._kept), left, share
+            self._read + now.read,
+            self._read_bytes + now.read_bytes,
+            self._found + len(self._kept),
+            left,
+            share,
+            self.total,
         )
 
     def _end(self, stop: Stop) -> Turn:

@@ -20,7 +20,14 @@ from console.cluster.records.json_lines import json_lines_response
 from console.cluster.records.masked_source import hidden_from, source_for
 from console.cluster.records.masking import Path
 from console.cluster.records.metered_source import charge_lookups
-from console.cluster.records.presenters import drawn, offered_columns, record_rows, shown_records, titles
+from console.cluster.records.presenters import (
+    drawn,
+    offered_columns,
+    record_rows,
+    shown_records,
+    titles,
+    with_default_columns,
+)
 from console.cluster.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.cluster.records.reader_slots import SLOTS
 from console.cluster.records.reading import RecordPage, find_range, read_page
@@ -211,7 +218,7 @@ def _list_page(
     status: int = 200,
 ) -> HttpResponse:
     shown = shown_records(topic.name, page.records, query) if page else []
-    picked = [each.text for each in query.columns]
+    picked = [column.text for column in with_default_columns(shown, query)]
     context = {
         "topic": topic,
         "query": query,

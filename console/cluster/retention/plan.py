@@ -76,6 +76,7 @@ def change_plan(
             *(f"{name}={known[name].value}@{known[name].source}" for name in RETENTION_KEYS if name in known),
         ),
         losses=_loss_sentences(loses_records, loses_later),
+        safe_because="No record is deleted that would stay without the change.",
         undo="the old values can be put back; records that were deleted by then stay deleted.",
         command=_command(topic, changes, bootstrap_servers),
         typed_name=topic if loses_records or loses_later else "",

@@ -102,6 +102,7 @@ def purge_plan(
         ),
         touches=tuple(_touches(doomed)),
         losses=tuple(_losses(cuts, losses, hidden_losses)),
+        safe_because="",
         command=_command(doomed.topic, cuts, bootstrap_servers),
         typed_name=doomed.topic,
         obstacle=_obstacle(doomed),

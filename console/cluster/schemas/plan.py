@@ -16,7 +16,7 @@ def register_plan(
 ) -> Plan:
     """`live`: versions there are; `registered`: the version that has this very schema already."""
     if registered is not None:
-        return Plan(REGISTER, "subject", subject, (), (), undo="nothing changes.")
+        return Plan(REGISTER, "subject", subject, (), (), losses=(), safe_because="", undo="nothing changes.")
     compared = f"Compatibility {level}: " + (
         "it is not compared with what is there." if level == "NONE" else "what is there was compared, and it fits."
     )
@@ -36,6 +36,8 @@ def register_plan(
             *((compared,) if live else ("The subject is new: there is nothing to compare with.",)),
             "Producers that take the latest version write with it from then on.",
         ),
+        losses=(),
+        safe_because="" if level == "NONE" else "It fits what is there, and what is there stays.",
         undo="delete the version: softly, then for good. Records that were written with it meanwhile need it.",
         obstacle="" if verdict.is_compatible else "The registry would refuse it: it does not fit what is there.",
     )
@@ -75,6 +77,8 @@ def settings_plan(
         lines=lines,
         read=(subject, *(str(each) for each in old)),
         touches=tuple(touches),
+        losses=(),
+        safe_because="",  # what a level or a mode lets in, or keeps out, shows with the next registration
         undo=f"set {back}." if lines else "",
     )
 
@@ -98,6 +102,7 @@ def delete_plan(
         if permanent
         else ("Its records can still be decoded: its id stays known until it is deleted for good.",),
         losses=losses if permanent else (),
+        safe_because="Its records can still be decoded, and it can be restored.",
         undo=""
         if permanent
         else "restore it, until it is gone for good: it gets its id back, and a new version number.",

@@ -36,6 +36,8 @@ def restore_plan(subject: str, number: int | None, lost: Sequence[Schema], verdi
             "Each gets its id back, so that records written with it are decoded as before, and a new version number.",
             "The registry compares each with what is there by then, and may refuse one.",
         ),
+        losses=(),
+        safe_because="What is there stays.",
         undo="delete them again.",
         obstacle="" if verdict is None or verdict.is_compatible else "The registry would refuse it: it does not fit.",
     )

@@ -55,6 +55,8 @@ def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) ->
             *target.touches,
             *target.losses,
         ),
+        losses=(),
+        safe_because="" if target.losses or target.touches else "Nothing of this name is there.",
         undo="it is deleted again, as long as nothing was written to it.",
         command=shell_command(
             "kafka-topics",

@@ -54,6 +54,7 @@ def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
         read=(topic.topic_id, f"partitions={topic.partition_count}", *topic.hung_on),
         touches=tuple(_touches(topic)),
         losses=tuple(_losses(topic)),
+        safe_because="",
         command=_command(topic.name, bootstrap_servers),
         typed_name=topic.name,
     )
@@ -68,6 +69,8 @@ def undo_creation_plan(topic: DoomedTopic, spans: Mapping[int, OffsetSpan], boot
         lines=_lines(topic),
         read=(topic.topic_id, f"partitions={topic.partition_count}", *topic.hung_on),
         touches=("It is still empty: no record is lost.", *_touches(topic), *sentences(topic.uses, RUNNING, AT_REST)),
+        losses=(),
+        safe_because="It is still empty.",
         undo="create it again; it has another topic id then.",
         command=_command(topic.name, bootstrap_servers),
         obstacle=_not_empty(topic, spans),

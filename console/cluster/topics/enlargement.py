@@ -15,6 +15,12 @@ class EnlargementPlan(Plan):
     partition_count: int
 
 
+_ORDER_LOST = (
+    "Records with a key may go to another partition than those of the same key before: a consumer that relies on the "
+    "order of a key's records sees it broken once, and partitions cannot be taken away again."
+)
+
+
 def enlargement_plan(topic: Topic, partition_count: int, group_count: int, bootstrap_servers: str) -> EnlargementPlan:
     """`partition_count` is what the topic has then, those of now included; `group_count` groups read it."""
     return EnlargementPlan(
@@ -25,6 +31,8 @@ def enlargement_plan(topic: Topic, partition_count: int, group_count: int, boots
         lines=(Line("partition_count", topic.partition_count, partition_count),),
         read=(topic.topic_id, f"partitions={topic.partition_count}", f"then={partition_count}"),
         touches=tuple(_touches(topic, partition_count, group_count)),
+        losses=(_ORDER_LOST,),
+        safe_because="",
         command=shell_command(
             "kafka-topics", bootstrap_servers, {"alter": True, "topic": topic.name, "partitions": partition_count}
         ),
@@ -37,10 +45,6 @@ def _touches(topic: Topic, partition_count: int, group_count: int) -> Iterable[s
     replicas = added * topic.replication_factor
     copies = f"{replicas} replica{'' if replicas == 1 else 's'}"
     yield f"It adds {added} partition{'' if added == 1 else 's'}, {copies} in all."
-    yield (
-        "Records with a key may go to another partition than those of the same key before: "
-        "whoever relies on the order of a key's records sees it broken once."
-    )
     if "compact" in topic.cleanup_policy:
         yield "Compaction works within a partition: the old value of a key stays beside the new one in another."
     if group_count:

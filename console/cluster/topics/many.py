@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.cluster.topics.deletion import DoomedTopic, some_groups
-from console.cluster.topics.settings_plan import UNCLEAN, topic_target, with_cautions
+from console.cluster.topics.settings_plan import topic_target, why_safe, with_cautions
 from console.kit.common.figures import grouped, size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.retention.interface import SettingView
@@ -62,6 +62,7 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> D
         read=tuple(text for each in topics for text in (each.topic_id, *each.hung_on)),
         touches=tuple(_written_to(topics)),
         losses=tuple(_lost(topics)),
+        safe_because="",
         command="\n".join(
             shell_command("kafka-topics", bootstrap_servers, {"delete": True, "topic": each.name}) for each in topics
         ),
@@ -74,7 +75,7 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> D
 def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> SettingOfMany:
     """Those that have the value already are left out. `topics` are all of one setting."""
     real = [each for each in sorted(topics, key=lambda each: each.topic) if not each.change.is_empty]
-    losses = (UNCLEAN,) if any(UNCLEAN in _cautions(each).losses for each in real) else ()
+    losses = tuple(dict.fromkeys(loss for each in real for loss in _cautions(each).losses))
     setting = topics[0].setting.name if topics else ""
     return SettingOfMany(
         setting=setting,
@@ -87,6 +88,7 @@ def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> SettingOf
         read=tuple(f"{each.topic} {each.topic_id}: {each.setting.value}@{each.setting.source}" for each in real),
         touches=tuple(_followed(real)),
         losses=losses,
+        safe_because=why_safe([setting]),
         undo="the old value of each topic is kept and can be put back.",
         command="\n".join(_set_command(each, bootstrap_servers) for each in real),
         typed_name=f"change {counted(len(real))}" if losses else "",

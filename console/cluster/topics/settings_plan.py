@@ -18,6 +18,16 @@ UNCLEAN = (
 )
 
 
+#: Settings by which no record is deleted and no client is refused, whatever their value.
+_HARMLESS = frozenset(
+    (
+        *("compression.type", "compression.gzip.level", "compression.lz4.level", "compression.zstd.level"),
+        *("flush.ms", "flush.messages", "index.interval.bytes", "preallocate", "file.delete.delay.ms"),
+    )
+)
+_WHY_HARMLESS = "By this setting no record is deleted and no client is refused."
+
+
 def topic_target(topic: str, topic_id: str = "") -> Target:
     follow = "Every replica of the topic follows the new value at once; no record is touched by the change itself."
     return Target("topic", topic, "the topic", {"topic": topic}, (follow,), identity=topic_id)
@@ -45,13 +55,21 @@ def settings_plan(
         setting = known[name]
         changes.append(Change(setting, (setting.value or "") if setting.source == "topic" else None, value))
         target = with_cautions(target, name, value, replication_factor)
+    target = replace(target, safe_because=why_safe(name for name, _ in wanted))
     return change_plan(target, changes, bootstrap_servers)
+
+
+def why_safe(names: Iterable[str]) -> str:
+    """Return why a change of these settings is safe; empty where that is not known."""
+    return _WHY_HARMLESS if all(name in _HARMLESS for name in names) else ""
 
 
 def with_cautions(target: Target, name: str, value: str, replication_factor: int) -> Target:
     """`target`, a topic, told what follows if `name` becomes `value`."""
     if name == "unclean.leader.election.enable" and value.lower() == "true":
         return replace(target, losses=(*target.losses, UNCLEAN))
+    if name == "min.insync.replicas" and value.isdecimal() and int(value) > replication_factor:
+        return replace(target, losses=(*target.losses, _no_writer(int(value), replication_factor)))
     if name == "min.insync.replicas" and value.isdecimal():
         return replace(target, touches=(*target.touches, *_of_min_isr(int(value), replication_factor)))
     if name == "max.message.bytes":
@@ -59,9 +77,11 @@ def with_cautions(target: Target, name: str, value: str, replication_factor: int
     return target
 
 
+def _no_writer(least: int, replicas: int) -> str:
+    return f"No acks=all producer can write any more: a partition has {_copies(replicas)}, not {least}."
+
+
 def _of_min_isr(least: int, replicas: int) -> tuple[str, ...]:
-    if least > replicas:
-        return (f"No acks=all producer can write any more: a partition has {_copies(replicas)}, not {least}.",)
     if least == replicas and replicas > 1:
         return (f"It has {_copies(replicas)}: one dead broker stops every acks=all producer of its partitions.",)
     if least == 1 and replicas > 1:

@@ -74,11 +74,17 @@ def plan_change(kind: Kind, present: Present, offered: tuple[Server, ...], repla
         lines=lines,
         read=(*_read(present), *map(repr, offered), *(f"leaves {number}" for number in leaving)),
         touches=_touches(present, offered, leaving),
+        losses=(),
+        safe_because=_why_safe(kind),
         undo=_undo(kind),
         command=_command(offered, leaving),
         obstacle=obstacle,
     )
     return EnsemblePlan(kind, offered, leaving, plan)
+
+
+def _why_safe(kind: Kind) -> str:
+    return "" if kind is Kind.SHRINK else "The servers agree on each step, and as many stay as can be missed now."
 
 
 def _title(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:

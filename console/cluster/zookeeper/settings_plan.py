@@ -31,6 +31,8 @@ def settings_plan(servers: Mapping[int, Settings], wanted: Settings, names: Sequ
             *_meaning({**next(iter(servers.values()), {}), **wanted}, wrong),
             *(("Servers that join later are given them too.",) if lines else ()),
         ),
+        losses=(),
+        safe_because="",  # what a timeout comes to shows after the restarts
         undo="set the values of before.",
         command=f"zoo.cfg: {' '.join(f'{key}={value}' for key, value in changed.items())}" if changed else "",
         obstacle=wrong,

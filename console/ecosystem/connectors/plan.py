@@ -87,6 +87,8 @@ def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
         lines=tuple(_restarted(deed, view)) if is_restart else (Line("state", view.state, deed.then),),
         read=() if is_restart else (f"state={view.state}",),
         touches=deed.touches,
+        losses=(),
+        safe_because="Offsets stay: it goes on where it was." if is_restart or deed.then == "running" else "",
         undo=deed.undo,
         command=_command(deed.method, address, view.name, deed.path),
         obstacle=_obstacle(deed, view),
@@ -103,6 +105,8 @@ def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
         lines=(Line(f"task {number}", task.state if task else None, "restarted", is_told=True),),
         read=(),
         touches=(f"Task {number} is made anew; the others go on.", _RESTARTED),
+        losses=(),
+        safe_because="Offsets stay: it goes on where it was.",
         undo="there is nothing to take back.",
         command=_command("POST", address, view.name, f"/tasks/{number}/restart"),
         obstacle="" if task else f"There is no task {number} now.",
@@ -144,7 +148,7 @@ def configuration_plan(change: Change, address: str, internal: InternalTopics, g
     old, new = change.old or {}, change.new or {}
     lines = (_line(change, key) for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
     read = (f"{key}={value}" for key, value in sorted(change.prints.items()))
-    plan = Plan(CREATE, OBJECT_TYPE, change.name, tuple(lines), tuple(read))
+    plan = Plan(CREATE, OBJECT_TYPE, change.name, tuple(lines), tuple(read), losses=(), safe_because="")
     if change.new is None:
         return _deletion(plan, group, address)
     body = {key: masked_value(key, value, change.declared) for key, value in sorted(new.items())}
@@ -153,7 +157,8 @@ def configuration_plan(change: Change, address: str, internal: InternalTopics, g
     if change.old is None:
         return replace(plan, touches=("Connect starts it at once.",), undo="delete it.")
     anew = "Connect makes the connector and its tasks anew with this; they go on from the offsets they have."
-    return replace(plan, action=CONFIGURE, touches=(anew,), undo=_undo_of(plan.lines))
+    losses = (_SECRET_LOST,) if _loses_secret(plan.lines) else ()
+    return replace(plan, action=CONFIGURE, touches=(anew,), losses=losses, undo=_undo_of(plan.lines))
 
 
 def _internal_topic(config: Mapping[str, str], internal: InternalTopics) -> str:
@@ -168,6 +173,7 @@ def _deletion(plan: Plan, group: str, address: str) -> Plan:
     return replace(
         plan,
         action=DELETE,
+        safe_because="",
         losses=(f"{name} and all its tasks end, and its configuration is gone from Connect.",),
         touches=tuple(_left_behind(group)),
         undo="create it again from the configuration that is kept here; the list offers it. Secrets are not kept, and "
@@ -186,8 +192,15 @@ def _line(change: Change, key: str) -> Line:
     return Line(key, old, f"{new} (another)" if new is not None and old == new else new)
 
 
+_SECRET_LOST = "A secret of before is not kept here: who wants it back has to know it."
+
+
+def _loses_secret(lines: Sequence[Line]) -> bool:
+    return any(MASK in str(line.old) for line in lines)
+
+
 def _undo_of(lines: Sequence[Line]) -> str:
-    if any(MASK in str(each.old) for each in lines):
+    if _loses_secret(lines):
         return (
             "configure it as before, which is kept here; a secret that is replaced is not, and has to be typed again."
         )
@@ -229,8 +242,8 @@ def offsets_plan(
             "It forgets how far it was: a source begins again, a sink where its consumer's auto.offset.reset says.",
         )
         if is_reset
-        else (),
-        touches=("What lies between the old and the new offset is read again, or left out.",) if not is_reset else (),
+        else ("What lies between the old and the new offset is left out for good, or read a second time.",),
+        safe_because="",
         undo="set them as they were, which is kept here.",
         typed_name=name if is_reset else "",
         obstacle="" if state == "STOPPED" else f"It is {state.lower()}: stop it first, pausing is not enough.",

@@ -114,6 +114,7 @@ def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False, rea
         read=(*plan.read, ends.flow, found.there.state, *(f"{place} {at}" for place, at in _committed(found.there))),
         touches=(*plan.touches, *touches),
         losses=(),  # what it passes by there it has read where it was
+        safe_because="" if left else "What it passes by there it has read where it was.",
         undo=f"the former offsets in {ends.target_name} are kept, and can be put back.",
         clusters=tuple(sorted(ends.target_clusters)),
         obstacle=read_only or stays or taken or plan.obstacle,

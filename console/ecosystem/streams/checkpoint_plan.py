@@ -51,6 +51,7 @@ def start_plan(name: str, lost: list[Loss], fails_on_loss: bool) -> Plan:
         lines=tuple(Line(f"{each.topic}-{each.partition}", each.position, each.log_start) for each in lost),
         read=tuple(f"{each.topic}-{each.partition}:{each.position}<{each.log_start}" for each in lost),
         touches=(outcome,),
+        safe_because="",
         losses=(f"{sum(each.offsets for each in lost):,} offsets were deleted before the job has read them.",),
         undo="stop it.",
     )
@@ -81,9 +82,11 @@ def reset_plan(
         lines=lines,
         read=(target, *(f"{line.name}={line.old}" for line in lines if line.old is not None), obstacle),
         touches=tuple(sentences),
+        safe_because="",
         losses=(
             *((f"{skipped:,} offsets are never read by this job.",) if skipped else ()),
-            "What it has counted and remembers so far begins at nothing.",
+            "What it has counted and remembers so far begins at nothing, and a checkpoint that was put aside before is "
+            "deleted.",
         ),
         undo="stop it and put the directory checkpoint-before-reset back in place of checkpoint, in its directory.",
         typed_name=name,

@@ -60,6 +60,8 @@ def submission_plan(submission: Submission, around: Preconditions) -> Plan:
         lines=tuple(Line(key, None, value) for key, value in submission.properties.items()),
         read=(*(f"{key}={value}" for key, value in submission.properties.items()), *touches, *obstacles),
         touches=tuple(touches),
+        losses=(),
+        safe_because="" if shared or around.has_checkpoint else "It writes to topics that no other job writes.",
         undo="stop and remove it on its page. What it has written stays in its topic.",
         command=f"python -m broker stream --config {submission.directory}/stream.properties",
         obstacle=next(iter(obstacles), ""),

@@ -49,6 +49,8 @@ class Plan:
     #: Sentences: whom and what it touches, and what is lost for good.
     touches: tuple[str, ...] = field(default=(), metadata=_TOLD)
     losses: tuple[str, ...] = field(default=(), metadata=_TOLD)
+    #: Why no data, availability or access is lost; empty: that is not stated, and no page calls the plan safe.
+    safe_because: str = field(default="", metadata=_TOLD)
     #: How it is taken back; empty: it cannot be.
     undo: str = ""
     #: The same change at a shell.
@@ -90,7 +92,7 @@ class Plan:
             return "critical"
         if self.typed_name:
             return "warning"
-        return "ok" if self.undo else ""
+        return "ok" if self.safe_because else ""
 
     @property
     def before(self) -> dict[str, object]:

@@ -37,6 +37,8 @@ class Target:
     losses: tuple[str, ...] = ()
     #: Why it cannot be changed at all; empty: it can.
     obstacle: str = ""
+    #: As of a plan; empty: what the value comes to is not known here.
+    safe_because: str = ""
     #: Which of the name it is, where another may take it.
     identity: str = ""
 
@@ -83,6 +85,7 @@ def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: st
         ),
         touches=target.touches,
         losses=target.losses,
+        safe_because=target.safe_because,
         typed_name=target.object_name if target.losses else "",
         obstacle=target.obstacle,
         undo=_undo(changes),

@@ -25,6 +25,8 @@ def switch_plan(scope: str, now: ReadOnly | None) -> SwitchPlan:
         lines=(Line("read-only", ends, not ends),),
         read=(scope, repr(now)),
         touches=_ENDING if ends else _BEGINNING,
+        losses=(),
+        safe_because="" if ends else "Changes are refused; the cluster and what is under way go on.",
         undo="begin it again." if ends else "end it here.",
         obstacle=_from_settings(scope) if now is not None and now.since is None else "",
     )

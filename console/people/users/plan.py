@@ -1,8 +1,11 @@
 """Changes of people's accounts as plans: what changes, what it comes to, and what stands against it."""
 
+from collections.abc import Iterator
+
 from django.contrib.auth.models import User
 
 from console.kit.access.identities import BY_SINGLE_SIGN_ON, may_have_password
+from console.kit.access.roles import ROLES
 from console.kit.plans.plan import Line, Plan
 from console.people.users.queries import Standing, is_last_administrator, logins_of, standing_of
 
@@ -23,6 +26,8 @@ def creation_plan(username: str, wanted: Standing) -> Plan:
             "A password is made and shown once, on the next page. It has to be changed at the first login.",
             "Rules for names can be added when the account is there.",
         ),
+        losses=(),
+        safe_because="No account that is there changes.",
         undo="deactivate the account.",
     )
 
@@ -37,9 +42,24 @@ def change_plan(user: User, wanted: Standing) -> Plan:
         lines=tuple(_differences(now, wanted)),
         read=(user.username, repr(now), repr(wanted)),
         touches=_touches(user, wanted),
+        losses=tuple(_access_lost(now, wanted)),
+        safe_because="No right of the account is taken away.",
         undo="change it back on this page.",
         obstacle=LAST_ADMINISTRATOR if loses_administration and is_last_administrator(user) else "",
     )
+
+
+def _access_lost(now: Standing, wanted: Standing) -> Iterator[str]:
+    if now.is_active and not wanted.is_active:
+        yield "The account cannot log in any more, and all its logins end at once."
+    elif _takes(now, wanted):
+        yield "The account may do less than before: its role, a rule or a role in a cluster is another."
+
+
+def _takes(now: Standing, wanted: Standing) -> bool:
+    """Whether a right may be taken away; a change of rules and of roles in single clusters is not weighed."""
+    lowers = not ROLES.get(now.role, frozenset()) <= ROLES.get(wanted.role, frozenset())
+    return lowers or now.rules != wanted.rules or now.clusters != wanted.clusters
 
 
 def _differences(now: Standing, wanted: Standing) -> list[Line]:
@@ -81,6 +101,8 @@ def password_plan(user: User) -> Plan:
             "A password is made and shown once, on the next page. It has to be changed at the next login.",
             "All logins of the account end at once, and all its tokens.",
         ),
+        losses=("The password of now counts no more, and the tokens of the account are deleted for good.",),
+        safe_because="",
         obstacle="" if may_have_password(user) else BY_SINGLE_SIGN_ON,
     )
 
@@ -94,6 +116,10 @@ def end_logins_plan(user: User) -> Plan:
         lines=tuple(each for each in (line, _tokens_line(user)) if each.old),
         read=(user.username, *(each.session_key for each in logins_of(user)), *_tokens_of(user)),
         touches=("The person can log in again with the same password.",),
+        losses=("The tokens of the account are deleted for good: programs that use them are refused.",)
+        if user.api_tokens.exists()
+        else (),
+        safe_because="The person logs in again with the same password.",
     )
 
 

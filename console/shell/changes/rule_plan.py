@@ -7,6 +7,7 @@ from typing import Any
 from console.kit.plans.plan import Line, Plan
 from console.shell.changes.rules import APPROVAL, KEEP, OBJECT_TYPE, REMOVE
 
+_UNGUARDED = "What this rule held up is made from then on by one person, at any time."
 NOBODY_ELSE = "Nobody else could approve anything then: make a second account that may, first."
 
 
@@ -24,6 +25,8 @@ def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], ot
         lines=tuple(Line(key, old, new) for key, old, new in pairs if old != new),
         read=(json.dumps(dict(before), sort_keys=True),),
         touches=tuple(_touches(asks_person, others, is_removed=not after)),
+        losses=(_UNGUARDED,) if not after else (),
+        safe_because="A change that the rule holds up is refused or waits; what is under way goes on.",
         undo="make it again: the form for a new one offers it." if not after else "remove it, or change it back.",
         obstacle=obstacle,
     )

@@ -29,6 +29,8 @@ def keep_plan(
         lines=tuple(lines),
         read=(*(f"{key}={old[key]}" for key in sorted(old)), *(f"{key} {prints[key]}" for key in sorted(prints))),
         touches=(_AGAIN, "It is looked at by a process of its own, which takes some 60 MB."),
+        losses=("The passwords and keys of before are not kept here.",) if before and prints else (),
+        safe_because="Only this console's own knowledge of the cluster changes; the cluster is not touched.",
         undo="change it back; secrets of before are not kept." if before else "remove it again.",
         obstacle=obstacle,
     )

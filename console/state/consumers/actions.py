@@ -35,9 +35,14 @@ def do_delete_group(actor: User, plan: Plan, reset: Reset, confirmation: Confirm
 def do_forget_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """As above, of one topic."""
     places = [move.place for move in reset.moves]
-    return change_keeping(
-        actor, plan, reset, confirmation, lambda: dict(_groups().delete_offsets(plan.object_name, places).why)
-    )
+
+    def forget() -> dict[TopicPartition, str]:
+        if not reset.is_share:
+            return dict(_groups().delete_offsets(plan.object_name, places).why)
+        refused = _groups().delete_share_offsets(plan.object_name, sorted({topic for topic, _ in places}))
+        return {place: refused[place[0]] for place in places if place[0] in refused}
+
+    return change_keeping(actor, plan, reset, confirmation, forget)
 
 
 def put_offsets(groups: GroupGateway, group_id: str, reset: Reset) -> dict[TopicPartition, str]:

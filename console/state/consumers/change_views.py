@@ -35,6 +35,7 @@ from console.state.consumers.forms import ResetForm
 from console.state.consumers.models import ConsumerGroup
 from console.state.consumers.removal import ACTION as DELETE
 from console.state.consumers.removal import SHARE_ACTION as DELETE_SHARE
+from console.state.consumers.removal import SHARE_FORGET as FORGET_SHARE
 from console.state.consumers.removal import delete_plan, forget_plan, forgotten
 from console.state.consumers.reset import SHARE_ACTION as RESET_SHARE
 from console.state.consumers.reset import (
@@ -56,7 +57,7 @@ GROUP_NAME_LENGTH_MAX = 249
 MOVES_SHOWN = 200
 OBJECT_TYPE = "consumer group"
 #: What these changed was a share group.
-SHARE_ACTIONS = (RESET_SHARE, DELETE_SHARE)
+SHARE_ACTIONS = (RESET_SHARE, DELETE_SHARE, FORGET_SHARE)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -22,6 +22,9 @@ GROUP_TITLES = (
     "catch_up_ms",
     "oldest_unread_expires_in_ms",
     "records_lost",
+    "group_epoch",
+    "assignment_epoch",
+    "assignor",
 )
 PLACE_TITLES = (
     "group",
@@ -61,6 +64,9 @@ def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple[object, ...]]:
             group.catch_up_ms,
             group.expires_in_ms,
             group.lost,
+            group.details.get("group_epoch"),
+            group.details.get("assignment_epoch"),
+            group.details.get("assignor") or None,
         )
 
 

@@ -85,6 +85,9 @@ FEATURE = Feature(
         SameAction("delete committed offsets", ("reset offsets",)),
         SameAction("delete consumer group", ("reset offsets",)),
         SameAction("reset share group offsets", ("reset offsets",)),
+        SameAction(
+            "delete share group offsets", ("delete committed offsets", "reset share group offsets", "reset offsets")
+        ),
         SameAction("delete share group", ("delete consumer group", "reset offsets")),
     ),
     tables=(

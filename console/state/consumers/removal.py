@@ -7,6 +7,7 @@ from console.state.consumers.reset import Move, Reset, groups_command, obstacle_
 _UNDO = "the offsets are kept, and can be put back from the reset page of the group; its name then exists again."
 ACTION = "delete consumer group"
 SHARE_ACTION = "delete share group"
+FORGET, SHARE_FORGET = "delete committed offsets", "delete share group offsets"
 _SHARE_UNDO = (
     "the start offsets are kept, and can be put back from the reset page of the group; records after them are then "
     "delivered again."
@@ -41,6 +42,7 @@ def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
         object_name=group.group_id,
         lines=(Line("group", group.state, None), *_lines(reset)),
         read=(group.state, *(f"{move.name} {move.old}" for move in reset.moves)),
+        safe_because="",
         losses=(_SHARE_LOSS,) if is_share else (_LOSS, *more),
         undo=_SHARE_UNDO if is_share else _UNDO,
         command=groups_command(bootstrap_servers, group, {"delete": True}),
@@ -50,21 +52,20 @@ def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
 
 
 def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: str) -> Plan:
-    """Members may be there, as long as none of them reads the topic."""
+    """Members may be there, as long as none of them reads the topic; of a share group none may be there."""
     readers = [each.client_id for each in group.members if any(place[0] == topic for place in each.assigned)]
     obstacle = f"A member reads {topic} now ({readers[0]}). Stop the consumers that do." if readers else ""
-    if not group.is_understood:
+    if not group.is_understood or group.group_type == SHARE:
         obstacle = obstacle_of(group)
-    elif group.group_type == SHARE:
-        obstacle = "Start offsets of one topic are deleted by kafka-share-groups.sh --delete-offsets, not from here."
+    is_share = group.group_type == SHARE
     return Plan(
-        action="delete committed offsets",
+        action=SHARE_FORGET if is_share else FORGET,
         object_type="consumer group",
         object_name=group.group_id,
         lines=_lines(reset),
         read=tuple(f"{move.name} {move.old}" for move in reset.moves),
-        losses=(_LOSS,),
-        undo=_UNDO,
+        losses=(_SHARE_LOSS if is_share else _LOSS,),
+        undo=_SHARE_UNDO if is_share else _UNDO,
         command=groups_command(bootstrap_servers, group, {"delete-offsets": True, "topic": [topic]}),
         typed_name=topic,
         obstacle=obstacle,

@@ -200,11 +200,22 @@ def reset_plan(group: GroupView, reset: Reset, command: str, action: str = "") -
             *(f"{move.name} {move.old} {move.new}" for move in reset.moves),
         ),
         touches=tuple(touches),
-        losses=(f"{_count(skipped, 'record')} that the group has not read will be skipped.",) if skipped else (),
+        losses=tuple(_losses(reset, skipped)),
+        safe_because="Every record that the group has not read is still read.",
         undo="the former offsets are kept, and can be put back from this page.",
         command=command,
         obstacle=obstacle_of(group),
     )
+
+
+def _losses(reset: Reset, skipped: int) -> Iterable[str]:
+    if skipped:
+        yield f"{_count(skipped, 'record')} that the group has not read will be skipped."
+    if forgotten := sum(move.new is None for move in reset.moves):
+        yield (
+            f"The group's place in {_count(forgotten, 'partition')} is forgotten: a consumer starts where its "
+            "auto.offset.reset says."
+        )
 
 
 def _of_type(group: GroupView) -> list[str]:

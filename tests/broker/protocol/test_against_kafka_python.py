@@ -50,6 +50,7 @@ OF_OTHER_CLUSTERS = {
     ApiKey.STREAMS_GROUP_DESCRIBE: 0,
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: 1,
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: 0,
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: 0,
 }
 #: Groups of KIP-848, what KRaft's controllers and brokers say to each other, and how leaders ask for another ISR since
 #: KIP-497: here they write it to ZooKeeper.

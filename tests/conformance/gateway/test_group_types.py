@@ -194,6 +194,25 @@ def test_a_share_group_without_members_is_reset_deleted_and_put_back(gateway, to
     assert (again.group_type, dict(again.committed)) == (SHARE, {(topic, 0): 5})
 
 
+def test_share_state_of_one_topic_is_deleted_and_that_of_another_stays(gateway, topic):
+    group, other = f"prepared-for-{topic}", f"{topic}-2"
+    gateway.create_topic(other, 1, 1)
+    eventually(lambda: find_topic(gateway, other), lambda found: found is not None and _has_leaders(found))
+    gateway.groups.set_share_offsets(group, {(topic, 0): 3, (topic, 1): 4, (other, 0): 0})
+    assert dict(gateway.groups.delete_share_offsets(group, [topic])) == {}
+    assert dict(gateway.groups.describe_one(group).committed) == {(other, 0): 0}
+    gateway.groups.set_share_offsets(group, {(topic, 0): 5})
+    assert dict(gateway.groups.describe_one(group).committed) == {(topic, 0): 5, (other, 0): 0}
+
+
+def test_share_state_is_not_deleted_while_a_member_is_there(gateway, topic):
+    with share_group(gateway, topic) as group:
+        described(gateway, group, lambda found: found.state == "Stable")
+        with pytest.raises(RefusedError) as told:
+            gateway.groups.delete_share_offsets(group, [topic])
+        assert told.value.code == ErrorCode.NON_EMPTY_GROUP.name
+
+
 def test_a_share_group_takes_no_commits(gateway, topic):
     group = f"prepared-for-{topic}"
     gateway.groups.set_share_offsets(group, {(topic, 0): 3})

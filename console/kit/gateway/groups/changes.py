@@ -16,6 +16,10 @@ from broker.protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequestTopic,
 )
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.delete_share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsRequestTopic,
+)
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.offset_commit import OffsetCommitResponse
 from broker.protocol.messages.offset_delete import OffsetDeleteResponse
@@ -61,6 +65,19 @@ class GroupChanges:
             for topic in response.responses
             for each in topic.partitions
             if each.error_code
+        }
+
+    def delete_share_offsets(self, group_id: str, topics: Iterable[str]) -> dict[str, str]:
+        """DeleteShareGroupOffsets; the topics that were refused, with why, if it is not all of it."""
+        doomed = [DeleteShareGroupOffsetsRequestTopic(topic_name=name) for name in topics]
+        request = DeleteShareGroupOffsetsRequest(group_id=group_id, topics=doomed)
+        response = self._ask(group_id, request, lambda answer: answer.error_code)
+        if response.error_code:
+            raise refusal(response.error_code, response.error_message or "")
+        return {
+            topic.topic_name: str(refusal(topic.error_code, topic.error_message or ""))
+            for topic in response.responses
+            if topic.error_code
         }
 
     def forget(self, group_id: str, places: Iterable[TopicPartition]) -> dict[TopicPartition, str]:

@@ -200,6 +200,10 @@ class GroupGateway(Protocol):
         """Set where a share group without members begins anew. Raises RefusedError if it has some."""
         ...
 
+    def delete_share_offsets(self, group_id: str, topics: Iterable[str]) -> Mapping[str, str]:
+        """Forget the share state of whole topics; what was refused, with why. Raises RefusedError if it has members."""
+        ...
+
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
         """Forget commits. Partitions of topics a member is subscribed to are refused."""
         ...

@@ -84,6 +84,10 @@ class KafkaGroups:
         with in_our_words():
             return OffsetRefusals(self._changes.set_share_offsets(group_id, offsets))
 
+    def delete_share_offsets(self, group_id: str, topics: Iterable[str]) -> Mapping[str, str]:
+        with in_our_words():
+            return self._changes.delete_share_offsets(group_id, topics)
+
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
         with in_our_words():
             return OffsetRefusals(self._changes.forget(group_id, places))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from console.cluster.records import presenters
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import read_page
 from console.kit.audit.models import Tally
@@ -260,3 +261,50 @@ def test_a_record_of_a_time_that_no_calendar_has_is_shown_with_the_others(ask, c
 
 def test_the_first_day_of_the_calendar_in_a_zone_before_utc_is_no_moment(ask):
     assert ask("?place=time&moment=0001-01-01T00:00:00%2B14:00").status_code == 200
+
+
+@pytest.fixture
+def orders_as_json(cluster, collect, reader, client_of):
+    """Thirty orders as JSON objects, and two records that are none."""
+    cluster.create_topic("bought", 1, 1)
+    for number in range(30):
+        value = {"order_id": number, "status": "PAID", "buyer": {"city": "Graz"}, **({"gift": 1} if number < 3 else {})}
+        cluster.produce_record("bought", 0, b"k%d" % number, json.dumps(value).encode())
+    cluster.produce_record("bought", 0, None, b"plain text")
+    cluster.produce_record("bought", 0, b"k1", None)
+    collect()
+    return lambda query="": client_of(reader).get(f"/topics/bought/+records/{query}")
+
+
+def test_json_values_are_columns_unless_columns_are_picked_or_refused(orders_as_json):
+    page = orders_as_json("?place=oldest")
+    assert page.context["picked"] == ["value.order_id", "value.status", "value.buyer.city"]
+    assert page.context["records"][7].cells == ["7", "PAID", "Graz"]
+    assert orders_as_json("?column=value.gift").context["picked"] == ["value.gift"]
+    refused = orders_as_json("?columns=none")
+    assert refused.context["picked"] == []
+    assert re.search(r'name="columns" value="none" checked', refused.content.decode())
+    assert not refused.context["query"].problems
+
+
+def test_a_search_that_is_begun_on_the_page_keeps_its_columns(orders_as_json):
+    text = orders_as_json("?place=oldest").content.decode()
+    assert '<input type="checkbox" name="column" value="value.status" checked>' in text
+
+
+def test_values_that_are_no_json_or_too_many_bytes_get_no_columns(ask, orders_as_json, monkeypatch):
+    assert ask().context["picked"] == []
+    monkeypatch.setattr(presenters, "DEFAULT_COLUMNS_BYTES_MAX", 100)
+    assert orders_as_json("?place=oldest").context["picked"] == []
+
+
+def test_a_file_has_no_column_that_was_not_picked(orders_as_json):
+    text = b"".join(orders_as_json("?place=oldest&format=csv").streaming_content).decode()
+    assert "value.order_id" not in text.splitlines()[0]
+
+
+def test_the_drawer_links_to_its_partition_and_offset(orders_as_json, reader, client_of):
+    headers = {"HX-Request": "true", "HX-Target": "record-drawer"}
+    text = client_of(reader).get("/topics/bought/+records/0/3/", headers=headers).content.decode()
+    assert re.search(r'<h2><a href="/topics/bought/\+records/0/3/\?shown=auto"[^>]*>Partition 0, offset 3</a>', text)
+    assert 'data-copy-link="/topics/bought/+records/0/3/?shown=auto"' in text

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 from random import Random
 
 import pytest
+from django.template.loader import render_to_string
 
 from console.cluster.records import search
 from console.cluster.records.key_partition import murmur2, partition_of_key
 from console.cluster.records.query import RecordQuery, read_cursor
+from console.cluster.records.scan import Progress
 from console.cluster.records.search import SearchLimits, SearchReader, fitting, next_window
 from console.cluster.records.turns import Turn
 from console.kit.common.time_range import TimeRange
@@ -365,3 +367,15 @@ def test_a_search_of_many_partitions_reads_each_of_them_a_little():
     found, last = searched(log, RecordQuery(search="k-2", searched="any", limit=200))
     assert len(found) == 60
     assert last.summary == "Searched all 180 records: 60 found."
+
+
+def test_progress_says_how_much_of_how_much_was_searched():
+    reader = SearchReader(log_of({0: 300, 1: 300}), "orders", 2, RecordQuery(search="k-9999", searched="value"))
+    progress = [reader.turn().progress for _ in range(3)]
+    reader.close()
+    assert {each.total for each in progress} == {600}
+    assert [each.searched for each in progress] == sorted(each.searched for each in progress)
+    text = render_to_string(
+        "records/partials/progress.html", {"turn": Turn((), Progress(5, 10, 2, 76_313, 57, 176_313))}
+    )
+    assert "in 100\u202f000 of 176\u202f313 (" in text

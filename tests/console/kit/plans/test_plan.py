@@ -47,7 +47,7 @@ def test_every_field_is_confirmed_but_for_the_words_about_it():
     others = {each.name: replace(plan(), **{each.name: ("new",)}) for each in fields(Plan) if each.name != "lines"}
     told = {name for name, other in others.items() if other.confirmed == plan().confirmed}
 
-    assert told == {"touches", "losses", "command", "obstacle", "about", "parts", "clusters"}
+    assert told == {"touches", "losses", "safe_because", "command", "obstacle", "about", "parts", "clusters"}
 
 
 @pytest.mark.parametrize("other", [Line("x", "red", "blue"), Line("colour", "x", "blue"), Line("colour", "red", "x")])

@@ -17,7 +17,8 @@ def shown(**values) -> str:
 @pytest.mark.parametrize(
     ("values", "tone", "is_harmful"),
     [
-        ({"undo": "do it again."}, "ok", False),
+        ({"undo": "do it again."}, "", False),
+        ({"safe_because": "Only a note changes."}, "ok", False),
         ({}, "", False),
         ({"typed_name": "orders", "undo": "do it again."}, "warning", True),
         ({"losses": ("10 records are skipped.",), "undo": "put them back."}, "critical", True),
@@ -35,11 +36,12 @@ def test_a_loss_comes_first_and_irreversible_is_said_once():
     assert "Safe" not in text
 
 
-def test_only_what_can_be_undone_and_loses_nothing_is_safe():
-    assert "Safe." in shown(undo="do it again.")
-    assert "Safe." not in shown()
-    assert "Nothing is lost." in shown()
-    assert "Safe." not in shown(undo="do it again.", typed_name="orders")
+def test_only_a_plan_that_says_why_is_called_safe():
+    assert "Safe.</strong> Only a note changes." in shown(safe_because="Only a note changes.")
+    assert "Safe." not in shown(undo="do it again.")
+    assert "Check what it touches." in shown(undo="do it again.")
+    assert "Safe." not in shown(safe_because="Only a note changes.", typed_name="orders")
+    assert "Safe." not in shown(safe_because="Only a note changes.", losses=("10 records are lost.",))
 
 
 def test_an_obstacle_is_the_verdict_and_no_plan_has_none():

@@ -237,6 +237,44 @@ def test_start_offsets_of_a_share_group_are_reset(cluster, operator, client_of):
 
 
 @pytest.mark.usefixtures("_empty_share_group")
+def test_share_state_of_one_topic_is_deleted_as_planned_and_put_back(cluster, collect, operator, client_of):
+    cluster.create_topic("payments", 1, 1)
+    cluster.groups.share("shared", "payments", 0, 0)
+    collect()
+    client = client_of(operator)
+    assert 'href="/consumers/shared/+forget/?topic=orders"' in page(client, "/consumers/shared/")
+    shown = client.get("/consumers/shared/+forget/?topic=orders")
+    text = shown.content.decode()
+    assert "Its share state is deleted for good" in text
+    assert "kafka-share-groups.sh" in text
+    body = {"digest": digest_in(shown), "typed_name": "orders", "topic": "orders"}
+    told = client.post("/consumers/shared/+forget/", body, follow=True).content.decode()
+    assert dict(cluster.groups.describe_one("shared").committed) == {("payments", 0): 0}
+    assert AuditEvent.objects.get().action == "delete share group offsets"
+    undo = re.search(r'href="([^"]*\?undo=\d+)">Plan the undo', told)[1]
+    shown = client.get(undo)
+    body = {"digest": digest_in(shown), "type": "share", "offsets": '{"orders": {"0": 70, "1": 20}}'}
+    assert client.post("/consumers/shared/+reset/", body).status_code == 302
+    assert cluster.groups.describe_one("shared").committed[ORDERS[0]] == 70
+
+
+@pytest.mark.usefixtures("_typed")
+def test_share_state_is_not_deleted_while_consumers_are_there(operator, client_of):
+    assert "Stop its consumers first" in page(client_of(operator), "/consumers/shared/+forget/?topic=orders")
+
+
+@pytest.mark.usefixtures("_typed")
+def test_programs_get_epochs_assignors_and_targets(viewer, client_of):
+    client = client_of(viewer)
+    groups = list(csv.DictReader(io.StringIO(b"".join(client.get("/consumers/?format=csv")).decode())))
+    row = next(row for row in groups if row["group"] == "shared")
+    assert (row["group_epoch"], row["assignment_epoch"], row["assignor"]) == ("3", "3", "simple")
+    answer = client.get("/consumers/shared/?format=csv&table=members")
+    (member, _) = csv.DictReader(io.StringIO(b"".join(answer).decode()))
+    assert (member["epoch"], member["assigned"], member["target"]) == ("3", "orders 0-1", "orders 0-1")
+
+
+@pytest.mark.usefixtures("_empty_share_group")
 def test_a_deleted_share_group_is_named_with_its_start_offsets_and_put_back_as_one(cluster, operator, client_of):
     client = client_of(operator)
     shown = client.get("/consumers/shared/+delete/")
