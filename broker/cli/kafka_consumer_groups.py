@@ -17,14 +17,16 @@ from broker.cli.groups.group_listing import (
     member_lines,
     offset_lines,
     offset_rows,
+    share_lines,
     state_lines,
 )
 from broker.cli.groups.group_resets import duration_ms, moment_ms, topic_scope
 from broker.cli.groups.resetting_groups import check_reset, partitions_of_scope, reset
 from broker.client.cluster import Cluster
-from broker.client.groups import ConsumerGroup, Groups
+from broker.client.groups import Groups
 from broker.client.leaders import Leaders
 from broker.client.log_ends import offsets_of_led
+from broker.client.typed_groups import SHARE, ConsumerGroup
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.list_offsets import LATEST_TIMESTAMP
@@ -137,13 +139,19 @@ def _described_lines(leaders: Leaders, groups: Groups, group: ConsumerGroup, arg
     if arguments["members"]:
         return member_lines(group, verbose=arguments["verbose"])
     if arguments.given("state"):
-        return state_lines(group, groups.coordinator(group.group_id))
+        return state_lines(group, groups.coordinator(group.group_id), verbose=arguments["verbose"])
+    if group.group_type == SHARE:
+        return share_lines(group.group_id, groups.share_offsets(group.group_id))
     return offset_lines(group.group_id, _rows(leaders, groups, group))
 
 
 def _rows(leaders: Leaders, groups: Groups, group: ConsumerGroup) -> list[OffsetRow]:
     """Commits are read before log ends, so that no lag is negative that is none."""
-    committed = groups.committed(group.group_id)
+    if group.group_type == SHARE:
+        starts = groups.share_offsets(group.group_id)
+        committed = {partition: offset.start for partition, offset in starts.items()}
+    else:
+        committed = groups.committed(group.group_id)
     partitions = set(committed).union(*(member.assignment for member in group.members))
     log_ends = offsets_of_led(leaders, dict.fromkeys(sorted(partitions), LATEST_TIMESTAMP))
     return offset_rows(group, committed, log_ends)
@@ -243,7 +251,7 @@ COMMAND = Command(
         *ADMIN,
         OUTPUT,
         Option("list", "List all consumer groups; with --state or --type those in some of them."),
-        Option("describe", "Tell offsets and lag of a group, or its --members or --state."),
+        Option("describe", "Tell offsets and lag of a group of any type, or its --members or --state."),
         Option("delete", "Delete groups without members, with all they have committed."),
         Option("reset-offsets", "Move groups without members; only shown unless --execute is typed."),
         Option("delete-offsets", "Forget what a group has committed for --topic."),
@@ -263,7 +271,7 @@ COMMAND = Command(
             "state", "With --describe: state and coordinator. With --list: only these states.", "STATES", if_bare=""
         ),
         Option("type", "With --list: classic or consumer.", "TYPES", if_bare=""),
-        Option("verbose", "With --members: what each is assigned."),
+        Option("verbose", "With --members: what each is assigned. With --state: epochs, where the group has some."),
         Option("to-offset", "Move to this offset.", "N", parse=int),
         Option("to-earliest", "Move to the first record."),
         Option("to-latest", "Move behind the last record."),
@@ -293,6 +301,8 @@ COMMAND = Command(
         ),
     ),
     notes=(
+        "Groups of the consumer, share and streams protocols (Kafka 4) are described where the cluster serves their "
+        "APIs: of a share group start offsets and records that are not acknowledged, of a streams group its tasks.",
         "What a cluster refuses is told on stdout, in a line that begins with Error, and the status is 0, as with "
         "Kafka's own command; status 1 means that it was not asked.",
     ),

@@ -3,15 +3,29 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from broker.client.assignment import decode_assignment
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
+from broker.client.errors import ApiNotServed
+from broker.client.typed_groups import (
+    ConsumerGroup,
+    GroupMember,
+    ShareOffset,
+    describe_requests,
+    share_offsets,
+    typed_group,
+)
 from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
+from broker.protocol.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+)
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest
 from broker.protocol.messages.offset_commit import (
@@ -33,25 +47,6 @@ CONSUMER_PROTOCOL = "consumer"
 _FIND_ONE = 3
 _FETCH_OF_ONE = 7
 _LOADING_PAUSE_S = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class GroupMember:
-    member_id: str
-    instance_id: str
-    client_id: str
-    host: str
-    assignment: tuple[TopicPartition, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConsumerGroup:
-    """`state` is Kafka's word; an unknown group is "Dead"."""
-
-    group_id: str
-    state: str
-    strategy: str
-    members: tuple[GroupMember, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +85,31 @@ class Groups:
         return list(answer.groups)
 
     def described(self, group_id: str) -> ConsumerGroup:
-        """ApiError(INCONSISTENT_GROUP_PROTOCOL) for a group that is none of consumers."""
-        answer = self._ask(
-            group_id, DescribeGroupsRequest(groups=[group_id]), lambda answer: answer.groups[0].error_code
-        )
-        (group,) = answer.groups
+        """Return the group, of any type. ApiError(INCONSISTENT_GROUP_PROTOCOL) for one that is none of consumers."""
+        (group,) = self._ask(group_id, DescribeGroupsRequest(groups=[group_id]), _error_of_described).groups
+        if group.group_state == "Dead" and (typed := self._typed(group_id)) is not None:
+            return typed
         if group.protocol_type not in ("", CONSUMER_PROTOCOL):
             sentence = f"GroupId {group_id} is not a consumer group ({group.protocol_type})."
             raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, sentence)
         return _consumer_group(group)
+
+    def _typed(self, group_id: str) -> ConsumerGroup | None:
+        """Return a group of a type of Kafka 4; None if there is none of the name, or no such type is served."""
+        for group_type, request in describe_requests(group_id):
+            try:
+                (group,) = self._ask(group_id, request, _error_of_described).groups
+            except ApiNotServed:
+                continue
+            if group.error_code == ErrorCode.NONE and group.group_state != "Dead":
+                return typed_group(group_type, group)
+        return None
+
+    def share_offsets(self, group_id: str) -> dict[TopicPartition, ShareOffset]:
+        """Where each partition of a share group begins, and how many of its records are not acknowledged."""
+        wanted = DescribeShareGroupOffsetsRequestGroup(group_id=group_id, topics=None)
+        request = DescribeShareGroupOffsetsRequest(groups=[wanted])
+        return share_offsets(self._ask(group_id, request, lambda answer: answer.groups[0].error_code))
 
     def coordinator(self, group_id: str) -> CoordinatorAddress:
         deadline = time.monotonic() + self._timeout_s
@@ -162,6 +173,12 @@ def _consumer_group(group: DescribedGroup) -> ConsumerGroup:
         for each in group.members
     )
     return ConsumerGroup(group.group_id, group.group_state, group.protocol_data, members)
+
+
+def _error_of_described(answer: Any) -> int:
+    """A group that is unknown, or of another type, is no error (KIP-1043)."""
+    code: int = answer.groups[0].error_code
+    return ErrorCode.NONE if code == ErrorCode.GROUP_ID_NOT_FOUND else code
 
 
 def _error_of_fetch(answer: OffsetFetchResponse) -> int:

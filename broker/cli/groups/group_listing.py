@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from broker.client.groups import ConsumerGroup, CoordinatorAddress, GroupMember
+from broker.client.groups import CoordinatorAddress
+from broker.client.typed_groups import CLASSIC, ConsumerGroup, GroupMember, ShareOffset
 from broker.common.types import TopicPartition
 
 MISSING = "-"
@@ -69,15 +70,51 @@ def offset_lines(group_id: str, rows: Iterable[OffsetRow]) -> list[str]:
     return _table(head, cells, (group, topic, 10, 15, 15, 15, member, host, 0))
 
 
+def share_lines(group_id: str, offsets: Mapping[TopicPartition, ShareOffset]) -> list[str]:
+    """As `kafka-share-groups --describe` of Kafka 4.4 prints them."""
+    cells = [
+        (group_id, partition.topic, str(partition.partition), str(offset.start), _text(offset.lag))
+        for partition, offset in sorted(offsets.items())
+    ]
+    head = ("GROUP", "TOPIC", "PARTITION", "START-OFFSET", "LAG")
+    return _table(head, cells, (_widest(cells, 0), _widest(cells, 1), 10, 15, 0))
+
+
 def member_lines(group: ConsumerGroup, *, verbose: bool) -> list[str]:
-    """A column for instance ids only if a member has one."""
+    """A column for instance ids only if a member has one; of groups of Kafka 4 with epochs and targets (KIP-848)."""
     has_instances = any(member.instance_id for member in group.members)
+    if verbose and group.group_type != CLASSIC:
+        return _typed_member_lines(group)
     cells = [_member_cells(group.group_id, member, has_instances, verbose) for member in group.members]
     head = ("GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if has_instances else []), "HOST", "CLIENT-ID")
     widths = [_widest(cells, at) for at in range(len(head))]
     if has_instances:
         widths[2] = max(widths[2], _INSTANCE_WIDTH)
     return _table((*head, "#PARTITIONS", "ASSIGNMENT" if verbose else ""), cells, (*widths, _WIDTH, 0))
+
+
+def _typed_member_lines(group: ConsumerGroup) -> list[str]:
+    cells = [
+        (
+            group.group_id,
+            member.member_id,
+            member.instance_id or MISSING,
+            member.host,
+            member.client_id,
+            str(len(member.assignment)),
+            _text(member.epoch),
+            member.tasks or assignment_text(member.assignment),
+            _text(group.assignment_epoch),
+            member.target_tasks or assignment_text(member.target if member.target is not None else member.assignment),
+        )
+        for member in group.members
+    ]
+    head = (
+        *("GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"),
+        *("CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"),
+    )
+    widths = [max(_widest(cells, at), len(name)) for at, name in enumerate(head)]
+    return _table(head, cells, (*widths[:-1], 0))
 
 
 def _member_cells(group_id: str, member: GroupMember, has_instances: bool, verbose: bool) -> tuple[str, ...]:
@@ -100,12 +137,24 @@ def assignment_text(partitions: Iterable[TopicPartition]) -> str:
     return ", ".join(f"{topic}({','.join(map(str, each))})" for topic, each in by_topic.items()) or MISSING
 
 
-def state_lines(group: ConsumerGroup, coordinator: CoordinatorAddress) -> list[str]:
+def state_lines(group: ConsumerGroup, coordinator: CoordinatorAddress, *, verbose: bool = False) -> list[str]:
+    """With epochs, where they are wanted and the group's type has some."""
     where = f"{coordinator.host}:{coordinator.port}  ({coordinator.broker_id})"
     width = max(_COORDINATOR_WIDTH, len(where))
-    cells = (group.group_id, where, group.strategy, group.state, str(len(group.members)))
-    head = ("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS")
-    return _table(head, [cells], (width, width, 20, 15, 0))
+    columns = [
+        ("GROUP", group.group_id, width),
+        ("COORDINATOR (ID)", where, width),
+        ("ASSIGNMENT-STRATEGY", group.strategy, 20),
+        ("STATE", group.state, 15),
+        ("#MEMBERS", str(len(group.members)), 0),
+    ]
+    if verbose and group.group_type != CLASSIC:
+        columns[4:4] = [
+            ("GROUP-EPOCH", _text(group.group_epoch), 15),
+            ("TARGET-ASSIGNMENT-EPOCH", _text(group.assignment_epoch), 25),
+        ]
+    head, cells, widths = zip(*columns, strict=True)
+    return _table(head, [cells], widths)
 
 
 def list_lines(groups: Iterable[Mapping[str, str]], columns: tuple[str, ...]) -> list[str]:
@@ -136,7 +185,10 @@ def deleted_lines(statuses: Mapping[TopicPartition, str]) -> list[str]:
 def as_json(group: ConsumerGroup, coordinator: CoordinatorAddress, rows: Iterable[OffsetRow]) -> dict[str, Any]:
     return {
         "group": group.group_id,
+        "type": group.group_type,
         "state": group.state,
+        "groupEpoch": group.group_epoch,
+        "assignmentEpoch": group.assignment_epoch,
         "coordinator": {"id": coordinator.broker_id, "host": coordinator.host, "port": coordinator.port},
         "assignmentStrategy": group.strategy,
         "members": [
@@ -146,6 +198,8 @@ def as_json(group: ConsumerGroup, coordinator: CoordinatorAddress, rows: Iterabl
                 "host": each.host,
                 "clientId": each.client_id,
                 "assignment": [partition._asdict() for partition in each.assignment],
+                "epoch": each.epoch,
+                "targetAssignment": None if each.target is None else [place._asdict() for place in each.target],
             }
             for each in group.members
         ],

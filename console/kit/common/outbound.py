@@ -52,6 +52,23 @@ def refusal_beyond_this_machine(address: str) -> str:
 
 def checked_addresses(host: str, port: int, rule: AddressRule = refusal_of) -> list[str]:
     """Return all IP addresses of the name, each allowed by the rule. Raises AddressRefusedError."""
+    addresses = [host] if _is_address(host) else _resolved(host, port)
+    for address in addresses:
+        if refusal := rule(address):
+            raise AddressRefusedError(f"{host}: {refusal}" if address != host else refusal)
+    return addresses
+
+
+def _is_address(host: str) -> bool:
+    try:
+        _parsed(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _resolved(host: str, port: int) -> list[str]:
+    """Raises AddressRefusedError."""
     resolved: list[tuple[Any, ...]] = []
     resolver = Thread(target=_resolve, args=(host, port, resolved), daemon=True)
     resolver.start()
@@ -60,11 +77,7 @@ def checked_addresses(host: str, port: int, rule: AddressRule = refusal_of) -> l
         raise AddressRefusedError(f"{host} is not resolved within {RESOLVE_S:.0f} s.")
     if not resolved:
         raise AddressRefusedError(f"{host} is no name that can be resolved.")
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in resolved))
-    for address in addresses:
-        if refusal := rule(address):
-            raise AddressRefusedError(f"{host}: {refusal}" if address != host else refusal)
-    return addresses
+    return list(dict.fromkeys(str(entry[4][0]) for entry in resolved))
 
 
 def connect_to_first(addresses: list[str], connect: Callable[[str], T]) -> T:

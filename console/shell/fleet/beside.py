@@ -1,6 +1,6 @@
 """What is beside a cluster, tried before it is kept: its Kafka Connect and its schema registry, with what was typed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -13,7 +13,7 @@ from console.kit.gateway.connection.trial import Step
 from console.kit.gateway.errors import GatewayError
 from console.shell.fleet.kept import Kept
 
-CONNECT, REGISTRY = "Connect", "registry"
+ZOOKEEPER, CONNECT, REGISTRY = "ZooKeeper", "Connect", "registry"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,10 @@ class _TypedRegistry(RegistryAddress):
 
 def steps_beside(kept: Kept, cluster_id: str) -> Iterator[Step]:
     """One for each that is named; whoever tells another cluster than that is refused."""
+    servers = str(kept.said.get("zookeeper", "")).partition("/")[0]
+    # What it tells is looked at later, by a process of its own: here only where it is.
+    if problem := _why_not_asked(f"zookeeper://{each.strip()}" for each in servers.split(",") if each.strip()):
+        yield Step(ZOOKEEPER, error=problem)
     if addresses := str(kept.said.get("connect", "")):
         yield _of_connect(tuple(each.strip().rstrip("/") for each in addresses.split(",")), kept, cluster_id)
     if url := str(kept.said.get("schema_registry", "")):
@@ -70,7 +74,7 @@ def _of_registry(url: str, kept: Kept, cluster_id: str) -> Step:
     return Step(REGISTRY, f"it answers; default compatibility {level[:40]}")
 
 
-def _why_not_asked(urls: tuple[str, ...]) -> str:
+def _why_not_asked(urls: Iterable[str]) -> str:
     for url in urls:
         parts = urlsplit(url)
         try:

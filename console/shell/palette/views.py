@@ -12,7 +12,7 @@ from console.kit.tables.queries import views_seen_by
 from console.shell.palette.queries import TEXT_LENGTH_MAX, find
 
 #: A page asks again at each letter: so many at one time, of all people and of one.
-SLOTS = ReaderSlots(slots_max=16, per_person_max=3)
+SLOTS = ReaderSlots(slots_max=32, per_person_max=6)
 
 
 @require_safe

@@ -163,7 +163,8 @@ class PageConsumer(PersonSocket):
 
     async def marks_changed(self, message: Mapping[str, object]) -> None:
         """The counts in the sidebar hang on the person's rights: what was said last is drawn, in its turn."""
-        self.marks_version = message.get("version")
+        # A collector of an earlier release names no version: such a message is like no other.
+        self.marks_version = message.get("version", object())
         self.has_marks.set()
 
     async def show_marks(self) -> None:

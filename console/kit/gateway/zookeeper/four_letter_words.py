@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from console.kit.common.outbound import AddressRefusedError, checked_addresses, connect_to_first
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.zookeeper.interface import EnsembleConfig, ZooKeeperGateway
 
@@ -128,14 +129,21 @@ def _describe_server(host: str, port: int, timeout_seconds: float) -> ZooKeeperV
         return ZooKeeperView(address, error="refuses connections")
     except TimeoutError:
         return ZooKeeperView(address, error="does not answer")
+    except AddressRefusedError as error:
+        return ZooKeeperView(address, error=str(error).rstrip("."))
     except OSError as error:
         return ZooKeeperView(address, error=error.strerror or str(error))
 
 
 def ask(host: str, port: int, word: bytes, timeout_seconds: float) -> str:
-    """Send a four-letter word and read the answer until the server closes; TimeoutError after `timeout_seconds`."""
+    """Send a four-letter word and read the answer until the server closes; TimeoutError after `timeout_seconds`.
+
+    Raises AddressRefusedError where no ZooKeeper is: the address may have been typed on the page of a cluster.
+    """
     deadline = time.monotonic() + timeout_seconds
-    with socket.create_connection((host, port), timeout=timeout_seconds) as connection:
+    with connect_to_first(
+        checked_addresses(host, port), lambda address: socket.create_connection((address, port), timeout_seconds)
+    ) as connection:
         connection.sendall(word)
         answer = bytearray()
         while chunk := connection.recv(65536):

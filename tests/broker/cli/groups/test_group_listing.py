@@ -6,9 +6,11 @@ from broker.cli.groups.group_listing import (
     offset_lines,
     offset_rows,
     reset_lines,
+    share_lines,
     state_lines,
 )
-from broker.client.groups import ConsumerGroup, CoordinatorAddress, GroupMember
+from broker.client.groups import CoordinatorAddress
+from broker.client.typed_groups import CONSUMER, STREAMS, ConsumerGroup, GroupMember, ShareOffset
 from broker.common.types import TopicPartition
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
@@ -102,3 +104,38 @@ def test_resets_and_deletions_are_told_one_row_a_line():
         f"{'t':<30} {'0':<15} {'Successful':<15}",
         f"{'x':<30} {'Not Provided':<15} {'Error: :no':<15}",
     ]
+
+
+def typed_group(group_type=CONSUMER, **values):
+    member = GroupMember("c-1", "", "client", "/127.0.0.1", (T0,), epoch=3, target=(T0, T1), **values)
+    return ConsumerGroup("g", "Reconciling", "uniform", (member,), group_type, group_epoch=4, assignment_epoch=4)
+
+
+def test_members_of_groups_of_kafka_4_have_epochs_and_targets():
+    _, head, row = member_lines(typed_group(), verbose=True)
+    assert head.split() == [
+        *("GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"),
+        *("CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"),
+    ]
+    assert row.split() == ["g", "c-1", "-", "/127.0.0.1", "client", "1", "3", "t(0)", "4", "t(0,1)"]
+    _, head, row = member_lines(typed_group(), verbose=False)
+    assert head.split() == ["GROUP", "CONSUMER-ID", "HOST", "CLIENT-ID", "#PARTITIONS"]
+
+
+def test_a_member_of_a_streams_group_has_tasks():
+    tasks = {"tasks": "ACTIVE: [0: 0]", "target_tasks": "ACTIVE: [0: 0,1]"}
+    _, _, row = member_lines(typed_group(STREAMS, **tasks), verbose=True)
+    assert "ACTIVE: [0: 0] " in row
+    assert row.endswith("ACTIVE: [0: 0,1]")
+
+
+def test_the_state_of_a_group_of_kafka_4_has_its_epochs():
+    _, head, row = state_lines(typed_group(), CoordinatorAddress(1, "127.0.0.1", 9092), verbose=True)
+    assert head.split()[-4:] == ["STATE", "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH", "#MEMBERS"]
+    assert row.split()[-5:] == ["uniform", "Reconciling", "4", "4", "1"]
+
+
+def test_a_share_group_has_start_offsets_and_what_is_not_acknowledged():
+    _, head, *rows = share_lines("g", {T1: ShareOffset(7, None), T0: ShareOffset(5, 3)})
+    assert head.split() == ["GROUP", "TOPIC", "PARTITION", "START-OFFSET", "LAG"]
+    assert [row.split() for row in rows] == [["g", "t", "0", "5", "3"], ["g", "t", "1", "7", "-"]]

@@ -23,6 +23,7 @@ from console.kit.gateway.connection import trial
 from console.kit.gateway.connection.client_file import Login, properties_of, security_of
 from console.kit.gateway.connection.trial import try_cluster
 from console.kit.gateway.errors import ClientRefusedError
+from console.kit.gateway.zookeeper.four_letter_words import describe_zookeeper
 from tests.console.confirming import digest_in
 from tests.console.shell.fleet.conftest import ALIAS
 
@@ -253,6 +254,12 @@ class TestBeside:
     def test_they_are_not_asked_where_no_server_is(self, admin, kafka, name):
         shown = admin.post(ADD, fields(bootstrap=kafka, **{name: "http://169.254.169.254/latest"}))
         assert "at which no cluster is" in shown.context["trial"].error
+
+    def test_a_zookeeper_is_not_asked_where_no_server_is(self, admin, kafka):
+        shown = admin.post(ADD, fields(bootstrap=kafka, zookeeper="10.0.0.1:2181,169.254.169.254:80/kafka"))
+        assert shown.context["trial"].error.startswith("ZooKeeper: 169.254.169.254 is an address at which no cluster")
+        (view,) = describe_zookeeper("169.254.169.254:80")
+        assert "at which no cluster is" in view.error
 
     def test_who_is_no_registry_is_told_from_one(self, connect, kafka, admin):
         shown = admin.post(ADD, fields(bootstrap=kafka, schema_registry=connect.address))

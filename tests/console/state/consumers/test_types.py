@@ -296,3 +296,18 @@ def test_a_deleted_share_group_is_named_with_its_start_offsets_and_put_back_as_o
     assert client.post("/consumers/shared/+reset/", body).status_code == 302
     view = cluster.groups.describe_one("shared")
     assert (view.group_type, dict(view.committed)) == (SHARE, {ORDERS[0]: 70, ORDERS[1]: 20})
+
+
+@pytest.mark.usefixtures("_typed")
+def test_addresses_of_members_are_for_persons_who_see_the_group(viewer, client_of):
+    """As Kafka's DescribeGroups tells them to every principal that may DESCRIBE the group, and to no other."""
+    client = client_of(viewer)
+    addresses = ("/consumers/modern/", "/consumers/modern/?format=csv&table=members")
+    for address in addresses:
+        assert b"127.0.0.1" in b"".join(client.get(address)), address
+    NameRule.objects.create(user=viewer, resource="group", pattern="mod*", level="nothing")
+    for address in addresses:
+        assert client.get(address).status_code == 403, address
+    for address in ("/consumers/", "/topics/orders/+consumers/", "/find/?text=modern", "/find/?text=c"):
+        text = client.get(address).content.decode()
+        assert "127.0.0.1" not in text.replace("127.0.0.1:9092", ""), address
