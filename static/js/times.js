@@ -10,7 +10,7 @@ const root = document.documentElement;
 const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
 let isUtc = root.dataset.zone === CHOSEN_UTC;
 
-const offsetOf = (ms) => (isUtc ? 0 : -new Date(ms).getTimezoneOffset());
+const offsetOf = (ms) => (isUtc ? 0 : Math.trunc(-new Date(ms).getTimezoneOffset()));
 const partsOf = (ms) => new Date(ms + 60000 * offsetOf(ms)).toISOString().slice(0, -1).split("T");
 const two = (number) => String(Math.floor(number)).padStart(2, "0");
 

@@ -112,7 +112,7 @@ def test_what_is_no_time_is_not_sent_and_says_what_to_write(opened):
     )
 
 
-@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "utc"])
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/St_Johns", "Africa/Monrovia", "utc"])
 def test_the_script_writes_a_time_as_the_server_does(chromium, rf, zone):
     """Else each push would change what a page says of the same instant."""
     instants = list(range(0, 4_000_000_000_000, 86_399_123_457))

@@ -1,6 +1,6 @@
 """Numbers and moments as an operator reads them."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from django import template
@@ -177,22 +177,29 @@ def _element(at: int | datetime, form: str) -> SafeString | str:
     when = at if isinstance(at, datetime) else utc(at)
     if when is None:
         return _beyond(at)
-    here = _in_zone(when)
-    zone = here.isoformat()[-6:]
-    zone = "UTC" if zone == "+00:00" else zone
+    minutes = _offset_minutes(when)
+    here = _shifted(when, minutes)
+    zone = f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}" if minutes else "UTC"
     if form == "short":
-        is_today = here.date() == datetime.fromtimestamp(now_ms() / 1_000, here.tzinfo).date()
+        is_today = here.date() == _shifted(datetime.fromtimestamp(now_ms() / 1_000, UTC), minutes).date()
         text = f"{here:%H:%M:%S} {zone}" if is_today else f"{here.date()}"
     else:
-        text = f"{here.replace(tzinfo=None).isoformat(' ', _PRECISIONS[form])} {zone}"
+        text = f"{here.isoformat(' ', _PRECISIONS[form])} {zone}"
     return format_html('<time datetime="{}" data-form="{}">{}</time>', iso_of(when), form, text)
 
 
-def _in_zone(when: datetime) -> datetime:
+def _offset_minutes(when: datetime) -> int:
+    """Of the zone of the page, then; without the seconds that some had until 1972."""
     try:
-        return when.astimezone(current_zone())
+        offset = when.astimezone(current_zone()).utcoffset() or timedelta()
     except OverflowError:
-        return when  # the first or last day of the calendar, which ends in another zone
+        return 0  # the first or last day of the calendar, which ends in another zone
+    return int(offset.total_seconds() / 60)
+
+
+def _shifted(when: datetime, minutes: int) -> datetime:
+    """Return what a clock that is `minutes` ahead of UTC shows, without a zone."""
+    return when.astimezone(UTC).replace(tzinfo=None) + timedelta(minutes=minutes)
 
 
 register.filter("iso", iso_of)

@@ -58,6 +58,11 @@ def test_two_hours_of_one_name_differ_by_their_offset(within):
     assert texts == ["2026-10-25 02:30:00 +02:00", "2026-10-25 02:30:00 +01:00"]
 
 
+def test_an_offset_of_minutes_and_seconds_counts_as_its_minutes(within):
+    """Monrovia was 44 min 30 s behind until 1972."""
+    assert ">1970-01-02 23:16:00 -00:44<" in within("Africa/Monrovia", lambda: moment(2 * 86_400_000))
+
+
 def test_a_record_s_time_has_its_milliseconds(within):
     assert ">2026-09-21 16:13:20.123 +02:00<" in within("Europe/Berlin", lambda: moment_ms(AT_MS))
     assert ">1970-01-01 00:00:00.000 UTC<" in within("utc", lambda: moment_ms(0))
