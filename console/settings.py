@@ -240,6 +240,7 @@ TEMPLATES = [
             "libraries": {
                 "figures": "console.kit.common.figures",
                 "charts": "console.kit.common.sparkline",
+                "headers": "console.kit.features.header_tags",
                 **libraries_of(FEATURES),
             },
             "builtins": ["django.templatetags.static"],

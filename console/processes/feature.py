@@ -4,7 +4,18 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage, SameAction
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    Entry,
+    Feature,
+    FormsOf,
+    Link,
+    ObjectHeader,
+    PushedPage,
+    SameAction,
+    Tab,
+)
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.features.verbs import ObjectKind, Verb
@@ -20,11 +31,20 @@ FEATURE = Feature(
     places=(_PROCESSES,),
     commands=(Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),
     verbs=(
-        Verb("Restart {name}", ObjectKind.PROCESS, "process-restart", "reboot"),
-        Verb("Stop {name}", ObjectKind.PROCESS, "process-stop", "shut down"),
-        Verb("Kill {name}", ObjectKind.PROCESS, "process-kill"),
-        Verb("Remove {name}", ObjectKind.PROCESS, "process-remove", "delete"),
+        Verb("Restart {name}", ObjectKind.PROCESS, "process-restart", "reboot", button="Restart…"),
+        Verb("Stop {name}", ObjectKind.PROCESS, "process-stop", "shut down", button="Stop…"),
+        Verb("Kill {name}", ObjectKind.PROCESS, "process-kill", button="Kill…"),
+        Verb(
+            "Remove {name}",
+            ObjectKind.PROCESS,
+            "process-remove",
+            "delete",
+            button="Remove process…",
+            is_deletion=True,
+        ),
     ),
+    tabs=(Tab("overview", "process", Right.VIEW, of="process", shown="Overview"),),
+    headers=(ObjectHeader("process", ObjectKind.PROCESS, "console.processes.header.facts", "Processes", "processes"),),
     pushed_pages=(PushedPage("processes", (groups.processes,)),),
     reads=(Read("processes", "processes", "Processes the console runs, and what is true of them", after="zookeeper"),),
     actions=(

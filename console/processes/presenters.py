@@ -94,9 +94,6 @@ class Shown:
     def restart_words(self) -> str:
         return restart_words(self.process.restart)
 
-    #: What only an operator may do on the page, as its disabled buttons say it.
-    operator_verbs = ("Change", "Kill…", "Remove…")
-
     @property
     def uptime(self) -> str:
         if self.process.pid is None or self.process.started_at is None:

@@ -3,6 +3,7 @@ import "./present.js";
 import "./active.js";
 import "./ages.js";
 import "./charts.js";
+import "./choose.js";
 import "./connection.js";
 import "./contents.js";
 import "./copy.js";

@@ -44,6 +44,7 @@ function replaceRegions(fresh, ids) {
     const present = document.getElementById(region.id);
     if (!present || (ids && !ids.includes(region.id))) return;
     const adopted = document.importNode(region, true);
+    for (const menu of adopted.querySelectorAll("details.menu[id]")) menu.open = document.getElementById(menu.id)?.open ?? false;
     rememberFocus(present);
     present.replaceWith(adopted);
     returnFocus();

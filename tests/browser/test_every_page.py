@@ -169,6 +169,13 @@ LOOK = """() => {
 }"""
 
 
+#: A row as it is pushed: drawn anew, so that nothing in it is checked.
+PUSHED = """(id) => {
+  const row = document.getElementById(id), newer = row.cloneNode(true);
+  newer.querySelectorAll("input").forEach((box) => { box.checked = false; box.removeAttribute("checked"); });
+  row.replaceWith(newer);
+  document.dispatchEvent(new CustomEvent("htmx:wsAfterMessage"));
+}"""
 NEWER = """(row, text) => {
   const newer = row.cloneNode(true);
   newer.querySelector("[data-cell=records]").textContent = text;
@@ -340,3 +347,36 @@ def test_lines_are_closer_on_every_page_for_who_wants_it(page, console):
     page.locator(".account summary").click()
     page.get_by_role("button", name="Density: compact").click()
     expect(page.locator("html")).not_to_have_attribute("data-density", "compact")
+
+
+def test_selected_rows_stay_selected_and_go_to_the_plan(page, console):
+    page.goto(f"{console}/topics/")
+    bar = page.locator("#bulk")
+    expect(bar).to_be_hidden()
+    page.get_by_label("Select orders").focus()
+    page.keyboard.press("Space")
+    expect(bar).to_be_in_viewport()
+    expect(bar).to_contain_text("1 selected")
+
+    row = page.locator("tr", has=page.get_by_label("Select orders")).get_attribute("id")
+    page.evaluate(PUSHED, row)
+    expect(page.get_by_label("Select orders")).to_be_checked()
+
+    page.get_by_label("Select all topics of this page").check()
+    expect(bar).to_contain_text("2 selected")
+    page.get_by_role("button", name="Clear selection").click()
+    expect(bar).to_be_hidden()
+    page.get_by_label("Select orders").check()
+    page.get_by_role("button", name="Change a setting…").click()
+    page.wait_for_url(re.compile(r"/topics/\+many/\?topic=orders$"))
+    expect(page.get_by_label("orders", exact=True)).to_be_checked()
+
+
+def test_the_menu_of_a_header_opens_and_closes_by_keyboard(page, console):
+    page.goto(f"{console}/topics/orders/")
+    menu = page.locator("#object-menu")
+    menu.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(menu.get_by_role("link", name="Delete topic…")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(menu.get_by_role("link", name="Delete topic…")).to_be_hidden()

@@ -21,7 +21,7 @@ from tests.tidy.sources import ROOT
 FEATURES = features()
 #: What makes a package a feature: routes, rows, commands for Django, or a schedule.
 SIGNS = ("urls.py", "models.py", "apps.py", "schedule.py", "migrations")
-KINDS = ("links", "places", "commands", "topic_tabs", "verbs", "reads", "actions")
+KINDS = ("links", "places", "commands", "tabs", "verbs", "reads", "actions")
 MODULES = [path.relative_to(ROOT) for path in sorted((ROOT / "console").rglob("*.py"))]
 
 
@@ -40,6 +40,7 @@ def _declared_routes() -> dict[str, str]:
         routes = [getattr(entry, "page", "") or entry.route for entry in entries]
         routes += [action.route for action in feature.actions]
         routes += [route for forms in feature.forms for route in (forms.page, *forms.routes)]
+        routes += [header.list_route for header in feature.headers]
         named |= dict.fromkeys([*routes, *feature.always_open], feature.package)
     return named
 
@@ -75,9 +76,11 @@ def test_every_module_and_template_that_is_declared_is_there(feature):
         assert isinstance(import_string(hook.point), HookPoint)
     for mark in feature.marks:
         assert callable(import_string(mark.count))
+    for header in feature.headers:
+        assert callable(import_string(header.facts))
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "pushed_pages", "row_kinds", "tiers", "tables"])
+@pytest.mark.parametrize("kind", [*KINDS, "pushed_pages", "row_kinds", "tiers", "tables", "headers"])
 def test_no_name_is_declared_twice(kind):
     names = [getattr(entry, "key", None) or entry.name for feature in FEATURES for entry in getattr(feature, kind)]
     assert [name for name, count in Counter(names).items() if count > 1] == []
@@ -99,10 +102,17 @@ def test_a_feature_declares_only_functions_of_its_own():
             *(tier.make for tier in feature.tiers),
             *(socket.consumer for socket in feature.sockets),
             *(kind.renderer for kind in feature.row_kinds),
+            *(header.facts for header in feature.headers),
             *(addresses.module for addresses in feature.addresses),
         )
     }
     assert {name: package for name, package in dotted.items() if not name.startswith(f"{package}.")} == {}
+
+
+def test_every_tab_and_every_button_has_a_header_that_shows_it():
+    headers = [header for feature in FEATURES for header in feature.headers]
+    assert {tab.of for feature in FEATURES for tab in feature.tabs if tab.shown} <= {header.name for header in headers}
+    assert {verb.of for feature in FEATURES for verb in feature.verbs if verb.button} <= {each.of for each in headers}
 
 
 def test_every_hook_point_has_its_own_name_and_a_hook():

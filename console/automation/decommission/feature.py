@@ -17,6 +17,8 @@ FEATURE = Feature(
             "decommission",
             all_topics=True,
             process_kind="broker",
+            button="Drain and remove…",
+            is_deletion=True,
             after="process: Remove {name}",
         ),
     ),

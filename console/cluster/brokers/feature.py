@@ -3,7 +3,18 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage, SameAction
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    Entry,
+    Feature,
+    FormsOf,
+    Link,
+    ObjectHeader,
+    PushedPage,
+    SameAction,
+    Tab,
+)
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
@@ -32,9 +43,15 @@ FEATURE = Feature(
         Verb("Settings of broker {name}", ObjectKind.BROKER, "broker-settings", "configs", Right.VIEW),
         Verb("Partitions of broker {name}", ObjectKind.BROKER, "broker-partitions", "leads replicas", Right.VIEW),
     ),
+    tabs=(
+        Tab("overview", "broker", Right.VIEW, of="broker", shown="Overview"),
+        Tab("partitions", "broker-partitions", Right.VIEW, of="broker", shown="Partitions", after="broker-charts"),
+        Tab("settings", "broker-settings", Right.VIEW, of="broker", shown="Settings", after="broker-partitions"),
+    ),
+    headers=(ObjectHeader("broker", ObjectKind.BROKER, "console.cluster.brokers.header.facts", "Brokers", "brokers"),),
     pushed_pages=(
         PushedPage("brokers", (groups.BROKERS,)),
-        PushedPage("broker", of_name=group_of_broker),
+        PushedPage("broker", (groups.CHARTS,), of_name=group_of_broker),
     ),
     reads=(
         Read(
@@ -75,7 +92,8 @@ FEATURE = Feature(
         Table(
             _BROKERS,
             columns_of(
-                "Broker, State, Address and rack, Software, Leads, Replicas, Out of sync, Size, Records / s, Bytes / s"
+                "Broker, State, Address and rack, Software, Leads, Replicas, Out of sync, Size, Records / s, "
+                "24 h, Bytes / s"
             ),
         ),
     ),

@@ -7,17 +7,23 @@ from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, Tab
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
+from console.kit.live import groups
 
-#: Every page of charts, told that there are new points.
-LIVE_GROUP = "charts"
+LIVE_GROUP = groups.CHARTS
 
 FEATURE = Feature(
     package="console.cluster.charts",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.cluster.charts.urls"),),
+    template_libraries=("object_charts",),
     links=(Link("Charts", "charts", entry=Entry.METRICS, needs=("sees_all_names",)),),
     places=(Place("Charts", "charts", "rates requests latency", names_all=True),),
-    topic_tabs=(Tab("charts", "topic-charts", Right.VIEW),),
+    tabs=(
+        Tab("charts", "topic-charts", Right.VIEW, shown="Charts", after="topic-producers"),
+        Tab("charts", "broker-charts", Right.VIEW, of="broker", shown="Charts", after="broker"),
+        Tab("charts", "group-charts", Right.VIEW, of="group", shown="Charts", after="group"),
+        Tab("charts", "process-charts", Right.VIEW, of="process", shown="Charts", after="process"),
+    ),
     verbs=(
         Verb("Charts of group {name}", ObjectKind.GROUP, "group-charts", "lag", Right.VIEW),
         Verb("Charts of broker {name}", ObjectKind.BROKER, "broker-charts", right=Right.VIEW),

@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from console.cluster.brokers.latency import WAITING
@@ -28,6 +29,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.processes.access import access_process
+from console.processes.presenters import Shown
 from console.state.clusters.access import access_broker, access_topic
 from console.state.clusters.queries import cluster_state
 from console.state.consumers.access import access_group, reads_beyond
@@ -91,8 +93,10 @@ def server_charts(request: UserRequest, address: str) -> HttpResponseBase:
 @require_safe
 def process_charts(request: UserRequest, name: str) -> HttpResponseBase:
     process = access_process(request.user, name)
-    changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=Kind.PROCESS)
-    return charts_page(request, "charts/process.html", {"process": process}, process_panels(name), changes)
+    reach = reach_of(request.user)
+    context: dict[str, object] = {"shown": Shown(process, timezone.now(), reach)}
+    changes = changes_within(reach).filter(object_name=name, kind=Kind.PROCESS)
+    return charts_page(request, "charts/process.html", context, process_panels(name), changes)
 
 
 def charts_page(

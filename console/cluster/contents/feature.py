@@ -1,12 +1,14 @@
 """Declares the profile of a topic's records."""
 
+from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature, Socket
+from console.kit.features.declaration import Addresses, Database, Feature, Socket, Tab
 
 FEATURE = Feature(
     package="console.cluster.contents",
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.contents.urls"),),
+    tabs=(Tab("contents", "topic-contents", Right.RECORDS, shown="Contents", after="topic-records"),),
     reads=(
         Read(
             "topics/{name}/contents",

@@ -8,7 +8,7 @@ FEATURE = Feature(
     package="console.cluster.notes",
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.notes.urls"),),
-    topic_tabs=(Tab("about", "topic-about", Right.OPERATE, after="topic-purge"),),
+    tabs=(Tab("about", "topic-about", Right.OPERATE),),
     actions=(
         Action(
             "describe-topic",

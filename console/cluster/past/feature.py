@@ -1,15 +1,24 @@
 """Declares the cluster as it was at a moment."""
 
 from console.kit.access.places import Place
+from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link
 from console.kit.features.hook import Hook
+from console.kit.features.verbs import ObjectKind, Verb
 
 FEATURE = Feature(
     package="console.cluster.past",
     database=Database.CLUSTER,
     addresses=(Addresses("history/at/", "console.cluster.past.urls"),),
     links=(Link("Time travel", "past", entry=Entry.ACTIVITY, after="history"),),
+    verbs=tuple(
+        Verb(title, ObjectKind.TOPIC, route, words, Right.VIEW, button=button)
+        for title, route, words, button in (
+            ("{name} as it was", "past-topic", "time travel then", "Time travel…"),
+            ("Leaders of {name} over time", "past-bands", "isr then", "Leaders over time…"),
+        )
+    ),
     places=(Place("Time travel", "past", "as it was history placement then"),),
     reads=(
         Read(

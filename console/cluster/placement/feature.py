@@ -29,6 +29,7 @@ FEATURE = Feature(
             "drain",
             query="drain",
             all_topics=True,
+            button="Move all replicas away…",
         ),
         Verb(
             "Demote broker {name}",
@@ -37,6 +38,17 @@ FEATURE = Feature(
             "leaders",
             query="demote",
             all_topics=True,
+            button="Demote…",
+        ),
+        Verb(
+            "What if broker {name} is lost",
+            ObjectKind.BROKER,
+            "what-if",
+            "simulate",
+            Right.VIEW,
+            query="lost",
+            all_topics=True,
+            button="What if it is lost…",
         ),
         Verb(
             "Move replicas of {name}",
@@ -45,6 +57,7 @@ FEATURE = Feature(
             "reassign partitions",
             query="topic",
             by_role=True,
+            button="Move partitions…",
         ),
     ),
     pushed_pages=(PushedPage("placement", (groups.PLACEMENT, groups.staged_moves)),),

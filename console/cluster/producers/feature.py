@@ -7,7 +7,16 @@ from console.kit.features.declaration import Addresses, Feature, Tab
 FEATURE = Feature(
     package="console.cluster.producers",
     addresses=(Addresses("topics/", "console.cluster.producers.urls"),),
-    topic_tabs=(Tab("producers", "topic-producers", Right.VIEW, words="who produces writes", after="topic-consumers"),),
+    tabs=(
+        Tab(
+            "producers",
+            "topic-producers",
+            Right.VIEW,
+            words="who produces writes",
+            shown="Producers",
+            after="topic-consumers",
+        ),
+    ),
     reads=(
         Read(
             "topics/{name}/producers",

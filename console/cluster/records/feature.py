@@ -9,8 +9,26 @@ from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
 FEATURE = Feature(
     package="console.cluster.records",
     addresses=(Addresses("topics/", "console.cluster.records.urls"),),
-    topic_tabs=(Tab("records", "topic-records", Right.RECORDS, words="messages"),),
+    tabs=(
+        Tab(
+            "records",
+            "topic-records",
+            Right.RECORDS,
+            words="messages",
+            shown="Messages",
+            why_not="This needs the role reader: you see topics, not what is in their records.",
+            after="topic",
+        ),
+    ),
     verbs=(
+        Verb(
+            "Produce a record to {name}",
+            ObjectKind.TOPIC,
+            "topic-records",
+            "write append message",
+            fragment="produce",
+            button="Produce a record…",
+        ),
         Verb(
             "{name} › records of partition {partition}",
             ObjectKind.TOPIC,

@@ -32,11 +32,16 @@ FEATURE = Feature(
     ),
     links=(Link("Retention", "retention", entry=Entry.TOPICS, resource=Resource.TOPIC),),
     places=(_RETENTION,),
-    topic_tabs=(
-        Tab("retention", "topic-retention", Right.VIEW),
-        Tab("purge", "topic-purge", Right.OPERATE),
-    ),
+    tabs=(Tab("retention", "topic-retention", Right.VIEW, shown="Retention", after="topic-settings"),),
     verbs=(
+        Verb(
+            "Delete records of {name}",
+            ObjectKind.TOPIC,
+            "topic-purge",
+            "purge",
+            button="Delete records…",
+            is_deletion=True,
+        ),
         Verb(
             "{name} › segments of partition {partition}",
             ObjectKind.TOPIC,

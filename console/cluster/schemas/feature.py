@@ -4,9 +4,10 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, SameAction
+from console.kit.features.declaration import Addresses, Entry, Feature, Link, ObjectHeader, PushedPage, SameAction
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 
 #: Pages of schemas, told again and again which state of the registry is the newest.
 LIVE_GROUP = "schemas"
@@ -27,6 +28,29 @@ FEATURE = Feature(
             right=Right.OPERATE,
             after="stream-choose",
         ),
+    ),
+    verbs=(
+        Verb(
+            "New version of {name}",
+            ObjectKind.SUBJECT,
+            "schema-register",
+            query="subject",
+            button="New version…",
+        ),
+        Verb("Compatibility of {name}", ObjectKind.SUBJECT, "schema-settings", button="Compatibility…"),
+        Verb("Restore {name}", ObjectKind.SUBJECT, "schema-restore", button="Restore…"),
+        Verb("Delete subject {name}", ObjectKind.SUBJECT, "schema-delete", button="Delete subject…", is_deletion=True),
+        Verb(
+            "Delete {name} for good",
+            ObjectKind.SUBJECT,
+            "schema-delete",
+            fixed=(("permanent", "on"),),
+            button="Delete for good…",
+            is_deletion=True,
+        ),
+    ),
+    headers=(
+        ObjectHeader("subject", ObjectKind.SUBJECT, "console.cluster.schemas.header.facts", "Schemas", "schemas"),
     ),
     pushed_pages=(PushedPage("schemas", (LIVE_GROUP,), is_only_news=True),),
     actions=(

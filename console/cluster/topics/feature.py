@@ -11,6 +11,7 @@ from console.kit.features.declaration import (
     Feature,
     FormsOf,
     Link,
+    ObjectHeader,
     PushedPage,
     RowKind,
     SameAction,
@@ -38,20 +39,53 @@ FEATURE = Feature(
         ),
         Place("Size a topic", "topic-size", "partitions throughput", resource=Resource.TOPIC),
     ),
-    topic_tabs=(
-        Tab("settings", "topic-settings", Right.VIEW, after="topic-producers"),
-        Tab("delete", "topic-delete", Right.OPERATE, after="topic-history"),
+    tabs=(
+        Tab("overview", "topic", Right.VIEW, words="partitions", shown="Overview"),
+        Tab("settings", "topic-settings", Right.VIEW, shown="Settings", after="topic-charts"),
     ),
     verbs=(
-        Verb("Add partitions to {name}", ObjectKind.TOPIC, "topic-add-partitions", "grow more"),
-        Verb("Create a topic like {name}", ObjectKind.TOPIC, "topic-create", "clone copy", query="like"),
+        Verb(
+            "Add partitions to {name}",
+            ObjectKind.TOPIC,
+            "topic-add-partitions",
+            "grow more",
+            button="Add partitions…",
+        ),
+        Verb(
+            "Create a topic like {name}",
+            ObjectKind.TOPIC,
+            "topic-create",
+            "clone copy",
+            query="like",
+            button="Clone…",
+        ),
+        Verb(
+            "Partition calculator for {name}",
+            ObjectKind.TOPIC,
+            "topic-size",
+            "size throughput",
+            Right.VIEW,
+            query="topic",
+            button="Partition calculator…",
+        ),
+        Verb(
+            "Delete topic {name}",
+            ObjectKind.TOPIC,
+            "topic-delete",
+            "remove",
+            fixed=(("when", "later"),),
+            button="Delete topic…",
+            is_deletion=True,
+        ),
     ),
+    headers=(ObjectHeader("topic", ObjectKind.TOPIC, "console.cluster.topics.header.facts", "Topics", "topics"),),
     pushed_pages=(
         PushedPage("topics", (LIVE_GROUP,), sorted_rows="topic-row"),
-        PushedPage("topic", of_name=groups.topic, resource=Resource.TOPIC),
+        PushedPage("topic", (groups.CHARTS,), of_name=groups.topic, resource=Resource.TOPIC),
     ),
     row_kinds=(
         RowKind("topic-row", "console.cluster.topics.row_renderers.topic_rows"),
+        RowKind("topic-head", "console.cluster.topics.row_renderers.topic_heads"),
         RowKind("topic-page", "console.cluster.topics.row_renderers.topic_pages"),
     ),
     reads=(
@@ -110,7 +144,9 @@ FEATURE = Feature(
     tables=(
         Table(
             _TOPICS,
-            columns_of("Topic, State, Partitions, Size, Records, In / s, Out / s, Last record, Groups, Lag, Retention"),
+            columns_of(
+                "Topic, State, Partitions, Size, Records, In / s, 24 h, Out / s, Last record, Groups, Lag, Retention"
+            ),
             order=("sort", "internal", "applications"),
             asked=("search",),
             rows=50,

@@ -15,6 +15,8 @@ from console.processes.topic_users import sentences
 DELETE, SET = "delete topics", "change setting of topics"
 #: Of one plan, so that a person can read it.
 TOPICS_MAX = 200
+#: What is done to the topics, as the page is asked for it.
+DELETING, DELETING_LATER, SETTING = "delete", "delete-later", "set"
 _NAMED, _USES_TOLD = 5, 20
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Case, QuerySet, When
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,6 +15,9 @@ from console.cluster.topics.edits import VALUE_LENGTH_MAX
 from console.cluster.topics.grace_actions import do_delete_later
 from console.cluster.topics.grace_plans import Later, deletion_later
 from console.cluster.topics.many import (
+    DELETING,
+    DELETING_LATER,
+    SETTING,
     TOPICS_MAX,
     DeletionOfMany,
     Kept,
@@ -38,8 +42,6 @@ from console.kit.plans.views import refusable
 from console.state.clusters.access import changeable_topics, require_changing
 from console.state.clusters.models import Topic
 
-DELETING, DELETING_LATER, SETTING = "delete", "delete-later", "set"
-
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def many(request: UserRequest) -> HttpResponse:
@@ -50,10 +52,10 @@ def many(request: UserRequest) -> HttpResponse:
     for name in names:
         require_changing(request.user, name)
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
-    context: dict[str, Any] = _offered(request, reach) | {"do": asked.get("do", ""), "chosen": set(names)}
+    context: dict[str, Any] = _offered(request, reach, names) | {"do": asked.get("do", ""), "chosen": set(names)}
     context |= {"setting": asked.get("setting", "")[:249], "value": asked.get("value", "")[:VALUE_LENGTH_MAX]}
     with refusable() as answer:
-        if names or asked.get("undo"):
+        if (names and (request.method == "POST" or "do" in asked)) or asked.get("undo"):
             change = _change(context, asked.get("undo", ""), names, reach)
             context["plan"] = change.plan if isinstance(change, Later) else change
             context["fields"] = [
@@ -67,11 +69,21 @@ def many(request: UserRequest) -> HttpResponse:
     return render(request, "topics/many.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _offered(request: UserRequest, reach: Reach) -> dict[str, Any]:
-    """What can be ticked: as the list of topics is searched, but only what the person operates."""
+def _offered(request: UserRequest, reach: Reach, names: list[str]) -> dict[str, Any]:
+    """What can be ticked: as the list of topics is searched, but only what the person operates; `names` come first."""
     query = TopicListQuery.parse(request.GET)
     found = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
-    return {"query": query, "topics": found[:TOPICS_MAX], "count": found.count(), "most": TOPICS_MAX}
+    return {
+        "query": query,
+        "topics": _chosen_first(found, names)[:TOPICS_MAX],
+        "count": found.count(),
+        "most": TOPICS_MAX,
+    }
+
+
+def _chosen_first(topics: QuerySet[Topic], names: list[str]) -> QuerySet[Topic]:
+    is_chosen = Case(When(name__in=names[:TOPICS_MAX], then=0), default=1)
+    return topics.order_by(is_chosen, *topics.query.order_by) if names else topics
 
 
 def _change(

@@ -17,7 +17,7 @@ from console.cluster.topics.platform import PLATFORM
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
 from console.processes.topic_users import Use, uses_of
-from console.state.clusters.access import topics_within
+from console.state.clusters.access import rights_on_topic, topics_within
 from console.state.clusters.models import Partition, Topic
 from console.state.consumers.access import partitions_within
 from console.state.consumers.models import GroupPartition
@@ -105,12 +105,15 @@ def topic_page(query: TopicListQuery, reach: Reach, rows: int) -> "Page[Any]":
 
 
 def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topic]:
-    """The topics, each with `group_count` and `lag` (None without groups) of the groups in reach, in one query."""
+    """The topics, each with `group_count` and `lag` (None without groups) of the groups in reach, in one query, and
+    with `may_change`: whether a person of that reach may change it.
+    """
     found = list(topics)
     places = partitions_within(reach).filter(topic__in=[topic.name for topic in found]).order_by().values_list("topic")
     counted = {name: (groups, lag) for name, groups, lag in places.annotate(Count("group", distinct=True), Sum("lag"))}
     for topic in found:
         topic.group_count, topic.lag = counted.get(topic.name, (0, None))
+        topic.may_change = Right.OPERATE in rights_on_topic(reach, topic)
     return found
 
 

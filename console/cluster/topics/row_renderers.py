@@ -4,6 +4,7 @@ from django.template.loader import render_to_string
 
 from console.cluster.topics.queries import as_listed, with_groups
 from console.kit.access.reach import Reach
+from console.kit.features.headers import figures_html
 from console.kit.live.rows import ChangedPartitions, Parts
 from console.state.clusters.access import topics_within
 from console.state.clusters.models import Partition
@@ -15,6 +16,11 @@ PARTITIONS_MAX = 100
 def topic_rows(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -> dict[int, Parts]:
     topics = with_groups(as_listed(topics_within(reach).filter(pk__in=keys)), reach)
     return {topic.pk: (render_to_string("topics/partials/topic-row.html", {"topic": topic}),) for topic in topics}
+
+
+def topic_heads(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -> dict[int, Parts]:
+    topics = topics_within(reach).filter(pk__in=keys)
+    return {topic.pk: (figures_html("topic", topic, reach),) for topic in topics}
 
 
 def topic_pages(keys: list[int], reach: Reach, partitions: ChangedPartitions) -> dict[int, Parts]:

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 from console.cluster.notes.queries import note_of
 from console.cluster.topics.eligible import eligible_panel
 from console.cluster.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
+from console.cluster.topics.many import DELETING, DELETING_LATER
 from console.cluster.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
@@ -15,6 +16,13 @@ from console.kit.common.user_request import UserRequest
 from console.kit.tables.arrangement import rows_for
 from console.state.clusters.access import access_topic
 from console.state.clusters.models import Partition
+
+#: Of the bar below the list: what is done, as the page of many topics calls it, its words, whether it deletes.
+BULK_VERBS = (
+    ("", "Change a setting…", False),
+    (DELETING_LATER, "Delete after a day…", True),
+    (DELETING, "Delete now…", True),
+)
 
 
 @require_safe
@@ -25,7 +33,8 @@ def topic_list(request: UserRequest) -> HttpResponseBase:
         rows = topic_rows(chosen_topics(query, reach).iterator(), reach)
         return csv_response(request, "topics", TOPIC_TITLES, rows)
     template = "topics/partials/topic-table.html" if request.htmx.target == "topic-table" else "topics/list.html"
-    return render(request, template, {"query": query, "page": topic_page(query, reach, rows_for(request, "topics"))})
+    page = topic_page(query, reach, rows_for(request, "topics"))
+    return render(request, template, {"query": query, "page": page, "bulk_verbs": BULK_VERBS})
 
 
 @require_safe

@@ -1,12 +1,16 @@
 """What is charted of a connector: its tasks, and how much a sink has not read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from console.cluster.charts.measures import CONNECTOR, Reading
-from console.cluster.charts.panels import Panel, in_count, panel
+from console.cluster.charts.measures import CONNECTOR, TOPIC, Reading
+from console.cluster.charts.panels import Curve, Panel, in_count, panel
 from console.ecosystem.connectors.models import Connector
+from console.kit.common.figures import rate
 from console.state.clusters.models import ClusterState
 from console.state.consumers.models import ConsumerGroup
+
+#: Topics with a line of their own.
+TOPICS_SHOWN = 6
 
 
 def readings(state: ClusterState) -> tuple[int, Iterator[Reading]]:
@@ -23,8 +27,15 @@ def _readings() -> Iterator[Reading]:
         yield Reading(CONNECTOR, name, (*tasks, lags.get(group)))
 
 
-def panels(row: Connector, *, with_lag: bool) -> list[Panel]:
-    """`with_lag`: of a sink, whose group and topics whoever asks may see."""
+def panels(row: Connector, topics: Sequence[str], *, with_lag: bool) -> list[Panel]:
+    """Return the panels of the connector. `topics` are those it names, in the person's reach.
+
+    `with_lag`: the person may see the group of a sink, and all that it reads.
+    """
     lag = panel(CONNECTOR, row.name, "Records not read", f"by the group {row.group}", in_count, lag="records")
     tasks = panel(CONNECTOR, row.name, "Tasks", "", in_count, running="running", failed="failed")
-    return [tasks, lag] if with_lag and row.group else [tasks]
+    if row.group:
+        return [tasks, lag] if with_lag else [tasks]
+    written = tuple(Curve(topic, TOPIC, topic, "records") for topic in topics[:TOPICS_SHOWN])
+    flow = Panel("Records per second", "into its topics, by all producers", rate, written)
+    return [tasks, flow] if written else [tasks]

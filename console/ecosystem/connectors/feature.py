@@ -4,11 +4,22 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    Entry,
+    Feature,
+    Link,
+    ObjectHeader,
+    PushedPage,
+    RowKind,
+    Tab,
+)
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
+from console.kit.live import groups
 
 #: Told that a person changed a connector here.
 LIVE_GROUP = "connectors"
@@ -31,16 +42,61 @@ FEATURE = Feature(
     places=(_CONNECTORS,),
     commands=(Place("Create a connector", "connector-choose", "new", right=Right.ADMINISTER, after="ensemble-change"),),
     verbs=(
-        Verb("Restart connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("restart",)),
-        Verb("Pause connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("pause",)),
-        Verb("Resume connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("resume",)),
-        Verb("Stop connector {name}", ObjectKind.CONNECTOR, "connector-do", arguments=("stop",)),
-        Verb("Configure connector {name}", ObjectKind.CONNECTOR, "connector-configure", "edit", Right.ADMINISTER),
-        Verb("Delete connector {name}", ObjectKind.CONNECTOR, "connector-delete", "remove", Right.ADMINISTER),
+        *(
+            Verb(title, ObjectKind.CONNECTOR, "connector-do", words, arguments=(deed,), button=button)
+            for title, words, deed, button in (
+                ("Restart connector {name} and its tasks", "", "restart-all", "Restart…"),
+                ("Restart what failed of connector {name}", "tasks", "restart-failed", "Restart what failed…"),
+                ("Pause connector {name}", "", "pause", "Pause…"),
+                ("Resume connector {name}", "", "resume", "Resume…"),
+                ("Stop connector {name}", "", "stop", "Stop…"),
+            )
+        ),
+        Verb(
+            "Configure connector {name}",
+            ObjectKind.CONNECTOR,
+            "connector-configure",
+            "edit",
+            Right.ADMINISTER,
+            button="Configure…",
+        ),
+        Verb(
+            "Alter offsets of connector {name}",
+            ObjectKind.CONNECTOR,
+            "connector-offsets",
+            all_topics=True,
+            button="Alter offsets…",
+        ),
+        Verb(
+            "Reset offsets of connector {name}",
+            ObjectKind.CONNECTOR,
+            "connector-reset-offsets",
+            all_topics=True,
+            button="Reset offsets…",
+            is_deletion=True,
+        ),
+        Verb(
+            "Delete connector {name}",
+            ObjectKind.CONNECTOR,
+            "connector-delete",
+            "remove",
+            Right.ADMINISTER,
+            button="Delete connector…",
+            is_deletion=True,
+        ),
+    ),
+    tabs=(
+        Tab("overview", "connector", Right.VIEW, of="connector", shown="Overview"),
+        Tab("charts", "connector-charts", Right.VIEW, of="connector", shown="Charts"),
+    ),
+    headers=(
+        ObjectHeader(
+            "connector", ObjectKind.CONNECTOR, "console.ecosystem.connectors.header.facts", "Connectors", "connectors"
+        ),
     ),
     pushed_pages=(
         PushedPage("connectors", (LIVE_GROUP,)),
-        PushedPage("connector-pages", (LIVE_GROUP,)),
+        PushedPage("connector-pages", (LIVE_GROUP, groups.CHARTS)),
     ),
     row_kinds=(
         RowKind("connector-row", "console.ecosystem.connectors.row_renderers.connector_rows"),

@@ -4,6 +4,7 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from console.cluster.charts.panels import Panel
 from console.cluster.charts.views import charts_page
 from console.ecosystem.connectors import charted
 from console.ecosystem.connectors.access import access_connector, access_connectors
@@ -11,6 +12,7 @@ from console.ecosystem.connectors.answers import OffsetView
 from console.ecosystem.connectors.client import connect_client
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.connectors.plan import ALTER_OFFSETS, CONFIGURE, OBJECT_TYPE, RESET_OFFSETS
+from console.ecosystem.connectors.presenters import ShownConnector
 from console.ecosystem.connectors.queries import (
     KINDS,
     TITLES,
@@ -23,7 +25,7 @@ from console.ecosystem.connectors.queries import (
     connector_page as page_of,
 )
 from console.ecosystem.connectors.store import look
-from console.kit.access.reach import Resource
+from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, rights_of
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
@@ -58,12 +60,14 @@ def connector_list(request: UserRequest) -> HttpResponseBase:
 
 @require_safe
 def connector_page(request: UserRequest, name: str) -> HttpResponse:
-    row = access_connector(request.user, name)
+    reach = reach_of(request.user)
+    connector = shown_one(access_connector(request.user, name), reach)
     undoable = [each for each in inverses_of(OBJECT_TYPE, name) if each.action in _UNDONE_BY]
     context = {
-        "connector": shown_one(row, reach_of(request.user)),
+        "connector": connector,
+        "panels": _panels(connector, reach),
         "undoable": [(each, _UNDONE_BY[each.action]) for each in undoable[:INVERSES_SHOWN]],
-        "may_see_offsets": not reach_of(request.user).is_limited(Resource.TOPIC),
+        "may_see_offsets": not reach.is_limited(Resource.TOPIC),
     }
     return render(request, "connectors/page.html", context)
 
@@ -107,9 +111,14 @@ def _topics(row: Connector) -> tuple[tuple[str, ...] | None, str]:
         return None, "Not known now."
 
 
+def _panels(connector: ShownConnector, reach: Reach) -> list[Panel]:
+    with_lag = not (reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP))
+    return charted.panels(connector.row, connector.topics, with_lag=with_lag)
+
+
 @require_safe
 def connector_charts(request: UserRequest, name: str) -> HttpResponseBase:
-    row, reach = access_connector(request.user, name), reach_of(request.user)
-    with_lag = not (reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP))
-    panels = charted.panels(row, with_lag=with_lag)
-    return charts_page(request, "connectors/charts.html", {"row": row}, panels, Change.objects.none())
+    reach = reach_of(request.user)
+    connector = shown_one(access_connector(request.user, name), reach)
+    panels = _panels(connector, reach)
+    return charts_page(request, "connectors/charts.html", {"connector": connector}, panels, Change.objects.none())

@@ -6,7 +6,17 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    Entry,
+    Feature,
+    FormsOf,
+    Link,
+    ObjectHeader,
+    PushedPage,
+    Tab,
+)
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table, columns_of
 from console.kit.features.verbs import ObjectKind, Verb
@@ -52,7 +62,25 @@ FEATURE = Feature(
             "reset checkpoint",
             Right.OPERATE,
             process_kind="stream",
+            button="Reset checkpoint…",
         ),
+        Verb(
+            "Remove stream job {name}",
+            ObjectKind.PROCESS,
+            "stream-remove",
+            "delete",
+            Right.ADMINISTER,
+            process_kind="stream",
+            button="Remove stream job…",
+            is_deletion=True,
+        ),
+    ),
+    tabs=(
+        Tab("overview", "stream", Right.VIEW, of="stream", shown="Overview"),
+        Tab("charts", "stream-charts", Right.VIEW, of="stream", shown="Charts"),
+    ),
+    headers=(
+        ObjectHeader("stream", ObjectKind.PROCESS, "console.ecosystem.streams.header.facts", "Stream jobs", "streams"),
     ),
     pushed_pages=(
         PushedPage("streams", (groups.STREAMS,)),

@@ -59,4 +59,4 @@ def stream_page(request: UserRequest, name: str) -> HttpResponse:
 def stream_charts(request: UserRequest, name: str) -> HttpResponseBase:
     process = access_stream(request.user, name)
     changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=Kind.PROCESS)
-    return charts_page(request, "streams/charts.html", {"process": process}, charted.panels(name), changes)
+    return charts_page(request, "streams/charts.html", {"stream": shown_stream(process)}, charted.panels(name), changes)

@@ -15,7 +15,7 @@ from console.kit.features.api import Action, Read
 from console.kit.features.hook import Hook
 from console.kit.features.table import Table
 from console.kit.features.tier import CollectorTier
-from console.kit.features.verbs import Verb
+from console.kit.features.verbs import ObjectKind, Verb
 
 
 class Database(StrEnum):
@@ -147,20 +147,42 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab of a topic, as the palette finds it beside the topic's name; `right` is needed on the topic.
+    """A page of an object of the header `of`, with `right` on it: a tab titled `shown`, if it is.
 
-    `words` are found, too, but not shown.
+    The palette finds pages of topics by `title` and by `words`. The route takes the object's name; with `query` it is
+    a list, where that parameter has the text. `why_not` is said to a person without the right, who sees no tab
+    otherwise.
     """
 
     title: str
     route: str
     right: Right
     words: str = ""
+    of: str = "topic"
+    shown: str = ""
+    query: tuple[str, str] | None = None
+    why_not: str = ""
     after: str = ""
 
     @property
     def key(self) -> str:
         return self.route
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectHeader:
+    """The header of the pages of one kind of object, which templates draw with `{% object_header name thing %}`.
+
+    `facts` is the dotted name of a function of the thing and the person's `Reach`; it returns `HeaderFacts`
+    (`console/kit/features/headers.py`). The list of all such objects is at `list_route`. The actions are the verbs
+    of the kind `of` that have a `button`; the tabs, those of this `name` that are `shown`.
+    """
+
+    name: str
+    of: ObjectKind
+    facts: str
+    list_title: str
+    list_route: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,13 +221,15 @@ class Feature:
     pushed_pages: tuple[PushedPage, ...] = ()
     row_kinds: tuple[RowKind, ...] = ()
     sockets: tuple[Socket, ...] = ()
-    #: Of the sidebar; pages and actions as the palette offers them; the topic's tabs, and verbs of one object there.
+    #: Of the sidebar; pages and actions as the palette offers them; tabs and verbs of one object.
     links: tuple[Link, ...] = ()
     marks: tuple[Mark, ...] = ()
     places: tuple[Place, ...] = ()
     commands: tuple[Place, ...] = ()
-    topic_tabs: tuple[Tab, ...] = ()
+    tabs: tuple[Tab, ...] = ()
     verbs: tuple[Verb, ...] = ()
+    #: Of the pages of its objects.
+    headers: tuple[ObjectHeader, ...] = ()
     forms: tuple[FormsOf, ...] = ()
     #: Routes that read-only mode does not refuse.
     always_open: tuple[str, ...] = ()

@@ -1,14 +1,18 @@
-"""What the palette offers to do with one object, as a feature declares it: `restart broker 2`, `reset slow-export`."""
+"""What the palette and the header of an object's pages offer to do with it: `restart broker 2`, `Reset offsets…`."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from console.kit.access.reach import Reach, Resource
 from console.kit.access.roles import Right
 
 
 class ObjectKind(StrEnum):
-    """The kinds of objects that the palette finds by name. A principal is a user of Kafka, or a client id."""
+    """The kinds of objects with verbs. A principal is a user of Kafka, or a client id; a user is one of the console.
+
+    The palette finds subjects and users by no name.
+    """
 
     TOPIC = "topic"
     GROUP = "group"
@@ -16,6 +20,8 @@ class ObjectKind(StrEnum):
     PROCESS = "process"
     CONNECTOR = "connector"
     PRINCIPAL = "principal"
+    SUBJECT = "subject"
+    USER = "user"
 
 
 class PartitionIn(StrEnum):
@@ -45,12 +51,25 @@ class Verb:
     by_role: bool = False
     all_topics: bool = False
     process_kind: str = ""
+    #: Its words in the header of the object (`Add partitions…`); without them, it is in the palette alone.
+    button: str = ""
+    #: In the header it stands apart, behind the others.
+    is_deletion: bool = False
+    #: Parameters of the address that are always the same, and the part of the page behind `#`.
+    fixed: tuple[tuple[str, str], ...] = ()
+    fragment: str = ""
     #: The key of the verb behind which it is listed (`console/kit/features/order.py`).
     after: str = ""
 
     @property
     def key(self) -> str:
         return f"{self.of}: {self.title}"
+
+    def is_for(self, rights: Collection[Right], reach: Reach) -> bool:
+        """Return whether a person of that reach, with these rights on the object, may do it."""
+        if self.right not in rights or (self.by_role and self.right not in reach.role):
+            return False
+        return not (self.all_topics and reach.is_limited(Resource.TOPIC, self.right))
 
     def matches(self, words: Iterable[str]) -> bool:
         """Return whether each word is part of the title or of the words behind it."""

@@ -16,6 +16,8 @@ CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
 PLACEMENT = "placement"
 ZOOKEEPER = "zookeeper"
+#: Every page with charts, told that there are new points.
+CHARTS = "charts"
 #: Which rows are others now: each web process listens once, for all its pages.
 CHANGES = "changes"
 STREAMS = "streams"

@@ -3,7 +3,10 @@
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link
+from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link, ObjectHeader
+from console.kit.features.verbs import ObjectKind, Verb
+
+_ADMIN = Right.ADMINISTER
 
 FEATURE = Feature(
     package="console.people.users",
@@ -14,6 +17,11 @@ FEATURE = Feature(
     ),
     places=(Place("Console users", "users", "people roles rules", right=Right.ADMINISTER),),
     commands=(Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),),
+    verbs=(
+        Verb("Reset password of {name}", ObjectKind.USER, "user-password", "", _ADMIN, button="Reset password…"),
+        Verb("Sign out {name}", ObjectKind.USER, "user-logins", "", _ADMIN, button="Sign out everywhere…"),
+    ),
+    headers=(ObjectHeader("user", ObjectKind.USER, "console.people.users.header.facts", "Console users", "users"),),
     reads=(Read("users", "users", "People and their roles"),),
     forms=(FormsOf("overview", ("logout",), is_one_for_all=True),),
     always_open=(

@@ -32,7 +32,7 @@ from console.people.users.actions import (
 from console.people.users.forms import CreateUserForm, StandingForm
 from console.people.users.plan import change_plan, creation_plan, end_logins_plan, password_plan
 from console.people.users.preview import cluster_words, preview
-from console.people.users.queries import TITLES, Standing, logins_of, people, person_rows, standing_of, wanted_of
+from console.people.users.queries import TITLES, Standing, people, person_rows, standing_of, wanted_of
 from console.people.users.throttle import BROWSER, begin_attempt, forget_failures, name_as_counted
 
 PEOPLE_PER_PAGE = 50
@@ -101,8 +101,6 @@ def _user_page(
         "form": form,
         "resources": list(Resource),
         "levels": list(Level),
-        "logins": len(logins_of(person)),
-        "may_have_password": may_have_password(person),
         "cluster_now": cluster_words(standing_of(person)),
     }
     return render(request, "users/user.html", context, status=status)

@@ -155,6 +155,7 @@ class Announcer:
         rows = {
             "topic-row": partitions.keys(),
             "topic-page": partitions.keys(),
+            "topic-head": partitions.keys(),
             "placement-row": [keys[name] for name in changes.moved],
         }
         self._changes.send(rows, pages, partitions, is_heard=is_heard)

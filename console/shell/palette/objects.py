@@ -125,3 +125,5 @@ _FINDERS: Mapping[ObjectKind, Finder] = {
     ObjectKind.CONNECTOR: _connectors,
     ObjectKind.PRINCIPAL: _principals,
 }
+#: The kinds that are looked for by a name alone, in this order.
+FOUND_BY_NAME = tuple(_FINDERS)

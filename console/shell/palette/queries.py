@@ -3,23 +3,23 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 
 from console.kit.access.places import Place
-from console.kit.access.reach import Reach, Resource
+from console.kit.access.reach import Reach
 from console.kit.access.roles import Right
 from console.kit.common.cluster_urls import address_in
 from console.kit.common.current_cluster import MAIN
 from console.kit.common.declared_clusters import Cluster
+from console.kit.features.addresses import address_of
 from console.kit.features.declaration import Tab
-from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
+from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.tables.declared import TABLES
 from console.kit.tables.models import SavedView
-from console.shell.palette.objects import EACH_MAX, PaletteObject, find_objects, groups_of_client
+from console.shell.palette.objects import EACH_MAX, FOUND_BY_NAME, PaletteObject, find_objects, groups_of_client
 from console.shell.palette.phrases import WORDS_MAX, Phrase, phrases_of
 from console.shell.palette.places import ACTIONS, PAGES, TABS, VERBS
 
@@ -107,7 +107,7 @@ def _objects(words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
 def _meanings(words: list[str]) -> Iterator[tuple[Phrase, ObjectKind, list[Verb], list[Tab]]]:
     """Yield what the words may mean, with what can be done to such an object: each is one look into the database."""
     for phrase in dict.fromkeys(phrases_of(words)):
-        for kind in ObjectKind if phrase.kind is None else (phrase.kind,):
+        for kind in FOUND_BY_NAME if phrase.kind is None else (phrase.kind,):
             verbs = [] if phrase.is_name_only and kind is not ObjectKind.PRINCIPAL else _verbs_for(kind, phrase)
             tabs = _tabs_for(phrase) if kind is ObjectKind.TOPIC else []
             if phrase.is_name_only or verbs or tabs:
@@ -151,20 +151,10 @@ def _is_offered(verb: Verb, thing: PaletteObject, partition: int | None, reach: 
     """Whether the person may do this to the object, and the object is one that it can be done to."""
     if partition is not None and partition >= thing.partition_count:
         return False
-    if verb.process_kind not in ("", thing.process_kind) or verb.right not in thing.rights:
-        return False
-    if verb.by_role and verb.right not in reach.role:
-        return False
-    return not (verb.all_topics and reach.is_limited(Resource.TOPIC, verb.right))
+    return verb.process_kind in ("", thing.process_kind) and verb.is_for(thing.rights, reach)
 
 
 def _entry_of(verb: Verb, name: str, partition: int | None) -> PaletteEntry:
-    arguments: list[str | int] = [] if verb.query else [name, *verb.arguments]
-    query: dict[str, str | int] = {verb.query: name} if verb.query else {}
-    if partition is not None and verb.partition_in is PartitionIn.PATH:
-        arguments.append(partition)
-    elif partition is not None:
-        query["partition"] = partition
-    address = reverse(verb.route, args=arguments) + (f"?{urlencode(query)}" if query else "")
+    address = address_of(verb, name, partition)
     kind = verb.of.value if verb.right in (Right.VIEW, Right.RECORDS) else "do"
     return PaletteEntry(kind, verb.title.format(name=name, partition=partition), address)

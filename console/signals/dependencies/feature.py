@@ -2,8 +2,10 @@
 
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
+from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Entry, Feature, Link
+from console.kit.features.verbs import ObjectKind, Verb
 
 FEATURE = Feature(
     package="console.signals.dependencies",
@@ -16,6 +18,19 @@ FEATURE = Feature(
             "dependencies graph what hangs on what reads writes who produces consumes",
             resource=Resource.TOPIC,
         ),
+    ),
+    verbs=tuple(
+        Verb(
+            f"Lineage of {kind} {{name}}",
+            kind,
+            "dependencies",
+            "dependencies reads writes",
+            Right.VIEW,
+            query="name",
+            fixed=(("kind", kind),),
+            button="Lineage",
+        )
+        for kind in (ObjectKind.TOPIC, ObjectKind.GROUP)
     ),
     reads=(
         Read(

@@ -10,6 +10,7 @@ from django.db import models
 
 from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import here
+from console.kit.common.figures import grouped
 from console.state.clusters.outage import Outage, outage_of
 
 #: The collector's silence after which a page says so; it writes a heartbeat every second.
@@ -169,6 +170,7 @@ class Topic(models.Model):
     #: Set by `with_groups`, `with_notes` and `with_outlooks` (a TopicOutlook) of the rooms of topics, and no columns.
     group_count: int
     lag: int | None
+    may_change: bool
     owner: str | None
     labels: str | None
     seen: object
@@ -179,6 +181,23 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def state_word(self) -> str:
+        """What is wrong with most of its partitions' replicas, the worst first; the tone is in `state_tone`."""
+        if self.leaderless_count:
+            return f"{grouped(self.leaderless_count)} without leader"
+        if self.under_min_isr_count:
+            return f"{grouped(self.under_min_isr_count)} below min ISR"
+        if self.under_replicated_count:
+            return f"{grouped(self.under_replicated_count)} under-replicated"
+        return "in sync"
+
+    @property
+    def state_tone(self) -> str:
+        if self.leaderless_count or self.under_min_isr_count:
+            return "critical"
+        return "warning" if self.under_replicated_count else "ok"
 
     @property
     def deletes_by_age(self) -> bool:

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from django.contrib.auth.models import User
 
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.errors import ClusterUnreachableError, RefusedError
 from console.kit.gateway.groups.interface import GroupGateway, TopicPartition
 from console.kit.plans.apply import Refusals, carry_out
 from console.kit.plans.inverse import keep_inverse
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan
+from console.state.consumers.many import DeletionOfGroups
 from console.state.consumers.reset import Reset, flat
 
 #: What was refused, and what takes back the rest (None: nothing was changed).
@@ -43,6 +44,28 @@ def do_forget_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confi
         return {place: refused[place[0]] for place in places if place[0] in refused}
 
     return change_keeping(actor, plan, reset, confirmation, forget)
+
+
+def do_delete_groups(actor: User, deletion: DeletionOfGroups, confirmation: Confirmation) -> Refusals:
+    """Delete each of the groups; what was refused, by name. Raises NotConfirmedError; it is all in the audit."""
+    return carry_out(actor, deletion.plan, confirmation, lambda: _delete_each(actor, deletion))
+
+
+def _delete_each(actor: User, deletion: DeletionOfGroups) -> Refusals:
+    """One that fails keeps no other from its deletion; a cluster that is away is not asked for each."""
+    refused: dict[str, str] = {}
+    names = list(deletion.deletions)
+    for place, (name, (plan, reset)) in enumerate(deletion.deletions.items()):
+        kept = keep_inverse(actor, plan, reset.former) if reset.moves else None
+        try:
+            _groups().delete_group(name)
+        except ClusterUnreachableError as error:
+            return refused | dict.fromkeys(names[place:], str(error))
+        except RefusedError as error:
+            if kept is not None:
+                kept.delete()
+            refused[name] = str(error)
+    return refused
 
 
 def put_offsets(groups: GroupGateway, group_id: str, reset: Reset) -> dict[TopicPartition, str]:

@@ -24,4 +24,5 @@ def _rows(changes: GroupChanges, keys: Iterable[int]) -> dict[str, Iterable[int]
     topics = {place.topic for _, places in changes.changed for place in places}
     topics.update(place.topic for row in (*changes.created, *changes.reshaped) for place in row.partitions)
     read = Topic.objects.only("name").in_bulk(topics, field_name="name").values() if topics else ()
-    return {"group-row": keys, "group-page": keys, "topic-row": [topic.pk for topic in read]}
+    topic_keys = [topic.pk for topic in read]
+    return {"group-row": keys, "group-page": keys, "topic-row": topic_keys, "topic-head": topic_keys}

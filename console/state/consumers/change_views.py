@@ -70,11 +70,11 @@ def reset(request: UserRequest, group: str) -> HttpResponse:
     context: dict[str, object] = {"name": group, "kept": kept[:5]}
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = _as_it_was(request, cluster_gateway().groups.describe_one(group))
-        _require_topics(request, _places(view))
+        require_topics(request, places_of(view))
         context |= {
             "view": view,
             "obstacle": obstacle_of(view),
-            "topics": sorted({topic for topic, _ in _places(view)}),
+            "topics": sorted({topic for topic, _ in places_of(view)}),
         }
         if request.method != "POST":
             answer.status = _plan_asked(request, view, context)
@@ -113,7 +113,7 @@ def _plan_asked(request: UserRequest, view: GroupView, context: dict[str, object
     undo = find_inverse(OBJECT_TYPE, view.group_id, request.GET.get("undo", ""))
     if undo is not None:
         context["undo"] = undo
-        _require_topics(request, flat(undo.values))
+        require_topics(request, flat(undo.values))
         _show_plan(context, view, flat(undo.values))
     if undo is not None or "to" not in request.GET:
         return 200
@@ -122,7 +122,7 @@ def _plan_asked(request: UserRequest, view: GroupView, context: dict[str, object
         return 422
     aim = form.aim()
     groups, theirs = cluster_gateway().groups, _committed_by(request, view, aim)
-    places = _places(view) | _partitions_of(aim.topic) | theirs.keys()
+    places = places_of(view) | _partitions_of(aim.topic) | theirs.keys()
     bounds = groups.bounds(places)
     by_time = groups.offsets_at(places, aim.at_ms) if aim.kind is Kind.TIME else {}
     aimed = aim_at(aim, places, view, bounds, by_time, theirs)
@@ -146,7 +146,7 @@ def _committed_by(request: UserRequest, view: GroupView, aim: Aim) -> dict[Topic
     require_on(request.user, Resource.GROUP, aim.like, Right.VIEW)
     require_on(request.user, Resource.GROUP, view.group_id, Right.OPERATE)
     found = dict(cluster_gateway().groups.describe_one(aim.like).committed)
-    _require_topics(request, found)
+    require_topics(request, found)
     if not found:
         raise RefusedError("GROUP_ID_NOT_FOUND", f"Group {aim.like} has committed nothing.")
     return found
@@ -174,14 +174,17 @@ def _put(context: dict[str, object], view: GroupView, planned: Reset) -> Plan:
 
 def _apply_reset(request: UserRequest, view: GroupView, context: dict[str, object]) -> HttpResponse:
     wanted = _wanted(request)
-    _require_topics(request, wanted)
+    require_topics(request, wanted)
     planned, plan = _show_plan(context, view, wanted)
     refused, kept = do_reset_offsets(request.user, plan, planned, Confirmation.parse(request.POST))
     return _told(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
 
 
-def _require_topics(request: UserRequest, places: Iterable[TopicPartition]) -> None:
-    """What it reads now, and what is put back, may be more than the collector has seen."""
+def require_topics(request: UserRequest, places: Iterable[TopicPartition]) -> None:
+    """Raise PermissionDenied unless the topics of all `places` are in reach.
+
+    What a group reads now, and what is put back, may be more than the collector has seen.
+    """
     reach = reach_of(request.user)
     if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in {topic for topic, _ in places}):
         raise PermissionDenied(READS_BEYOND)
@@ -199,7 +202,7 @@ def _removal(request: UserRequest, name: str, topic: str) -> HttpResponse:
     context: dict[str, object] = {"name": name, "topic": topic, "fields": [("topic", topic)] if topic else []}
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = cluster_gateway().groups.describe_one(name)
-        _require_topics(request, _places(view))
+        require_topics(request, places_of(view))
         planned = forgotten(view, topic)
         if topic:
             plan = forget_plan(view, topic, planned, here.BOOTSTRAP_SERVERS)
@@ -245,5 +248,5 @@ def _partitions_of(topic: str) -> set[TopicPartition]:
     return {(topic, each) for each in range(found.partition_count)} if found else set()
 
 
-def _places(view: GroupView) -> set[TopicPartition]:
+def places_of(view: GroupView) -> set[TopicPartition]:
     return set(view.committed).union(*(member.assigned for member in view.members))

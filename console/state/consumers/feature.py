@@ -10,6 +10,7 @@ from console.kit.features.declaration import (
     Entry,
     Feature,
     Link,
+    ObjectHeader,
     PushedPage,
     RowKind,
     SameAction,
@@ -18,6 +19,7 @@ from console.kit.features.declaration import (
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
+from console.kit.live import groups
 
 _CONSUMERS = Place("Consumer groups", "consumers", "lag", resource=Resource.GROUP)
 
@@ -33,14 +35,22 @@ FEATURE = Feature(
     commands=(
         Place("Prepare a consumer group", "group-prepare", "offsets new", resource=Resource.GROUP, right=Right.OPERATE),
     ),
-    topic_tabs=(Tab("consumers", "topic-consumers", Right.VIEW, words="who consumes reads groups"),),
+    tabs=(
+        Tab("consumers", "topic-consumers", Right.VIEW, words="who consumes reads groups", shown="Consumers"),
+        Tab("overview", "group", Right.VIEW, of="group", shown="Overview"),
+    ),
     verbs=(
-        Verb("Reset offsets of {name}", ObjectKind.GROUP, "group-reset", "replay rewind skip"),
-        Verb("Delete group {name}", ObjectKind.GROUP, "group-delete", "remove"),
+        Verb("Reset offsets of {name}", ObjectKind.GROUP, "group-reset", "replay rewind skip", button="Reset offsets…"),
+        Verb(
+            "Delete group {name}", ObjectKind.GROUP, "group-delete", "remove", button="Delete group…", is_deletion=True
+        ),
+    ),
+    headers=(
+        ObjectHeader("group", ObjectKind.GROUP, "console.state.consumers.header.facts", "Consumer groups", "consumers"),
     ),
     pushed_pages=(
         PushedPage("consumers", sorted_rows="group-row"),
-        PushedPage("consumer-pages"),
+        PushedPage("consumer-pages", (groups.CHARTS,)),
     ),
     row_kinds=(
         RowKind("group-row", "console.state.consumers.row_renderers.group_rows"),
@@ -77,6 +87,7 @@ FEATURE = Feature(
             after="move-between-directories",
         ),
         Action("delete-group", "group-delete", "Delete a consumer group", path=("group",)),
+        Action("delete-groups", "groups-many", "Delete each `group`", query=("group",)),
         Action(
             "forget-offsets", "group-forget", "Forget a group's offsets in a topic", path=("group",), query=("topic",)
         ),
@@ -84,6 +95,7 @@ FEATURE = Feature(
     same_actions=(
         SameAction("delete committed offsets", ("reset offsets",)),
         SameAction("delete consumer group", ("reset offsets",)),
+        SameAction("delete consumer groups", ("delete consumer group", "delete share group", "reset offsets")),
         SameAction("reset share group offsets", ("reset offsets",)),
         SameAction(
             "delete share group offsets", ("delete committed offsets", "reset share group offsets", "reset offsets")
@@ -93,7 +105,7 @@ FEATURE = Feature(
     tables=(
         Table(
             _CONSUMERS,
-            columns_of("Group, Verdict, Type, State, Members, Lag, Behind by, Trend, Caught up in, Expires in"),
+            columns_of("Group, Verdict, Type, State, Members, Lag, 24 h, Behind by, Trend, Caught up in, Expires in"),
             order=("sort", "bad"),
             asked=("search", "type"),
             rows=50,

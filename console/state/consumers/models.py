@@ -39,6 +39,10 @@ class ConsumerGroup(models.Model):
     #: What only some types have: epochs, assignor, topology; see `GroupDetails`.
     details = models.JSONField(default=dict)
 
+    #: Set by `with_topics_within`, and no columns.
+    reads_beyond: bool
+    may_change: bool
+
     class Meta:
         ordering = ["name"]
 

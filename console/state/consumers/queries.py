@@ -16,7 +16,7 @@ from console.kit.common.clock import now_ms
 from console.kit.gateway.groups.interface import Subtopology
 from console.state.consumers.access import groups_within, partitions_within, reads_beyond
 from console.state.consumers.members import MemberRow, member_within, subtopology_within, without_pattern
-from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
+from console.state.consumers.models import ConsumerGroup, GroupPartition
 from console.state.consumers.rows import details_of
 from console.state.consumers.verdict import Verdict
 
@@ -107,9 +107,16 @@ def types_seen(reach: Reach) -> list[str]:
 
 
 def with_topics_within(groups: Iterable[ConsumerGroup], reach: Reach) -> Iterator[ConsumerGroup]:
-    """The groups, each naming only the topics in reach."""
+    """Yield the groups, each naming only the topics in reach.
+
+    `reads_beyond` says that there are others; `may_change`, whether a person of that reach may change the group.
+    """
     for group in groups:
-        group.topics = [each for each in group.topics if _may_see(reach, each)]
+        seen = [topic for topic in group.topics if _may_see(reach, topic)]
+        group.reads_beyond = len(seen) < len(group.topics)
+        rights = reach.rights_on(Resource.GROUP, group.name)
+        group.may_change = group.is_understood and not group.reads_beyond and Right.OPERATE in rights
+        group.topics = seen
         yield group
 
 
@@ -155,11 +162,6 @@ def partitions_in_topic(topic: str, query: GroupListQuery, reach: Reach) -> Quer
 
 def partition_page(places: QuerySet[GroupPartition], query: GroupListQuery) -> "Page[Any]":
     return Paginator(places, PLACES_PER_PAGE).get_page(query.page)
-
-
-def lag_history(group: ConsumerGroup) -> list[LagSample]:
-    """Oldest first."""
-    return list(LagSample.objects.filter(group=group))
 
 
 def _sorted_partitions(places: QuerySet[GroupPartition], query: GroupListQuery, first: str) -> QuerySet[GroupPartition]:

@@ -7,7 +7,6 @@ from django.views.decorators.http import require_safe
 
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere, sees_all_names
-from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.groups.interface import CONSUMER, STREAMS
@@ -15,7 +14,6 @@ from console.kit.tables.arrangement import rows_for
 from console.state.client_applications.queries import topic_clients
 from console.state.clusters.access import access_topic
 from console.state.consumers.access import access_group, reads_beyond
-from console.state.consumers.chart import lag_chart
 from console.state.consumers.export import (
     GROUP_TITLES,
     MEMBER_TITLES,
@@ -32,7 +30,6 @@ from console.state.consumers.queries import (
     chosen_groups,
     chosen_partitions,
     group_list_page,
-    lag_history,
     members_within,
     partition_page,
     partitions_in_topic,
@@ -54,9 +51,12 @@ def group_list(request: UserRequest) -> HttpResponseBase:
     is_part = request.htmx.target == "group-table"
     template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
     types = types_seen(reach)
+    page = group_list_page(query, reach, rows_for(request, "consumers"))
     context = {
         "query": query,
-        "page": group_list_page(query, reach, rows_for(request, "consumers")),
+        "page": page,
+        "drawable": [group for group in page if not group.reads_beyond],
+        "bulk_verbs": (("", "Delete groups…", True),),
         "types": types,
         "has_groups": bool(types),
         "rule": RULE,
@@ -82,7 +82,6 @@ def group_page(request: UserRequest, group: str) -> HttpResponseBase:
         "reads_beyond": reads_beyond(found, reach),
         "query": query,
         "page": partition_page(places, query),
-        "chart": lag_chart(lag_history(found), found.lag, now_ms()),
         "rule": RULE,
     }
     return render(request, "consumers/page.html", context)

@@ -15,7 +15,18 @@ FEATURE = Feature(
     addresses=(Addresses("", "console.state.history.urls"),),
     links=(Link("History", "history", entry=Entry.ACTIVITY),),
     places=(Place("History", "history", "activity changes events settings acls quotas who changed"),),
-    topic_tabs=(Tab("history", "topic-history", Right.VIEW),),
+    tabs=(
+        Tab("history", "topic-history", Right.VIEW, shown="History", after="topic-retention"),
+        Tab(
+            "history",
+            "history",
+            Right.VIEW,
+            of="broker",
+            shown="History",
+            query=("search", "Broker {name}"),
+            after="broker-settings",
+        ),
+    ),
     pushed_pages=(PushedPage("history", (LIVE_GROUP,)),),
     reads=(
         Read(

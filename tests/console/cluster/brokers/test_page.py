@@ -110,7 +110,7 @@ def test_what_a_silent_broker_said_last_stays(cluster, look, page):
     cluster.stop_broker(1)
     look()
     text = page()
-    assert ">missing</span>" in text
+    assert ">missing</strong>" in text
     assert "/data/1" in text
     assert "this is what it said last" in text
 

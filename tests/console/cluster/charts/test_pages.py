@@ -8,7 +8,9 @@ import pytest
 
 from console.cluster.charts.collect import ChartCollector
 from console.cluster.charts.tiers import FINEST
+from console.ecosystem.connectors.models import Connector
 from console.kit.common.clock import now_ms
+from console.state.consumers.models import ConsumerGroup, GroupPartition
 from console.state.history.models import Change
 
 MINUTES_MS = 60_000
@@ -126,3 +128,28 @@ def test_what_a_chart_shows_is_a_file_too(looked, viewer, client_of):
     assert len(written) >= 9
     assert written[-1]["value"] == "10.0"
     assert [row["time"] for row in written] == sorted(row["time"] for row in written)
+
+
+@pytest.mark.parametrize(
+    ("address", "titles"),
+    [
+        ("/topics/orders/", ["Records per second", "On disk"]),
+        ("/consumers/readers/", ["Records not read", "Records arriving per second"]),
+        ("/brokers/1/", ["Bytes in per second", "On disk"]),
+        ("/connectors/lines/", ["Tasks", "Records per second"]),
+    ],
+)
+def test_the_first_tab_of_an_object_has_its_two_main_charts(address, titles, looked, viewer, client_of):
+    Connector.objects.create(name="lines", kind="source", state="RUNNING", topics=["orders"])
+    text = client_of(viewer).get(address).content.decode()
+    assert [
+        re.search(r"<h2>(.*?)</h2>", figure)[1] for figure in re.findall(r"<figure.*?</figure>", text, re.S)
+    ] == titles
+    assert 'data-refreshes="charts"' in text
+
+
+def test_a_group_that_also_reads_hidden_topics_has_no_charts(looked, viewer, client_of, give_rule):
+    group = ConsumerGroup.objects.get(name="readers")
+    GroupPartition.objects.create(group=group, topic="secret", partition=0)
+    give_rule(viewer, "nothing", "topic", "secret")
+    assert "<figure" not in client_of(viewer).get("/consumers/readers/").content.decode()

@@ -89,8 +89,9 @@ def test_a_topic_deleted_by_somebody_else_meanwhile_is_refused_and_kept(cluster,
     assert AuditEvent.objects.get().result == "refused"
 
 
-def test_a_viewer_sees_why_the_button_is_disabled(viewer, client_of):
-    assert b"Deleting a topic needs the role operator." in client_of(viewer).get("/topics/orders/").content
+def test_a_deletion_is_offered_to_operators_alone(viewer, operator, client_of):
+    assert b"/topics/orders/+delete/" not in client_of(viewer).get("/topics/orders/").content
+    assert b"/topics/orders/+delete/?when=later" in client_of(operator).get("/topics/orders/").content
 
 
 @pytest.fixture

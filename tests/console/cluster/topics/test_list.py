@@ -64,7 +64,7 @@ def test_long_lists_are_paged_in_the_database(viewer, client_of, django_assert_m
     client = client_of(viewer)
     client.get("/topics/")  # once a minute it is noted that a login is used
 
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         first = client.get("/topics/").context["page"]
         assert len(first.object_list) == ROWS
     second = client.get("/topics/?page=2").context["page"]

@@ -237,12 +237,12 @@ def test_the_processes_page_differs_by_right():
 
 def test_pages_of_rows_hear_of_them_through_the_feed_and_have_no_named_ones():
     assert groups_for("consumers", ROLES["viewer"]) == [groups.HEARTBEAT, groups.MARKS]
-    assert groups_for("consumer-pages", ROLES["viewer"]) == [groups.HEARTBEAT, groups.MARKS]
+    assert groups_for("consumer-pages", ROLES["viewer"]) == [groups.HEARTBEAT, groups.MARKS, groups.CHARTS]
     assert groups_for("consumers:readers", ROLES["viewer"]) is None
 
 
 def test_the_page_of_a_broker_hears_of_that_broker():
-    assert groups_for("broker:7", ROLES["viewer"]) == [groups.HEARTBEAT, groups.MARKS, broker_group(7)]
+    assert groups_for("broker:7", ROLES["viewer"]) == [groups.HEARTBEAT, groups.MARKS, broker_group(7), groups.CHARTS]
     for nonsense in ("broker:", "broker:x", "broker:-1", "broker:²"):
         assert groups_for(nonsense, ROLES["viewer"]) is None
 

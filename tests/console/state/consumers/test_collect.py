@@ -384,12 +384,17 @@ def test_a_moved_lag_tells_of_the_group_and_of_the_topic_it_reads(cluster, colle
     sent: list[dict] = []
     monkeypatch.setattr("console.kit.live.changes.send_message", lambda _group, message: sent.append(message))
     collect()
-    assert rows_of_groups(sent) == {"group-row": [], "group-page": [], "topic-row": []}
+    assert rows_of_groups(sent) == {"group-row": [], "group-page": [], "topic-row": [], "topic-head": []}
 
     cluster.append("orders", 0, 7)
     collect()
     key, topic = group().pk, Topic.objects.get(name="orders").pk
-    assert rows_of_groups(sent) == {"group-row": [key], "group-page": [key], "topic-row": [topic]}
+    assert rows_of_groups(sent) == {
+        "group-row": [key],
+        "group-page": [key],
+        "topic-row": [topic],
+        "topic-head": [topic],
+    }
 
 
 def test_a_group_with_a_name_too_long_to_store_does_no_harm_to_others(cluster, collect):

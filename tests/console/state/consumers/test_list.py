@@ -123,7 +123,7 @@ def test_long_lists_are_paged_in_the_database(viewer, client_of, django_assert_m
     )
     client = client_of(viewer)
     client.get("/consumers/")  # once a minute it is noted that a login is used
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         assert len(client.get("/consumers/").context["page"].object_list) == TABLES["consumers"].rows
     assert len(client.get("/consumers/?page=2").context["page"].object_list) == 5
 

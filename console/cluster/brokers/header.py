@@ -1,0 +1,43 @@
+"""What the header of a broker's pages tells of it."""
+
+from django.urls import reverse
+
+from console.cluster.brokers.words import with_words
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right
+from console.kit.common.figures import byte_size, grouped, size
+from console.kit.features.headers import HeaderFacts, HeaderLink, KeyFigure
+from console.processes.models import ManagedProcess
+from console.state.clusters.models import Broker
+from console.state.clusters.queries import cluster_state
+
+_RESTART, _MOVE_AWAY = "Restart…", "Move all replicas away…"
+
+
+def facts(broker: Broker, reach: Reach) -> HeaderFacts:
+    """Return the facts of `broker`. Its main action is a restart where the console runs it and the person may do it."""
+    with_words([broker], reach)
+    process, address = f"broker-{broker.broker_id}", reverse("broker-partitions", args=[broker.broker_id])
+    is_run_here = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, name=process).exists()
+    may_restart = is_run_here and Right.OPERATE in reach.rights_on(Resource.PROCESS, process)
+    is_controller = broker.is_registered and broker.broker_id == cluster_state().controller_id
+    return HeaderFacts(
+        name=f"Broker {broker.broker_id}",
+        key=str(broker.broker_id),
+        note="controller" if is_controller else "",
+        word=broker.word,
+        tone=broker.tone,
+        figures=(
+            KeyFigure("Bytes in / s", byte_size(broker.bytes_per_second), "byte-rate", "Of the partitions it leads"),
+            KeyFigure(
+                "Out of sync",
+                grouped(broker.out_of_sync_count),
+                "out",
+                "Partitions of which its replica is not in sync",
+                "warning" if broker.out_of_sync_count else "",
+                f"{address}?role=out" if broker.out_of_sync_count else "",
+            ),
+            KeyFigure("Size", size(broker.size_bytes), "size", "On disk, all its replicas together"),
+        ),
+        main=HeaderLink(_RESTART, reverse("process-restart", args=[process])) if may_restart else _MOVE_AWAY,
+    )

@@ -1,0 +1,25 @@
+"""What the header of a stream job's pages tells of it."""
+
+from console.ecosystem.streams.presenters import ShownStream
+from console.kit.access.reach import Reach
+from console.kit.common.figures import grouped, rate
+from console.kit.features.headers import HeaderFacts, KeyFigure
+from console.processes.header import without_what_cannot_be
+
+
+def facts(stream: ShownStream, _reach: Reach) -> HeaderFacts:
+    """Return the facts of the stream job, the figures as its driver tells them."""
+    return HeaderFacts(
+        name=stream.name,
+        note=stream.job,
+        word=stream.process.state,
+        tone=stream.shown.tone,
+        figures=(
+            KeyFigure("Arrives / s", rate(stream.arrived), "arrived", "Records in the topics that it reads"),
+            KeyFigure("Processed / s", rate(stream.processed), "processed", "Rows"),
+            KeyFigure("Lag", grouped(stream.lag), "lag", "Records not read"),
+        ),
+        process_kind=stream.process.kind,
+        main="Reset checkpoint…",
+        without=without_what_cannot_be(stream.shown),
+    )
