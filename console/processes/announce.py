@@ -2,7 +2,9 @@
 
 from django.utils import timezone
 
+from console.kit.access.reach import EVERYTHING
 from console.kit.access.read_only import why_read_only
+from console.kit.features.headers import facts_of
 from console.kit.live import groups
 from console.kit.live.push import push_partial, push_partials
 from console.processes.models import ManagedProcess
@@ -14,12 +16,14 @@ def push_process(process: ManagedProcess) -> None:
     shown = Shown(process, timezone.now())
     read_only = why_read_only()
     context = {"shown": shown, "read_only": read_only, "user": None}
+    figures = {"facts": facts_of("process", shown, EVERYTHING)}
     push_partials(
         [
             (groups.processes(can_operate), template, {**context, "can_operate": can_operate and not read_only})
             for can_operate in (True, False)
             for template in ("processes/row.html", "processes/state.html")
         ]
+        + [(groups.processes(can_operate), "components/object-figures.html", figures) for can_operate in (True, False)]
     )
 
 

@@ -250,6 +250,12 @@ def log_in(page, console: str) -> None:
     page.get_by_role("heading", name="Overview").wait_for()
 
 
+def from_menu(page, action: str) -> None:
+    """Take an action of the menu in the header of an object."""
+    page.locator("#object-menu summary").click()
+    page.locator("#object-menu").get_by_role("link", name=action, exact=True).click()
+
+
 def _is_looked_at() -> bool:
     return is_full() or bool(os.environ.get("SCREENSHOTS"))
 

@@ -8,7 +8,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import Page, expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import await_up, signed_in, start_product, stop_product, take_pictures
+from tests.browser.conftest import await_up, from_menu, signed_in, start_product, stop_product, take_pictures
 from tests.browser.test_processes import is_created
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(600)]
@@ -87,6 +87,10 @@ class Operator:
         self.page.get_by_role("link", name=name).first.click()
         return self
 
+    def takes_from_the_menu(self, action: str) -> "Operator":
+        from_menu(self.page, action)
+        return self
+
     def types_the_name(self, name: str) -> "Operator":
         self.page.get_by_label("Type the name to confirm").fill(name)
         return self
@@ -128,7 +132,7 @@ def a_healthy_cluster_says_so_and_what_a_group_has_not_read(operator):
 
 
 def a_killed_broker_stays_stopped_and_is_missed_until_it_is_started(operator):
-    operator.goes_to("/processes/broker-3/").follows("Kill…")
+    operator.goes_to("/processes/broker-3/").takes_from_the_menu("Kill…")
     operator.sees("Nothing is handed over, flushed or closed", "It is ended at once (SIGKILL).", "kill -9")
     operator.types_the_name("broker-3").presses("Kill broker-3")
     operator.sees("stopped", "killed, as asked")
@@ -187,9 +191,9 @@ def a_reset_says_what_is_read_twice_and_the_way_back(operator):
     operator.chooses("Put offsets to", "earliest").presses("Show the plan")
     operator.sees("120 records will be read a second time.", "kafka-consumer-groups.sh")
     operator.presses("Reset 3 offsets").sees(f"Offsets of {GROUP} were reset.")
-    expect(operator.page.locator("#group-summary [data-cell=lag]")).to_have_text("300")
+    expect(operator.page.locator("#object-figures [data-cell=lag]")).to_have_text("300")
     operator.follows("Plan the undo").presses("Reset 3 offsets")
-    expect(operator.page.locator("#group-summary [data-cell=lag]")).to_have_text("180")
+    expect(operator.page.locator("#object-figures [data-cell=lag]")).to_have_text("180")
 
 
 def a_broker_is_drained_before_it_goes(operator, admin):
@@ -197,7 +201,7 @@ def a_broker_is_drained_before_it_goes(operator, admin):
     operator.sees("it is registered in ZooKeeper")
     held = NewTopic("afternoon.leaving", 2, replica_assignment=[[4, 1], [2, 4]])
     await_true(lambda: is_created(admin, held), "the controller knows broker 4")
-    operator.goes_to("/processes/broker-4/").sees("healthy").follows("Remove…")
+    operator.goes_to("/processes/broker-4/").sees("healthy").takes_from_the_menu("Remove process…")
     operator.sees("It holds 2 replicas (afternoon.leaving-0, afternoon.leaving-1).").follows("Drain and remove…")
     operator.sees("When it holds nothing any more broker-4 is stopped in order")
     operator.types_the_name("broker-4").presses("Drain and remove")

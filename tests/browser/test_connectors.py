@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, screenshot, session_of
+from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, from_menu, screenshot, session_of
 from tests.browser.small_cluster import ID_VARIABLE
 from tests.browser.web_process import collecting, web_process
 from tests.console.ecosystem.connectors.one_worker import running_worker
@@ -49,13 +49,12 @@ def opened(page, address: str) -> None:
 def shows(page, what: str) -> None:
     def is_shown() -> bool:
         page.reload()
-        return what in page.locator("#connector-summary").inner_text()
+        return what in page.locator("#object-figures").inner_text()
 
     await_true(is_shown, f"the page shows {what}", 60)
 
 
-def carried_out(page, link: str, button: str) -> None:
-    page.get_by_role("link", name=link, exact=True).first.click()
+def confirmed(page, button: str) -> None:
     expect(page.locator("#plan")).to_be_visible()
     page.locator("#plan").get_by_role("button", name=button, exact=True).click()
     page.get_by_role("heading", name="Configuration").wait_for()
@@ -84,11 +83,12 @@ def test_a_file_source_from_its_form_to_its_deletion(pages, console, tmp_path):
     expect(onlooker.locator("tbody").first).to_contain_text("lines")
 
     expect(page.locator("#connector-details")).to_contain_text("position")
-    shows(page, "1 of 1 running")
+    shows(page, "1 of 1")
     looked_at(page, "connector")
-    carried_out(page, "Pause…", "Pause")
+    from_menu(page, "Pause…")
+    confirmed(page, "Pause")
     shows(page, "paused")
-    page.get_by_role("link", name="Configure…").click()
+    from_menu(page, "Configure…")
     looked_at(page, "connector-configure")
     page.get_by_label("topic", exact=True).fill("elsewhere")
     page.get_by_role("button", name="Preview").click()
@@ -99,7 +99,7 @@ def test_a_file_source_from_its_form_to_its_deletion(pages, console, tmp_path):
     opened(page, f"{console}/connectors/lines/+do/resume/")
     page.get_by_role("button", name="Resume", exact=True).click()
     page.get_by_role("heading", name="Configuration").wait_for()
-    shows(page, "1 of 1 running")
+    shows(page, "1 of 1")
     opened(page, f"{console}/connectors/lines/+do/restart-all/")
     page.get_by_role("button", name="Restart all of it").click()
     page.get_by_role("heading", name="Configuration").wait_for()

@@ -112,11 +112,11 @@ def test_lag_moves_in_the_list_and_offsets_are_reset_by_plan_and_put_back(
 
     page.get_by_role("button", name="Reset 3 offsets").click()
     expect(page.get_by_text(f"Offsets of {night_batch} were reset.")).to_be_visible()
-    expect(page.locator("#group-summary [data-cell=lag]")).to_have_text("390")
+    expect(page.locator("#object-figures [data-cell=lag]")).to_have_text("390")
 
     page.get_by_role("link", name="Plan the undo").click()
     page.get_by_role("button", name="Reset 3 offsets").click()
-    expect(page.locator("#group-summary [data-cell=lag]")).to_have_text("330")
+    expect(page.locator("#object-figures [data-cell=lag]")).to_have_text("330")
 
 
 def test_a_group_with_members_says_why_it_is_not_reset(page, product, billing):

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import take_pictures
+from tests.browser.conftest import from_menu, take_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(280)]
 
@@ -76,7 +76,7 @@ def test_a_broker_is_added_by_plan_and_removed_again(page, product, chromium):
     paths = {"process-registered": "/processes/broker-4/", "kill": "/processes/broker-4/kill"}
     paths |= {"remove": "/processes/broker-4/remove", "remove-refused": "/processes/broker-1/remove"}
     take_pictures(chromium, product, "page", paths)
-    page.get_by_role("link", name="Remove…").click()
+    from_menu(page, "Remove process…")
     page.get_by_label("Type the name to confirm").fill("broker-4")
     page.get_by_role("button", name="Remove broker-4").click()
     expect(page.locator("#process-broker-4")).to_have_count(0)
@@ -104,7 +104,7 @@ def test_a_broker_that_holds_replicas_is_drained_before_it_goes(page, product, c
     on_the_fourth = NewTopic("journey.leaving", 2, replica_assignment=[[4, 1], [2, 4]])
     await_true(lambda: is_created(admin, on_the_fourth), "the controller knows broker 4 and makes the topic")
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")
-    page.get_by_role("link", name="Remove…").click()
+    from_menu(page, "Remove process…")
     expect(page.locator("#plan")).to_contain_text("It holds 2 replicas (journey.leaving-0, journey.leaving-1).")
     expect(page.get_by_role("button", name="Remove broker-4", disabled=False)).to_have_count(0)
     page.get_by_role("link", name="Drain and remove…").click()

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import running_cluster
-from tests.browser.conftest import DEADLINE_MS, THEMES, WIDER, WIDTHS, screenshot, session_of
+from tests.browser.conftest import DEADLINE_MS, THEMES, WIDER, WIDTHS, from_menu, screenshot, session_of
 from tests.browser.small_cluster import ID_VARIABLE
 from tests.browser.web_process import collecting, web_process
 from tests.redis_server import running_redis
@@ -91,12 +91,12 @@ def test_the_journey_of_a_schema_and_of_a_record_by_it(page, console):
     expect(page.locator("tr.come", has_text="note")).to_be_visible()
     looked_at(page, "subject")
 
-    page.get_by_role("link", name="Compatibility…").click()
+    from_menu(page, "Compatibility…")
     page.get_by_label("Compatibility").select_option("FULL")
     page.get_by_role("button", name="Preview").click()
     looked_at(page, "settings")
     page.get_by_role("button", name="Change settings").click()
-    expect(page.locator(".summary")).to_contain_text("FULL")
+    expect(page.locator("#object-figures")).to_contain_text("FULL")
 
     page.goto(f"{console}/topics/orders/+records/")
     page.locator("#produce summary").click()

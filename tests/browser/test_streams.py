@@ -7,7 +7,7 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import running_product, screenshot, take_pictures
+from tests.browser.conftest import from_menu, running_product, screenshot, take_pictures
 from tests.browser.test_journey import next_offset, open_topic
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(900)]
@@ -86,7 +86,7 @@ def test_a_job_is_submitted_killed_recovers_and_is_stopped(page, product, chromi
     page.get_by_label("Type the name to confirm").fill(NAME)
     page.get_by_role("button", name="Reset the checkpoint").click()
     expect(page.locator(".banner.success")).to_contain_text("begins anew when it is started")
-    page.get_by_role("link", name="Remove…").click()
+    from_menu(page, "Remove stream job…")
     page.get_by_label("Type the name to confirm").fill(NAME)
     page.get_by_role("button", name=f"Remove {NAME}").click()
     expect(page.locator(f"#stream-{NAME}")).to_have_count(0)

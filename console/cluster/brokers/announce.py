@@ -7,7 +7,9 @@ from django.template.loader import render_to_string
 
 from console.cluster.brokers.feature import broker_group
 from console.cluster.brokers.queries import broker_facts
+from console.kit.access.reach import EVERYTHING
 from console.kit.common.clock import now_ms
+from console.kit.features.headers import figures_html
 from console.kit.live.audience import listened
 from console.kit.live.push import send_now
 from console.state.clusters.models import Broker
@@ -42,8 +44,9 @@ class BrokerAnnouncer:
 
     def _of(self, broker: Broker) -> list[tuple[str, str]]:
         facts, messages = broker_facts(broker), []
-        for name in PARTIALS:
-            html = render_to_string(f"brokers/partials/{name}.html", facts)
+        rendered = {name: render_to_string(f"brokers/partials/{name}.html", facts) for name in PARTIALS}
+        rendered["figures"] = figures_html("broker", broker, EVERYTHING)
+        for name, html in rendered.items():
             if self._sent.get((broker.broker_id, name)) != html:
                 self._sent[broker.broker_id, name] = html
                 messages.append((broker_group(broker.broker_id), html))

@@ -5,6 +5,8 @@ from django.conf import settings
 from console.ecosystem.streams.feature import stream_group
 from console.ecosystem.streams.models import StreamProgress
 from console.ecosystem.streams.queries import shown_stream
+from console.kit.access.reach import EVERYTHING
+from console.kit.features.headers import facts_of
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.processes.models import ManagedProcess
@@ -38,3 +40,5 @@ def push_stream(process: ManagedProcess) -> None:
     stream = shown_stream(process)
     push_partial(groups.STREAMS, "streams/partials/row.html", {"stream": stream})
     push_partial(stream_group(process.name), "streams/partials/progress.html", {"stream": stream})
+    figures = {"facts": facts_of("stream", stream, EVERYTHING)}
+    push_partial(stream_group(process.name), "components/object-figures.html", figures)

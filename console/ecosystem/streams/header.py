@@ -4,7 +4,9 @@ from console.ecosystem.streams.presenters import ShownStream
 from console.kit.access.reach import Reach
 from console.kit.common.figures import grouped, rate
 from console.kit.features.headers import HeaderFacts, KeyFigure
-from console.processes.header import without_what_cannot_be
+
+#: A stream job is removed with its checkpoint.
+_OF_PROCESSES = frozenset({"Remove process…"})
 
 
 def facts(stream: ShownStream, _reach: Reach) -> HeaderFacts:
@@ -21,5 +23,6 @@ def facts(stream: ShownStream, _reach: Reach) -> HeaderFacts:
         ),
         process_kind=stream.process.kind,
         main="Reset checkpoint…",
-        without=without_what_cannot_be(stream.shown),
+        without=_OF_PROCESSES,
+        live_id=f"figures-stream-{stream.name}",
     )

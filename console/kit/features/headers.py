@@ -55,8 +55,8 @@ class HeaderFacts:
 
     `word` is its state, in the `tone` of a badge, which `meaning` explains; empty where the object has none. `rights`
     are the person's on the object, None for those on what the page asked for. `main` is the title of the main action,
-    or a link of its own; actions of titles in `without` are not offered. `row` is the id of a row that pushes the
-    figures.
+    or a link of its own; actions of titles in `without` are not offered. State and figures have the element id
+    `live_id`, by which they are pushed; `row` is the id of a row with which they come.
     """
 
     name: str
@@ -70,6 +70,7 @@ class HeaderFacts:
     main: str | HeaderLink = ""
     without: frozenset[str] = frozenset()
     process_kind: str = ""
+    live_id: str = "object-figures"
     row: str = ""
 
 
