@@ -35,8 +35,10 @@ def main_charts(context: Mapping[str, Any], kind: str, name: object) -> dict[str
 @register.inclusion_tag("charts/partials/main.html", takes_context=True)
 def charts_of(context: Mapping[str, Any], panels: Sequence[Panel]) -> dict[str, object]:
     """Draw `panels` in the same way."""
-    query, at_ms = ChartQuery.parse(context["request"].GET), now_ms()
-    return {"charts": draw(panels, (), query, at_ms)}
+    at_ms = now_ms()
+    request = context["request"]
+    query = ChartQuery.parse(request.GET, at_ms)
+    return {"charts": draw(panels, (), query, at_ms), "query": query, "request": request}
 
 
 @register.inclusion_tag("charts/partials/sparks.html")
