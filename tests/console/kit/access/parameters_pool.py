@@ -28,6 +28,7 @@ EXAMPLES: dict[str, dict[str, str | list[str]]] = {
     "delete-records": {"name": "orders", "to": "end", "partitions": "0"},
     "change-broker": {"broker_id": "1", "setting": "log.cleaner.backoff.ms", "value": "16000"},
     "reset-group": {"group": "readers", "to": "earliest", "topic": "orders"},
+    "delete-groups": {"group": ["readers"]},
     "forget-offsets": {"group": "readers", "topic": "orders"},
     "apply-declaration": {"text": "topics: {fresh: {partitions: 1, replication_factor: 1}}", "file": "a.yaml"},
     "move-partitions": {"topic": "orders", "partition": "0", "replicas-0": "2"},
