@@ -20,7 +20,9 @@ def facts(broker: Broker, reach: Reach) -> HeaderFacts:
     process, address = f"broker-{broker.broker_id}", reverse("broker-partitions", args=[broker.broker_id])
     is_run_here = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, name=process).exists()
     may_restart = is_run_here and Right.OPERATE in reach.rights_on(Resource.PROCESS, process)
-    is_controller = broker.is_registered and broker.broker_id == cluster_state().controller_id
+    cluster = cluster_state()
+    is_controller = broker.is_registered and broker.broker_id == cluster.controller_id and not cluster.brokers_outage
+    out_of_sync = None if cluster.outage else broker.out_of_sync_count
     return HeaderFacts(
         name=f"Broker {broker.broker_id}",
         key=str(broker.broker_id),
@@ -31,11 +33,11 @@ def facts(broker: Broker, reach: Reach) -> HeaderFacts:
             KeyFigure("Bytes in / s", byte_size(broker.bytes_per_second), "byte-rate", "Of the partitions it leads"),
             KeyFigure(
                 "Out of sync",
-                grouped(broker.out_of_sync_count),
+                grouped(out_of_sync),
                 "out",
                 "Partitions of which its replica is not in sync",
-                "warning" if broker.out_of_sync_count else "",
-                f"{address}?role=out" if broker.out_of_sync_count else "",
+                "warning" if out_of_sync else "",
+                f"{address}?role=out" if out_of_sync else "",
             ),
             KeyFigure("Size", size(broker.size_bytes), "size", "On disk, all its replicas together"),
         ),

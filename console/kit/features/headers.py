@@ -74,6 +74,11 @@ class HeaderFacts:
     row: str = ""
 
 
+def unread(facts: HeaderFacts, why: str) -> HeaderFacts:
+    """Return `facts` of an object whose cluster cannot be read, which `why` says: its state is unknown."""
+    return replace(facts, word="unknown", tone="plain", meaning=why)
+
+
 @dataclass(frozen=True, slots=True)
 class ShownTab:
     """A tab; with `why_not`, one that the person may not open."""

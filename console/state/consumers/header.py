@@ -3,7 +3,8 @@
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
 from console.kit.common.figures import duration, grouped
-from console.kit.features.headers import HeaderFacts, HeaderLink, KeyFigure
+from console.kit.features.headers import HeaderFacts, HeaderLink, KeyFigure, unread
+from console.state.clusters.queries import cluster_state
 from console.state.consumers.access import reads_beyond
 from console.state.consumers.models import ConsumerGroup
 from console.state.consumers.rows import details_of
@@ -15,7 +16,7 @@ def facts(group: ConsumerGroup, reach: Reach) -> HeaderFacts:
     """Return the facts of `group`. A group that also reads hidden topics, or is not understood, is not changed."""
     verdict, rights = group.judgement, reach.rights_on(Resource.GROUP, group.name)
     is_understood, why_unknown = group.is_understood, details_of(group.details).unknown_because
-    return HeaderFacts(
+    seen = HeaderFacts(
         name=group.name,
         note="" if group.group_type == "classic" else group.group_type,
         word=verdict.value if is_understood else "unknown",
@@ -35,3 +36,5 @@ def facts(group: ConsumerGroup, reach: Reach) -> HeaderFacts:
         main=_RESET if is_understood else HeaderLink(_RESET, why_not=why_unknown),
         without=frozenset() if is_understood else frozenset({_DELETE}),
     )
+    outage = cluster_state().groups_outage
+    return unread(seen, outage.sentence) if outage else seen

@@ -90,5 +90,5 @@ def test_a_page_of_partitions_costs_the_same_queries_however_many(
     cluster.create_topic("wide", 60, 2)
     collect()
     client = client_of(viewer)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(25):
         client.get("/topics/wide/")

@@ -11,7 +11,7 @@ from console.kit.access.models import NameRule, ReadOnlyMode
 from console.kit.access.read_only import CONSOLE
 from console.kit.access.rights import reach_of
 from console.processes.models import ManagedProcess
-from console.state.clusters.models import Broker, Topic
+from console.state.clusters.models import Broker, ClusterState, Topic
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 
 PAGES = (
@@ -160,3 +160,12 @@ def test_tabs_that_a_person_may_not_open_say_why_or_are_left_out(client_of, view
     assert re.search(r'<span aria-disabled="true" title="[^"]+">Messages</span>', text)
     assert "+contents/" not in text
     assert "+contents/" in client_of(reader).get("/topics/orders/").content.decode()
+
+
+@pytest.mark.parametrize("address", ["/topics/orders/", "/consumers/readers/"])
+def test_the_state_is_unknown_while_the_cluster_cannot_be_read(address, header, viewer):
+    ClusterState.objects.update(brokers_error="No broker answered in time.")
+    shown = header(viewer, address)
+    assert re.search(
+        r'class="state-word plain"[^>]*title="[^"]*No broker answered in time[^"]*"[^>]*>unknown<', shown.text
+    )
