@@ -84,7 +84,7 @@ def member_lines(group: ConsumerGroup, *, verbose: bool) -> list[str]:
     """A column for instance ids only if a member has one; of groups of Kafka 4 with epochs and targets (KIP-848)."""
     has_instances = any(member.instance_id for member in group.members)
     if verbose and group.group_type != CLASSIC:
-        return _typed_member_lines(group)
+        return _typed_member_lines(group, has_instances)
     cells = [_member_cells(group.group_id, member, has_instances, verbose) for member in group.members]
     head = ("GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if has_instances else []), "HOST", "CLIENT-ID")
     widths = [_widest(cells, at) for at in range(len(head))]
@@ -93,24 +93,25 @@ def member_lines(group: ConsumerGroup, *, verbose: bool) -> list[str]:
     return _table((*head, "#PARTITIONS", "ASSIGNMENT" if verbose else ""), cells, (*widths, _WIDTH, 0))
 
 
-def _typed_member_lines(group: ConsumerGroup) -> list[str]:
+def _typed_member_lines(group: ConsumerGroup, has_instances: bool) -> list[str]:
     cells = [
         (
             group.group_id,
             member.member_id,
-            member.instance_id or MISSING,
+            *([member.instance_id or MISSING] if has_instances else []),
             member.host,
             member.client_id,
             str(len(member.assignment)),
             _text(member.epoch),
-            member.tasks or assignment_text(member.assignment),
+            member.tasks or _typed_assignment(member.assignment),
             _text(group.assignment_epoch),
-            member.target_tasks or assignment_text(member.target if member.target is not None else member.assignment),
+            member.target_tasks or _typed_assignment(member.assignment if member.target is None else member.target),
         )
         for member in group.members
     ]
     head = (
-        *("GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS"),
+        *("GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if has_instances else [])),
+        *("HOST", "CLIENT-ID", "#PARTITIONS"),
         *("CURRENT-EPOCH", "CURRENT-ASSIGNMENT", "TARGET-EPOCH", "TARGET-ASSIGNMENT"),
     )
     widths = [max(_widest(cells, at), len(name)) for at, name in enumerate(head)]
@@ -131,10 +132,19 @@ def _member_cells(group_id: str, member: GroupMember, has_instances: bool, verbo
 
 def assignment_text(partitions: Iterable[TopicPartition]) -> str:
     """`t(0,1), u(2)`."""
+    return ", ".join(f"{topic}({numbers})" for topic, numbers in _by_topic(partitions).items()) or MISSING
+
+
+def _typed_assignment(partitions: Iterable[TopicPartition]) -> str:
+    """`t:0,1;u:2`, as Kafka 4 prints an assignment beside its target."""
+    return ";".join(f"{topic}:{numbers}" for topic, numbers in _by_topic(partitions).items()) or MISSING
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, str]:
     by_topic: dict[str, list[int]] = {}
     for topic, partition in sorted(partitions):
         by_topic.setdefault(topic, []).append(partition)
-    return ", ".join(f"{topic}({','.join(map(str, each))})" for topic, each in by_topic.items()) or MISSING
+    return {topic: ",".join(map(str, numbers)) for topic, numbers in by_topic.items()}
 
 
 def state_lines(group: ConsumerGroup, coordinator: CoordinatorAddress, *, verbose: bool = False) -> list[str]:
