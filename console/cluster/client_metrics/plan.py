@@ -39,6 +39,8 @@ def change_plan(
         lines=tuple(Line(key, own.get(key, ""), value or "") for key, value in changes.items()),
         read=_read(before),
         touches=(_PUSHES,),
+        losses=(),
+        safe_because="Clients go on writing and reading; only what they push of their metrics changes.",
         undo=f"delete {name}." if before is None else "set it back to the values of before.",
         command=configs_command(bootstrap_servers, options, added, deleted),
     )
@@ -54,6 +56,8 @@ def deletion_plan(before: ClientMetricsSubscription, bootstrap_servers: str) -> 
         lines=tuple(Line(key, value, "") for key, value in before.own.items()),
         read=_read(before),
         touches=("Clients that push only for this subscription stop within its interval.",),
+        losses=("The metrics that clients push for this subscription alone do not come any more.",),
+        safe_because="",
         undo="create it again with these values.",
         command=configs_command(bootstrap_servers, options, {}, list(before.own)),
     )
