@@ -35,6 +35,7 @@ def deletion_of_groups(groups: Sequence[GroupView], bootstrap_servers: str) -> D
         object_name=counted(len(groups)),
         lines=tuple(Line(group.group_id, _words(group), None) for group in sorted(groups, key=lambda it: it.group_id)),
         read=tuple(f"{name}: {text}" for name, alone in plans.items() for text in alone.read),
+        safe_because="",
         losses=tuple(dict.fromkeys(loss for alone in plans.values() for loss in alone.losses)),
         undo="the offsets of each group are kept, and can be put back from its reset page; its name then exists again.",
         command="\n".join(alone.command for alone in plans.values()),

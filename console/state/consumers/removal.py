@@ -64,6 +64,7 @@ def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: s
         object_name=group.group_id,
         lines=_lines(reset),
         read=tuple(f"{move.name} {move.old}" for move in reset.moves),
+        safe_because="",
         losses=(_SHARE_LOSS if is_share else _LOSS,),
         undo=_SHARE_UNDO if is_share else _UNDO,
         command=groups_command(bootstrap_servers, group, {"delete-offsets": True, "topic": [topic]}),
