@@ -16,7 +16,7 @@ def push_process(process: ManagedProcess) -> None:
     shown = Shown(process, timezone.now())
     read_only = why_read_only()
     context = {"shown": shown, "read_only": read_only, "user": None}
-    figures = {"facts": facts_of("process", shown, EVERYTHING)}
+    figures: dict[str, object] = {"facts": facts_of("process", shown, EVERYTHING)}
     push_partials(
         [
             (groups.processes(can_operate), template, {**context, "can_operate": can_operate and not read_only})

@@ -44,7 +44,7 @@ class BrokerAnnouncer:
 
     def _of(self, broker: Broker) -> list[tuple[str, str]]:
         facts, messages = broker_facts(broker), []
-        rendered = {name: render_to_string(f"brokers/partials/{name}.html", facts) for name in PARTIALS}
+        rendered: dict[str, str] = {name: render_to_string(f"brokers/partials/{name}.html", facts) for name in PARTIALS}
         rendered["figures"] = figures_html("broker", broker, EVERYTHING)
         for name, html in rendered.items():
             if self._sent.get((broker.broker_id, name)) != html:

@@ -40,5 +40,5 @@ def push_stream(process: ManagedProcess) -> None:
     stream = shown_stream(process)
     push_partial(groups.STREAMS, "streams/partials/row.html", {"stream": stream})
     push_partial(stream_group(process.name), "streams/partials/progress.html", {"stream": stream})
-    figures = {"facts": facts_of("stream", stream, EVERYTHING)}
+    figures: dict[str, object] = {"facts": facts_of("stream", stream, EVERYTHING)}
     push_partial(stream_group(process.name), "components/object-figures.html", figures)
