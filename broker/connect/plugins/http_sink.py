@@ -160,15 +160,42 @@ class HttpSinkConnector(GroupSink):
 
     task_class = HttpSinkTask
     CONFIG = ConfigDef(
-        ConfigKey("http.api.url", importance=Importance.HIGH, documentation="Where to.", validator=_is_url),
-        ConfigKey("request.method", default="POST", documentation="How.", validator=_METHOD, recommender=_METHOD),
-        ConfigKey("http.authorization", ConfigType.PASSWORD, None, documentation="The Authorization header."),
         ConfigKey(
-            "batch.max.records", ConfigType.INT, 100, documentation="Of a request.", validator=between(1, 10_000)
+            "http.api.url",
+            importance=Importance.HIGH,
+            documentation="Address that gets the records.",
+            validator=_is_url,
         ),
         ConfigKey(
-            "request.timeout.ms", ConfigType.INT, 10_000, documentation="For each part.", validator=between(100, 60_000)
+            "request.method",
+            default="POST",
+            documentation="Method of requests.",
+            validator=_METHOD,
+            recommender=_METHOD,
         ),
-        ConfigKey("max.retries", ConfigType.INT, 10, documentation="Before the task fails.", validator=between(0)),
-        ConfigKey("retry.backoff.ms", ConfigType.INT, 300, documentation="First; then twice.", validator=between(1)),
+        ConfigKey("http.authorization", ConfigType.PASSWORD, None, documentation="The header Authorization."),
+        ConfigKey(
+            "batch.max.records",
+            ConfigType.INT,
+            100,
+            documentation="Records of one request.",
+            validator=between(1, 10_000),
+        ),
+        ConfigKey(
+            "request.timeout.ms",
+            ConfigType.INT,
+            10_000,
+            documentation="Time for connecting, for sending, for a response.",
+            validator=between(100, 60_000),
+        ),
+        ConfigKey(
+            "max.retries", ConfigType.INT, 10, documentation="Attempts before the task fails.", validator=between(0)
+        ),
+        ConfigKey(
+            "retry.backoff.ms",
+            ConfigType.INT,
+            300,
+            documentation="First pause; each is twice the one before.",
+            validator=between(1),
+        ),
     )

@@ -52,7 +52,7 @@ CONNECTION = ConfigDef(
         documentation="sqlite:///FILE or postgresql://HOST:PORT/DATABASE.",
         validator=_is_url,
     ),
-    ConfigKey("connection.user", default=None, documentation="Who the database is told we are."),
+    ConfigKey("connection.user", default=None, documentation="User of the database."),
     ConfigKey("connection.password", ConfigType.PASSWORD, None, documentation="The user's password."),
 )
 

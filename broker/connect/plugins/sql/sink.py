@@ -246,16 +246,26 @@ class SqlSinkConnector(GroupSink):
 
     task_class = SqlSinkTask
     CONFIG = CONNECTION + ConfigDef(
-        ConfigKey("insert.mode", default="insert", documentation="Of rows.", validator=_INSERT, recommender=_INSERT),
-        ConfigKey("pk.mode", default="none", documentation="Where keys come from.", validator=_PK, recommender=_PK),
+        ConfigKey(
+            "insert.mode", default="insert", documentation="SQL of a record.", validator=_INSERT, recommender=_INSERT
+        ),
+        ConfigKey("pk.mode", default="none", documentation="Source of the key.", validator=_PK, recommender=_PK),
         ConfigKey("pk.fields", ConfigType.LIST, [], documentation="Names of the columns of the key."),
         ConfigKey("delete.enabled", ConfigType.BOOLEAN, False, documentation="Tombstones delete (record_key)."),
         ConfigKey("auto.create", ConfigType.BOOLEAN, False, documentation="Make tables that are missing."),
         ConfigKey("auto.evolve", ConfigType.BOOLEAN, False, documentation="Add columns that are missing."),
         ConfigKey("table.name.format", default="${topic}", documentation="The table; ${topic} is the topic."),
         ConfigKey("batch.size", ConfigType.INT, 3000, Importance.MEDIUM, "Rows of a statement.", between(1, 100_000)),
-        ConfigKey("max.retries", ConfigType.INT, 10, documentation="While the database is away.", validator=between(0)),
-        ConfigKey("retry.backoff.ms", ConfigType.INT, 3000, documentation="Between them.", validator=between(0)),
+        ConfigKey(
+            "max.retries",
+            ConfigType.INT,
+            10,
+            documentation="Attempts while the database is away.",
+            validator=between(0),
+        ),
+        ConfigKey(
+            "retry.backoff.ms", ConfigType.INT, 3000, documentation="Pause between two attempts.", validator=between(0)
+        ),
     )
 
     def contradictions(self, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

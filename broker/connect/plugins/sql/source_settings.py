@@ -14,7 +14,7 @@ CONFIG = CONNECTION + ConfigDef(
     ConfigKey(
         "mode",
         importance=Importance.HIGH,
-        documentation="How new rows are told.",
+        documentation="How new rows are recognised; bulk reads all rows each time.",
         validator=_MODE,
         recommender=_MODE,
     ),
