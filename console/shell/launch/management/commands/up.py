@@ -3,6 +3,7 @@
 import logging
 import os
 from argparse import SUPPRESS
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from broker import __version__
 from broker.common.extras import missing_part
 from console.kit.common.data_directories import make_data_directories
+from console.kit.common.variables import complaints
 from console.processes.setup import Setup, SetupError, read_setup
 from console.shell.launch.first_user import Credentials
 from console.shell.launch.interrupts import Interrupted, Interrupts
@@ -57,6 +59,7 @@ class Command(BaseCommand):
 
     def _run(self, stack: Stack) -> None:
         stack.progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
+        note_unread_variables(stack.progress, os.environ)
         try:
             tell(stack.progress, stack.setup, stack.open())
             stack.stay()
@@ -102,6 +105,12 @@ def without_uninstalled(setup: Setup, missing: str | None) -> Setup:
     if setup.broker_count or setup.has_mirror:
         raise SetupError(f"BARNABAS_ZOOKEEPER names no ZooKeeper of your own. {missing}")
     return replace(setup, zookeeper_port=None)
+
+
+def note_unread_variables(progress: Progress, environment: Mapping[str, str]) -> None:
+    """Print a warning for each variable that the user set in vain."""
+    for complaint in complaints(environment):
+        progress.note(f"! {complaint}")
 
 
 def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:
