@@ -6,7 +6,7 @@
 #   make up AUDIT=1                       count what is appended and committed, for the page Completeness
 #   make up MIRROR=1                      a second small cluster, and a mirror there and back
 #
-# Everything else is set by environment variables named BARNABAS_…; README.md lists them.
+# Everything else is set by environment variables named BARNABAS_…; docs/reference/settings.md lists them.
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ FORKS = -p tests.forked --forks auto --durations=25 --durations-min=3
 PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test fetched up down wheel test gated test-long test-all checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again
+.PHONY: help setup setup-test fetched up down wheel test gated test-long test-all checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again docs
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -114,15 +114,22 @@ style: setup-test
 types: setup-test
 	$(VENV)/bin/python -m mypy
 
+docs: ## Build the documents to a site with a search, in site/
+	@$(call install,tests/documentation/requirements.lock)
+	@rm -rf site && $(VENV)/bin/python -m tests.documentation.site build/docs && $(VENV)/bin/zensical build --strict && \
+	  echo "open site/index.html, or serve it: python -m http.server --directory site --bind 127.0.0.1 8000"
+
 clean-data: ## Delete data/ (asks first)
 	@printf 'Delete all topics, offsets and users in %s? Type yes: ' "$${BARNABAS_DATA:-data}"; read answer; \
 	  [ "$$answer" = yes ] || { echo "Nothing was deleted."; exit 1; }; \
 	  { [ ! -x $(VENV)/bin/python ] || $(VENV)/bin/python manage.py down; } && rm -rf -- "$${BARNABAS_DATA:-data}" && echo "Deleted."
 
-lock: ## Write both lock files and the table of their wheels anew from pyproject.toml
+lock: ## Write the lock files and the table of their wheels anew from pyproject.toml
 	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && $(PYTHON) -m venv "$$uv" && "$$uv/bin/pip" install --quiet uv packaging && \
 	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --all-extras pyproject.toml -o requirements.lock && \
 	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --all-extras --group test pyproject.toml \
 	    -c requirements.lock -o tests/requirements.lock && \
+	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:docs \
+	    -c tests/requirements.lock -o tests/documentation/requirements.lock && \
 	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --no-deps --format pylock.toml tests/requirements.lock \
 	    -o "$$uv/pylock.toml" && "$$uv/bin/python" -m tests.wheel_table "$$uv/pylock.toml"

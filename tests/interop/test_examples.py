@@ -81,9 +81,9 @@ def committed(cluster, group: str) -> int:
         consumer.close()
 
 
-def test_each_is_short_run_here_and_shown_in_the_readme():
-    readme = (ROOT / "README.md").read_text()
-    assert {name for name in NAMES if f"`{name}`" not in readme} == set()
+def test_each_is_short_run_here_and_shown_in_the_documents():
+    page = (ROOT / "docs/start/examples.md").read_text()
+    assert {name for name in NAMES if f"`{name}`" not in page} == set()
     lengths = {name: (ROOT / f"broker/examples/{name}.py").read_text().count("\n") for name in NAMES}
     assert {name: length for name, length in lengths.items() if length > LINES_MAX} == {}
     typed_here = set(re.findall(r'run\("(\w+)"', (ROOT / "tests/interop/test_examples.py").read_text()))

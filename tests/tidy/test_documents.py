@@ -9,7 +9,10 @@ import pytest
 from broker.controller import controller, effects, events
 from tests.tidy.sources import ROOT, product_files
 
-DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md")
+DOCUMENTS = (
+    *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md"),
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))),
+)
 _FILE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*[\w-]+\.(?:py|md|html|js|css|toml))\b")
 _FOLDER = re.compile(r"`((?:broker|console|tests|templates|static)/(?:[\w-]+/)*)`")
 #: Stand for a name of one's own.
@@ -81,7 +84,8 @@ def test_twenty_questions_are_answered_by_names_that_their_files_define():
 
 def controller_table() -> dict[str, tuple[str, str]]:
     """Event -> the flows and effects of its row."""
-    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", text_of("ARCHITECTURE.md"), re.MULTILINE)
+    page = text_of("docs/internals/controller.md")
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", page, re.MULTILINE)
     return {event: (flows, told) for event, flows, told in rows}
 
 
@@ -110,7 +114,8 @@ def test_the_table_of_listeners_is_the_code_s():
         if _is_subscription(node)
     }
     said, listed = set(), ""
-    for first, second in re.findall(r"^\|([^|]*)\|([^|]*)\|[^|]*\|$", text_of("ARCHITECTURE.md"), re.MULTILINE):
+    page = text_of("docs/internals/replication.md")
+    for first, second in re.findall(r"^\|([^|]*)\|([^|]*)\|[^|]*\|$", page, re.MULTILINE):
         listed = next((each for each in _LISTS if f"`{each}`" in first), listed if not first.strip() else "")
         said |= {(listed, file) for file in re.findall(r"`([\w/]+\.py)`", second) if listed}
     assert said == found
@@ -126,3 +131,22 @@ def _is_subscription(node: ast.AST) -> bool:
         and isinstance(node.func.value.value, ast.Name)
         and node.func.value.value.id == "replicas"
     )
+
+
+def test_every_message_of_troubleshooting_is_the_product_s():
+    """A line of code alone; what stands between two `…` is in one text of the product."""
+    messages = re.findall(r"^`(.+)`$", text_of("docs/operating/troubleshooting.md"), re.MULTILINE)
+    assert len(messages) > 10
+    texts = [re.sub(r'"\s*\n\s*f?"', "", (ROOT / path).read_text()) for path in product_files()]
+    parts = {part.strip() for message in messages for part in message.split("…") if len(part.strip()) > 3}
+    assert {part for part in parts if not any(part in text for text in texts)} == set()
+
+
+def test_troubleshooting_has_a_cause_and_a_remedy_for_each_symptom():
+    page = text_of("docs/operating/troubleshooting.md")
+    symptoms = page.split("\n### ")[1:]
+    assert len(symptoms) >= 20
+    incomplete = [
+        symptom.partition("\n")[0] for symptom in symptoms if not ("*Cause.*" in symptom and "*Remedy.*" in symptom)
+    ]
+    assert incomplete == []

@@ -76,7 +76,7 @@ def wheel(tmp_path_factory) -> Path:
     """Built without a network, from a copy: what setuptools leaves beside the sources would go into the next one."""
     copy, dist = tmp_path_factory.mktemp("copy") / "barnabas", tmp_path_factory.mktemp("dist")
     copy.mkdir()
-    for name in ("pyproject.toml", "README.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     for name in ("broker", "config", "console", "templates", "static"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))

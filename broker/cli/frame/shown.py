@@ -79,7 +79,7 @@ def markdown(commands: Iterable[Command]) -> str:
         "",
         "| command | does |",
         "| --- | --- |",
-        *(f"| [{each.name}](#{each.name}) | {each.summary} |" for each in commands),
+        *(f"| [{each.name}](#{each.name.lower()}) | {each.summary} |" for each in commands),
     ]
     for command in commands:
         lines += ["", f"## {command.name}", "", command.summary, "", f"    {usage_line(command)}"]
