@@ -40,11 +40,15 @@ _ENDS = (Request.STOP, Request.RESTART, Request.KILL)
 
 @dataclass(frozen=True, slots=True)
 class Consequence:
-    """`harms`: who is refused or cut off meanwhile; `course`: what goes on. `confirmed` is what an assent hangs on."""
+    """`harms`: who is refused or cut off meanwhile; `course`: what goes on. `confirmed` is what an assent hangs on.
+
+    `is_judged`: the guard looked at the partitions or at the quorum, so there are no harms but `harms`.
+    """
 
     course: tuple[str, ...]
     harms: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
+    is_judged: bool = False
 
     @property
     def is_harmful(self) -> bool:
@@ -64,12 +68,13 @@ def consequence_of(process: ManagedProcess, reach: Reach = EVERYTHING) -> Conseq
 
 def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
     if process.pid is None and process.waits_for_restart:
-        return Consequence(("It does not run now: nothing changes but that it is not started again.",))
+        return Consequence(("It does not run now: nothing changes but that it is not started again.",), is_judged=True)
     absence = absence_of(broker_id_of(process), world_now())
     return Consequence(
         tuple(course_sentences(absence, may_see(reach, Resource.GROUP))),
         tuple(harm_sentences(absence, may_see(reach, Resource.TOPIC))),
         absence.confirmed,
+        is_judged=True,
     )
 
 
@@ -84,7 +89,8 @@ def ensemble_now() -> Ensemble:
 def _of_zookeeper(port: int) -> Consequence:
     absence = absence_of_server(port, ensemble_now())
     told = server_course_sentence(absence)
-    return Consequence((told,) if told else (), tuple(server_harm_sentences(absence)), absence.confirmed)
+    harms = tuple(server_harm_sentences(absence))
+    return Consequence((told,) if told else (), harms, absence.confirmed, is_judged=bool(told) and absence.had_quorum)
 
 
 def meaning_of_removal(process: ManagedProcess, reach: Reach = EVERYTHING) -> tuple[str, ...]:

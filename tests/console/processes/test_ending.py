@@ -12,6 +12,9 @@ from console.kit.audit.models import AuditEvent
 from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes import tasks
+from console.processes.consequences import consequence_of
+from console.processes.ending import KILL, STOP, ending_plan
+from console.processes.kinds import KINDS
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired, Observed, Request
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic
@@ -270,3 +273,33 @@ def test_deleting_a_topic_names_what_does_not_run_now_too(pipeline, operator, cl
     page = client.get(reverse("topic-delete", args=["console.access"])).content.decode()
     assert "Stream job counts reads it; it is not running, and fails without its topic when it is." in page
     assert "Connector access writes it; it is not running" in page
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ManagedProcess.Kind.values if kind != "broker"])
+def test_only_an_end_that_the_guard_judged_is_called_safe(db, settings, kind):
+    process = ManagedProcess.objects.create(name=f"{kind}-9", kind=kind, host=settings.HOST_NAME, pid=1, state="healthy")
+    plan = ending_plan(STOP, process, consequence_of(process))
+    assert plan.touches[0] == KINDS[kind].STOP_MEANS
+    assert plan.safe_because == ""
+
+
+def test_the_end_of_a_broker_that_others_replace_is_safe_and_its_kill_is_not(brokers):
+    process = ManagedProcess.objects.get(name="broker-2")
+    assert ending_plan(STOP, process, consequence_of(process)).safe_because
+    assert ending_plan(KILL, process, consequence_of(process)).safe_because == ""
+    add_zoo()
+    assert ending_plan(STOP, process, consequence_of(process)).safe_because == ""
+
+
+@pytest.mark.parametrize(("errors", "is_safe"), [(0, True), (2, False)], ids=["quorum", "no quorum before"])
+def test_the_end_of_a_zookeeper_is_safe_only_while_the_others_are_a_quorum(db, settings, errors, is_safe):
+    modes = ["follower"] * (3 - errors) + [""] * errors
+    servers = [
+        {"address": f"127.0.0.1:{2181 + number}", "mode": mode, "error": "" if mode else "down"}
+        for number, mode in enumerate(modes)
+    ]
+    ClusterState.objects.create(name=DEFAULT_CLUSTER, zookeeper=servers, zookeeper_at_ms=now_ms())
+    process = ManagedProcess.objects.create(
+        name="zookeeper-3", kind="zookeeper", host=settings.HOST_NAME, pid=1, ports=[2183]
+    )
+    assert bool(ending_plan(STOP, process, consequence_of(process)).safe_because) is is_safe
