@@ -57,6 +57,20 @@ def test_what_stood_still_is_a_flat_line_to_its_end(record):
     assert {y for _, y in points(spark_lines("topic", ["orders"], "records", NOW)["orders"])} == {1}
 
 
+def test_a_value_of_days_ago_that_stood_still_is_drawn_at_its_height(record):
+    """At zero it would be drawn at the bottom."""
+    record(80, 0, value_of=lambda at_ms: 10.0)
+    line = points(spark_lines("topic", ["orders"], "records", NOW)["orders"])
+    assert len(line) == COLUMNS
+    assert {y for _, y in line} == {1}
+
+
+def test_what_has_been_unknown_for_days_has_no_line(record):
+    record(80, 75)
+    record(75, 0, value_of=lambda at_ms: None)
+    assert spark_lines("topic", ["orders"], "records", NOW) == {}
+
+
 def test_where_the_collector_did_not_look_the_line_is_broken(record):
     record(20, 12)
     record(4, 0)
