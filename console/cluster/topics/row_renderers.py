@@ -8,6 +8,7 @@ from console.kit.features.headers import figures_html
 from console.kit.live.rows import ChangedPartitions, Parts
 from console.state.clusters.access import topics_within
 from console.state.clusters.models import Partition
+from console.state.clusters.queries import cluster_state
 
 #: With more partitions than a page shows, the page of a topic fetches itself.
 PARTITIONS_MAX = 100
@@ -15,7 +16,8 @@ PARTITIONS_MAX = 100
 
 def topic_rows(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -> dict[int, Parts]:
     topics = with_groups(as_listed(topics_within(reach).filter(pk__in=keys)), reach)
-    return {topic.pk: (render_to_string("topics/partials/topic-row.html", {"topic": topic}),) for topic in topics}
+    template, cluster = "topics/partials/topic-row.html", cluster_state()
+    return {topic.pk: (render_to_string(template, {"topic": topic, "cluster": cluster}),) for topic in topics}
 
 
 def topic_heads(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -> dict[int, Parts]:
@@ -25,6 +27,7 @@ def topic_heads(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -
 
 def topic_pages(keys: list[int], reach: Reach, partitions: ChangedPartitions) -> dict[int, Parts]:
     pages: dict[int, Parts] = {}
+    cluster = cluster_state()
     for topic in topics_within(reach).filter(pk__in=keys):
         numbers = partitions.get(topic.pk)
         if numbers is None or len(numbers) > PARTITIONS_MAX:
@@ -33,6 +36,6 @@ def topic_pages(keys: list[int], reach: Reach, partitions: ChangedPartitions) ->
         changed = Partition.objects.filter(topic=topic, partition__in=numbers).select_related("topic")
         pages[topic.pk] = (
             render_to_string("topics/partials/topic-summary.html", {"topic": topic}),
-            render_to_string("topics/partials/partition-rows.html", {"partitions": changed}),
+            render_to_string("topics/partials/partition-rows.html", {"partitions": changed, "cluster": cluster}),
         )
     return pages

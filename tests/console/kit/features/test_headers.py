@@ -5,7 +5,7 @@ import re
 import pytest
 from django.conf import settings
 
-from console.cluster.topics.row_renderers import topic_heads
+from console.cluster.topics.row_renderers import topic_heads, topic_pages, topic_rows
 from console.ecosystem.connectors.models import Connector
 from console.kit.access.models import NameRule, ReadOnlyMode
 from console.kit.access.read_only import CONSOLE
@@ -13,6 +13,7 @@ from console.kit.access.rights import reach_of
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Broker, ClusterState, Topic
 from console.state.consumers.models import ConsumerGroup, GroupPartition
+from console.state.consumers.row_renderers import group_rows
 
 PAGES = (
     "/topics/orders/",
@@ -153,6 +154,19 @@ def test_the_figures_of_a_topic_are_pushed_to_all_its_tabs(client_of, viewer):
     (pushed,) = topic_heads([topic.pk], reach_of(viewer), {})[topic.pk]
     assert 'id="object-figures"' in pushed
     assert '<dd data-cell="lag">40</dd>' in pushed
+
+
+def test_rows_that_are_pushed_while_the_cluster_cannot_be_read_are_unknown_as_their_page_says(viewer):
+    topic, group = Topic.objects.get(name="orders"), ConsumerGroup.objects.get(name="readers")
+    reach, changed = reach_of(viewer), {topic.pk: [0, 1]}
+
+    def pushed() -> list[str]:
+        (_, partitions) = topic_pages([topic.pk], reach, changed)[topic.pk]
+        return [*topic_rows([topic.pk], reach, {})[topic.pk], partitions, *group_rows([group.pk], reach, {})[group.pk]]
+
+    assert [html.count(">unknown<") for html in pushed()] == [0, 0, 0]
+    ClusterState.objects.update(brokers_error="No broker answered in time.")
+    assert [html.count(">unknown<") for html in pushed()] == [1, 2, 1]
 
 
 def test_tabs_that_a_person_may_not_open_say_why_or_are_left_out(client_of, viewer, reader):
