@@ -9,7 +9,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.live.push import push_partial
 from console.signals.alerts import store
 from console.signals.alerts.conditions import OBJECTS_MAX, Condition, conditions
-from console.signals.alerts.evaluation import Event, State, Verdict, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, Event, State, Verdict, advance
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
@@ -17,6 +17,8 @@ from console.signals.alerts.messages import Told
 from console.signals.alerts.rules import Rule, Ruleset
 from console.signals.overview.health import Health
 from console.signals.overview.queries import health_within
+from console.state.clusters.outage import STALE_MS
+from console.state.clusters.queries import cluster_state
 from console.state.consumers.tiers import TierContext, TierLook
 
 Key = tuple[str, str]
@@ -28,10 +30,14 @@ class AlertWatch:
     def __init__(self, clock_ms: Callable[[], int], file: RulesFile | None = None):
         self._now_ms = clock_ms
         self._file = file or RulesFile()
+        self._begun_ms = self._looked_ms = clock_ms()
 
     def look(self) -> bool:
         """Whether anything is wrong, by these rules."""
         ruleset, now_ms = with_kept(self._file.read())[0], self._now_ms()
+        if now_ms - self._looked_ms > LOOKS_APART_MS:  # the host slept, or the process stood still
+            self._begun_ms = now_ms
+        self._looked_ms = now_ms
         before = store.open_alerts()
         if not ruleset.rules and not before:
             return False
@@ -77,7 +83,8 @@ class AlertWatch:
         found: dict[Key, Condition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)
-        for each in conditions(ruleset, readings(now_ms), health, dict.fromkeys(firing)):
+        is_starting = self._is_starting(now_ms)
+        for each in conditions(ruleset, readings(now_ms), health, dict.fromkeys(firing), is_starting=is_starting):
             key = (each.rule, each.object_name)
             if key not in before:
                 counts[each.rule] += bool(each.is_bad)
@@ -86,6 +93,12 @@ class AlertWatch:
             found[key] = each
         gone = {key for key in before.keys() - found.keys() if key[0] in ruleset.rules}
         return found | {key: _of_gone(key, ruleset.rules[key[0]], health) for key in gone}
+
+    def _is_starting(self, now_ms: int) -> bool:
+        """Whether the stored state is older than this start: until each tier was read once, for STALE_MS at most."""
+        state = cluster_state()
+        read_ms = min(state.brokers_at_ms, state.topics_at_ms, state.groups_at_ms)
+        return read_ms < self._begun_ms and now_ms - self._begun_ms < STALE_MS
 
 
 def _of_gone(key: Key, rule: Rule, health: Health) -> Condition:

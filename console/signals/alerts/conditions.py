@@ -45,9 +45,17 @@ class Condition:
 
 
 def conditions(
-    ruleset: Ruleset, readings: Iterable[Reading], health: Health, firing: Mapping[tuple[str, str], object]
+    ruleset: Ruleset,
+    readings: Iterable[Reading],
+    health: Health,
+    firing: Mapping[tuple[str, str], object],
+    *,
+    is_starting: bool = False,
 ) -> Iterator[Condition]:
-    """Of every rule and object that breaks it, or did: `firing` are those that do so far, by rule and object."""
+    """Of every rule and object that breaks it, or did: `firing` are those that do so far, by rule and object.
+
+    `is_starting`: the collector has not read the cluster since its start, so an unknown state breaks no rule yet.
+    """
     by_kind: dict[str, list[Rule]] = {}
     for rule in ruleset.rules.values():
         if rule.health is None:
@@ -59,7 +67,7 @@ def conditions(
                 yield _of_reading(rule, reading, name, was_bad=(rule.name, name) in firing)
     for rule in ruleset.rules.values():
         if rule.health is not None:
-            yield from _of_health(rule, rule.health, health)
+            yield from _of_health(rule, rule.health, health, is_starting=is_starting)
 
 
 def _of_reading(rule: Rule, reading: Reading, name: str, *, was_bad: bool) -> Condition:
@@ -72,12 +80,13 @@ def _of_reading(rule: Rule, reading: Reading, name: str, *, was_bad: bool) -> Co
     )
 
 
-def _of_health(rule: Rule, least: Level, health: Health) -> Iterator[Condition]:
+def _of_health(rule: Rule, least: Level, health: Health, *, is_starting: bool) -> Iterator[Condition]:
     """An unknown state breaks every rule: it may be the worst."""
     levels = list(Level)
     for reason in health.reasons:
         if reason.level is Level.UNKNOWN or levels.index(reason.level) >= levels.index(least):
-            yield Condition(rule.name, _name_of(reason), True, f"{reason.text} {reason.action.text}.", _HEALTH_LINK)
+            is_bad = None if is_starting and reason.level is Level.UNKNOWN else True
+            yield Condition(rule.name, _name_of(reason), is_bad, f"{reason.text} {reason.action.text}.", _HEALTH_LINK)
 
 
 def _name_of(reason: Reason) -> str:

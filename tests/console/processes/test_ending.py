@@ -277,7 +277,7 @@ def test_deleting_a_topic_names_what_does_not_run_now_too(pipeline, operator, cl
 
 @pytest.mark.parametrize("kind", [kind for kind in ManagedProcess.Kind.values if kind != "broker"])
 def test_only_an_end_that_the_guard_judged_is_called_safe(db, settings, kind):
-    process = ManagedProcess.objects.create(name=f"{kind}-9", kind=kind, host=settings.HOST_NAME, pid=1, state="healthy")
+    process = ManagedProcess.objects.create(name=f"{kind}-9", kind=kind, host=settings.HOST_NAME, pid=1)
     plan = ending_plan(STOP, process, consequence_of(process))
     assert plan.touches[0] == KINDS[kind].STOP_MEANS
     assert plan.safe_because == ""

@@ -2,11 +2,13 @@
 
 import pytest
 
+from console.kit.access.reach import EVERYTHING
 from console.kit.audit.models import AuditEvent
 from console.signals.alerts.collect import AlertWatch
 from console.signals.alerts.delivery import GIVEN_UP_AFTER_MS, Deliverer
 from console.signals.alerts.models import Alert, Delivery, RuleSilence
 from console.signals.alerts.sending import NotTakenError
+from console.signals.overview.queries import health_within
 
 MINUTE_MS = 60_000
 RULES = """
@@ -231,3 +233,35 @@ def test_a_cluster_that_does_not_answer_is_an_alert_and_ends_none(cluster, colle
     standing = dict(Alert.objects.filter(rule="health").values_list("object_name", "state"))
     assert standing.keys() == fired | {"brokers unreachable"}
     assert [event for _, event, _, _ in sent].count("resolved") == 0
+
+
+@pytest.mark.parametrize("is_asleep", [False, True], ids=["collector started again", "host slept"])
+def test_a_cluster_that_was_not_read_since_the_collector_started_is_no_alert_yet(
+    is_asleep, behind, rules, cluster, collect, collector, clock, monkeypatch
+):
+    monkeypatch.setattr("console.state.clusters.models.now_ms", clock.now_ms)
+    collect()
+    watch = AlertWatch(clock.now_ms)
+    clock.advance(120 * MINUTE_MS)
+    watch = watch if is_asleep else AlertWatch(clock.now_ms)
+    watch.look()
+    collector.beat()
+    watch.look()
+    assert health_within(EVERYTHING).is_unknown
+    assert not Alert.objects.filter(rule="health").exists()
+    collect()
+    watch.look()
+    assert not Alert.objects.filter(rule="health").exists()
+
+
+def test_a_cluster_that_is_not_read_within_a_minute_of_the_start_is_an_alert(
+    behind, rules, cluster, collect, collector, clock, monkeypatch
+):
+    monkeypatch.setattr("console.state.clusters.models.now_ms", clock.now_ms)
+    collect()
+    clock.advance(120 * MINUTE_MS)
+    watch = AlertWatch(clock.now_ms)
+    clock.advance(MINUTE_MS)
+    collector.beat()
+    watch.look()
+    assert [alert.object_name for alert in Alert.objects.filter(rule="health")] == ["brokers unreachable"]
