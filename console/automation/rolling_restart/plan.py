@@ -73,13 +73,14 @@ class RestartPlan:
             read=tuple(_read(self)),
             touches=tuple(_touches(self)),
             losses=tuple(_losses(self)),
-            safe_because="Each partition keeps enough replicas in sync while one broker is away.",
+            safe_because="" if self.gaps or self.doubt else _WHY_SAFE,
             undo=_UNDO,
             typed_name=OBJECT_NAME if self.gaps or self.doubt else "",
             obstacle=UNDER_WAY if is_under_way else _away_sentence(self.away),
         )
 
 
+_WHY_SAFE = "Each partition keeps enough replicas in sync while one broker is away."
 _UNDO = "it can be paused, and called off: brokers that have been restarted stay so, the others are left as they are."
 
 

@@ -10,6 +10,7 @@ from console.kit.plans.setting import configs_command
 CHANGE, DELETE = "change client metrics", "delete client metrics"
 #: Kafka's keys in the order of a form.
 KEYS = ("interval.ms", "metrics", "match")
+_WHY_SAFE = "Clients go on writing and reading; only what they push of their metrics changes."
 _PUSHES = (
     "Clients that match push these metrics to the brokers; each asks again for its subscription within its interval. "
     "Brokers without a client telemetry plugin drop what arrives."
@@ -40,7 +41,7 @@ def change_plan(
         read=_read(before),
         touches=(_PUSHES,),
         losses=(),
-        safe_because="Clients go on writing and reading; only what they push of their metrics changes.",
+        safe_because=_WHY_SAFE if before is None or changes.keys() <= {"interval.ms"} else "",
         undo=f"delete {name}." if before is None else "set it back to the values of before.",
         command=configs_command(bootstrap_servers, options, added, deleted),
     )

@@ -16,6 +16,7 @@ from console.state.consumers.reset import FREE_STATES, Move, Reset, reset_plan, 
 ACTION = "move consumer group"
 #: Of a group in another cluster: what is kept of it is no group's of this one.
 ELSEWHERE = "consumer group elsewhere"
+_READ_BEFORE = "The group has read in {ends.source_name} every record that it skips in {ends.target_name}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,8 @@ def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False, rea
         object_name=object_name,
         read=(*plan.read, ends.flow, found.there.state, *(f"{place} {at}" for place, at in _committed(found.there))),
         touches=(*plan.touches, *touches),
-        losses=(),  # what it passes by there it has read where it was
-        safe_because="" if left else "What it passes by there it has read where it was.",
+        losses=plan.losses if is_undo else (),
+        safe_because="" if left or is_undo else _READ_BEFORE.format(ends=ends),
         undo=f"the former offsets in {ends.target_name} are kept, and can be put back.",
         clusters=tuple(sorted(ends.target_clusters)),
         obstacle=read_only or stays or taken or plan.obstacle,

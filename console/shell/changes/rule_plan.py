@@ -26,7 +26,10 @@ def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], ot
         read=(json.dumps(dict(before), sort_keys=True),),
         touches=tuple(_touches(asks_person, others, is_removed=not after)),
         losses=(_UNGUARDED,) if not after else (),
-        safe_because="A change that the rule holds up is refused or waits; what is under way goes on.",
+        # Whether a changed rule is weaker than before is not judged.
+        safe_because=""
+        if before
+        else "A change that the rule holds up is refused or waits; what is under way goes on.",
         undo="make it again: the form for a new one offers it." if not after else "remove it, or change it back.",
         obstacle=obstacle,
     )

@@ -8,6 +8,7 @@ import pytest
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Run
 from broker.mirror.records import TOPIC, HistoryRecord, Position, PositionRecord, written
+from console.ecosystem.mirrors.group_move import Ends, back, move_plan
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.models import NameRule
 from console.kit.audit.models import AuditEvent
@@ -106,8 +107,17 @@ def test_what_was_committed_there_before_is_put_back(cluster, backup, operator, 
     cluster.groups.join("billing", "app-1", ("orders", 0))  # it went back by itself, and reads
     text, form = planned(client, undo)
     assert "This puts back the offsets in backup" in text
+    assert "The group has read in main" not in text
     client.post(ADDRESS, form)
     assert committed(backup) == {("orders", 0): 7}
+
+
+def test_former_offsets_that_take_a_place_away_state_it_as_a_loss_and_are_not_called_safe(cluster, backup):
+    backup.groups.commit("billing", "orders", 0, 7)
+    ends = Ends(THERE, cluster, backup, "backup", "main:9092", "backup:9092")
+    plan = move_plan(ends, "billing", back(ends, "billing", {("orders", 0): None}), is_undo=True)
+    assert "The group's place in 1 partition is forgotten" in plan.losses[0]
+    assert plan.safe_because == ""
 
 
 def test_a_group_that_still_reads_is_not_moved(cluster, backup, operator, client_of):

@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from console.automation.rolling_restart.plan import OFFLINE, Gap, Planned, RestartPlan
 from console.cluster.brokers.plan import setting_target
+from console.cluster.client_metrics.plan import change_plan as metrics_plan
 from console.cluster.placement.move import World, plan_moves
 from console.cluster.records.copying import Target, copy_plan
 from console.cluster.topics.enlargement import enlargement_plan
@@ -17,6 +19,7 @@ from console.ecosystem.connectors.plan import Change, configuration_plan, offset
 from console.kit.access.internal_names import BY_CONVENTION
 from console.kit.access.models import ApiToken
 from console.kit.gateway.brokers.interface import BrokerSetting
+from console.kit.gateway.client_metrics.interface import ClientMetricsSubscription
 from console.kit.gateway.groups.interface import GroupView
 from console.kit.gateway.records.interface import RecordView
 from console.kit.gateway.retention.interface import SettingView
@@ -103,6 +106,31 @@ def test_a_rule_that_goes_is_a_safeguard_that_goes():
     assert "made from then on by one person" in change_rule_plan("night", {"kind": "freeze"}, {}, 1).losses[0]
     assert change_rule_plan("night", {}, {"kind": "freeze"}, 1).losses == ()
     assert "is told" in alert_rule_plan("lag", {"measure": "group.lag"}, {}, []).losses[0]
+
+
+def test_only_a_new_rule_is_called_safe():
+    """A changed one may be weaker than before."""
+    freeze, lag = {"kind": "freeze", "actions": ["*"]}, {"measure": "group.lag", "above": 100}
+    assert change_rule_plan("night", {}, freeze, 1).safe_because
+    assert change_rule_plan("night", freeze, freeze | {"actions": ["delete topic"]}, 1).safe_because == ""
+    assert alert_rule_plan("lag", {}, lag, []).safe_because
+    assert alert_rule_plan("lag", lag, lag | {"above": 10_000}, []).safe_because == ""
+
+
+def test_a_subscription_that_pushes_fewer_metrics_is_not_called_safe():
+    own = {"interval.ms": "1000", "metrics": "a,b"}
+    before = ClientMetricsSubscription("slow", own)
+    assert metrics_plan("slow", own, None, SERVERS).safe_because
+    assert metrics_plan("slow", own | {"interval.ms": "2000"}, before, SERVERS).safe_because
+    assert metrics_plan("slow", own | {"metrics": "a"}, before, SERVERS).safe_because == ""
+
+
+def test_a_rolling_restart_is_called_safe_only_without_gaps_and_doubts():
+    brokers = (Planned("broker-1", 1, False, 5, ()),)
+    assert RestartPlan(brokers, (), "").as_plan().safe_because
+    assert RestartPlan(brokers, (), "It was seen long ago.").as_plan().safe_because == ""
+    gap = Planned("broker-1", 1, False, 5, (Gap("orders", 0, 1, OFFLINE),))
+    assert RestartPlan((gap,), (), "").as_plan().safe_because == ""
 
 
 class TestAccounts:
