@@ -13,8 +13,9 @@ _PRODUCE = "Produce a record…"
 
 
 def facts(topic: Topic, reach: Reach) -> HeaderFacts:
-    """Return the facts of `topic`; the lag is that of the groups in reach."""
-    with_groups([topic], reach)
+    """Return the facts of `topic`; the lag is that of the groups in reach, and is read where the topic has none."""
+    if "lag" not in vars(topic):
+        with_groups([topic], reach)
     rights = rights_on_topic(reach, topic)
     why_not = refusal_to_write(topic) or ("" if Right.RECORDS in rights else REFUSALS[Right.RECORDS])
     seen = HeaderFacts(

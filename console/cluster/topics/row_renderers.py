@@ -21,7 +21,7 @@ def topic_rows(keys: list[int], reach: Reach, _partitions: ChangedPartitions) ->
 
 
 def topic_heads(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -> dict[int, Parts]:
-    topics = topics_within(reach).filter(pk__in=keys)
+    topics = with_groups(topics_within(reach).filter(pk__in=keys), reach)
     return {topic.pk: (figures_html("topic", topic, reach),) for topic in topics}
 
 

@@ -4,6 +4,8 @@ import re
 
 import pytest
 from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from console.cluster.topics.row_renderers import topic_heads, topic_pages, topic_rows
 from console.ecosystem.connectors.models import Connector
@@ -154,6 +156,20 @@ def test_the_figures_of_a_topic_are_pushed_to_all_its_tabs(client_of, viewer):
     (pushed,) = topic_heads([topic.pk], reach_of(viewer), {})[topic.pk]
     assert 'id="object-figures"' in pushed
     assert '<dd data-cell="lag">40</dd>' in pushed
+
+
+def test_pushed_headers_of_many_topics_read_their_groups_at_once(cluster, collect, viewer):
+    for number in range(5):
+        cluster.create_topic(f"more-{number}", 1, 1)
+    collect()
+    reach, keys = reach_of(viewer), list(Topic.objects.values_list("pk", flat=True))
+
+    def statements(of_keys: list[int]) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert len(topic_heads(of_keys, reach, {})) == len(of_keys)
+        return len(captured)
+
+    assert statements(keys) == statements(keys[:1])
 
 
 def test_rows_that_are_pushed_while_the_cluster_cannot_be_read_are_unknown_as_their_page_says(viewer):
