@@ -2,12 +2,16 @@
 
 from django.template.defaultfilters import filesizeformat
 
-from console.kit.access.reach import Reach
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right
 from console.kit.features.headers import HeaderFacts, KeyFigure
+from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 
+_REMOVE = "Remove process…"
 
-def facts(shown: Shown, _reach: Reach) -> HeaderFacts:
+
+def facts(shown: Shown, reach: Reach) -> HeaderFacts:
     """Return the facts of the process; a figure that is not known is a dash."""
     process = shown.process
     cpu, memory = process.cpu_percent, process.memory_bytes
@@ -24,5 +28,16 @@ def facts(shown: Shown, _reach: Reach) -> HeaderFacts:
         ),
         process_kind=process.kind,
         main="Restart…",
+        without=frozenset() if _is_removable(process, reach) else frozenset({_REMOVE}),
         live_id=f"figures-process-{process.name}",
     )
+
+
+def _is_removable(process: ManagedProcess, reach: Reach) -> bool:
+    """Return whether the page of removal is open to people of that reach who operate the process.
+
+    A stream job is removed with its checkpoint, on a page of its own. A broker may hold a replica of any topic.
+    """
+    if process.kind == ManagedProcess.Kind.BROKER:
+        return not reach.is_limited(Resource.TOPIC, Right.VIEW)
+    return process.kind != ManagedProcess.Kind.STREAM

@@ -199,3 +199,12 @@ def test_the_state_is_unknown_while_the_cluster_cannot_be_read(address, header, 
     assert re.search(
         r'class="state-word plain"[^>]*title="[^"]*No broker answered in time[^"]*"[^>]*>unknown<', shown.text
     )
+
+
+def test_a_process_is_offered_to_be_removed_where_its_page_of_removal_opens(header, operator, client_of):
+    assert "Remove process…" in header(operator, "/processes/broker-1/").deletions
+    ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME)
+    assert "Remove process…" not in header(operator, "/processes/counts/").deletions
+    NameRule.objects.create(user=operator, resource="topic", pattern="secret", level="nothing")
+    assert client_of(operator).get("/processes/broker-1/remove").status_code == 403
+    assert header(operator, "/processes/broker-1/").deletions == []
