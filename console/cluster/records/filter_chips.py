@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from console.cluster.records.query import SEARCHED, SHOWN_AS, RecordQuery
+from console.cluster.records.query import DEFAULT_COLUMN, SEARCHED, SHOWN_AS, RecordQuery
 from console.kit.common.figures import grouped
 
 _TEXT_LENGTH_MAX = 40
@@ -37,7 +37,7 @@ def _set(query: RecordQuery) -> Iterator[tuple[str, tuple[str, ...]]]:
     if not query.committed_only:
         yield "read_uncommitted", ("uncommitted",)
     if query.columns:
-        yield f"{len(query.columns)} column{'s' * (len(query.columns) > 1)}", ("column",)
+        yield f"{len(query.columns)} column{'s' * (len(query.columns) > 1)}", ("column", DEFAULT_COLUMN)
 
 
 def _without(parameters: QueryDict, names: tuple[str, ...]) -> str:

@@ -12,7 +12,7 @@ from console.kit.common.time_range import ANY_TIME, RANGE_NAMES, TimeRange
 from console.kit.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset"}
-#: A link may say it, and a range that begins somewhere means it.
+#: A link may say it, and a range that begins somewhere means it where no place is named.
 FROM_TIME = "time"
 SHOWN_AS = {
     "auto": "auto",
@@ -38,11 +38,13 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "limit": tuple(map(str, LIMITS)),
     "uncommitted": ("on",),
     "continued": ("on",),
-    "columns": ("auto", "none"),
+    "columns": ("none",),
 }
 _NUMBERS = ("offset", "partition")
+#: A column that the page had by itself, as its form sends it: `columns=none` drops it.
+DEFAULT_COLUMN = "default_column"
 #: `format` is the file's; `topic` and `mode` are the websocket's.
-_OTHERS = ("search", "cursor", "column", "format", "topic", "mode")
+_OTHERS = ("search", "cursor", "column", DEFAULT_COLUMN, "format", "topic", "mode")
 SEARCH_LENGTH_MAX = 500
 _PROBLEM_LENGTH_MAX = 60
 #: A link to a page further on names one position for each partition.
@@ -58,7 +60,7 @@ class RecordQuery:
 
     place: str = "newest"
     offset: int = 0
-    #: With a beginning: records are read from there on, unless `place` names an offset.
+    #: No record outside it is read. With a beginning and no place named, records are read from there on.
     range: TimeRange = ANY_TIME
     #: None: every partition.
     partition: int | None = None
@@ -83,9 +85,10 @@ class RecordQuery:
         limit = _number(parameters.get("limit", ""), LIMITS[-1])
         cursor = read_cursor(parameters.get("cursor", ""))
         chosen = TimeRange.parse(parameters, now_ms() if at_ms is None else at_ms, LENGTHS)
-        place = _one_of(parameters.get("place", ""), {**PLACES, FROM_TIME: ""})
+        place = FROM_TIME if chosen.start is not None and parameters.get("place") not in PLACES else None
+        has_default_columns = parameters.get("columns") != "none"
         return cls(
-            place=place if chosen.start is None or place == "offset" else FROM_TIME,
+            place=place or _one_of(parameters.get("place", ""), {**PLACES, FROM_TIME: ""}),
             offset=_number(parameters.get("offset", ""), _OFFSET_MAX) or 0,
             range=chosen,
             partition=_number(parameters.get("partition", ""), PARTITIONS_PER_TOPIC_MAX),
@@ -96,8 +99,8 @@ class RecordQuery:
             searched=_one_of(parameters.get("searched", ""), SEARCHED),
             cursor=cursor,
             is_continued=bool(cursor) and parameters.get("continued") == "on",
-            has_default_columns=parameters.get("columns") != "none",
-            columns=parse_columns(parameters.getlist("column")[:_COLUMNS_LOOKED_AT_MAX]),
+            has_default_columns=has_default_columns,
+            columns=parse_columns(_column_texts(parameters, has_default_columns)[:_COLUMNS_LOOKED_AT_MAX]),
             problems=tuple(_problems(parameters)),
         )
 
@@ -129,6 +132,12 @@ def _problems(parameters: QueryDict) -> Iterator[str]:
             yield "The cursor is not one of this page, and is ignored."
         elif name not in (*_CHOICES, *_NUMBERS, *_OTHERS, *RANGE_NAMES):
             yield f"The parameter {name[:_PROBLEM_LENGTH_MAX]} is not known and is ignored."
+
+
+def _column_texts(parameters: QueryDict, has_default_columns: bool) -> list[str]:
+    """Return the columns that the address names, first those that the page had by itself unless they are refused."""
+    defaults = parameters.getlist(DEFAULT_COLUMN) if has_default_columns else []
+    return [*defaults, *parameters.getlist("column")]
 
 
 def _one_of(wanted: str, known: dict[str, str]) -> str:

@@ -28,7 +28,7 @@ from console.cluster.records.presenters import (
     titles,
     with_default_columns,
 )
-from console.cluster.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
+from console.cluster.records.query import DEFAULT_COLUMN, LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.cluster.records.reader_slots import SLOTS
 from console.cluster.records.reading import RecordPage, find_range, read_page
 from console.cluster.records.record_export import (
@@ -226,6 +226,7 @@ def _list_page(
         "records": shown,
         "hidden_parts": _hidden(request, topic),
         "picked": picked,
+        "default_columns": request.GET.getlist(DEFAULT_COLUMN) if query.columns else picked,
         "offered": [each for each in offered_columns(shown) if each not in picked],
         "error": error,
         "form": form,

@@ -89,6 +89,21 @@ def test_a_range_bounds_a_page_that_begins_at_an_offset(ask, cluster, clock):
     assert places(ask(f"?place=offset&offset=61&partition=0&from={moment}")) == [(0, 61)]
 
 
+def test_the_newest_within_a_range_come_first(ask, cluster, clock):
+    begins = datetime.fromtimestamp(clock.now_ms() / 1000 + 60, UTC).isoformat().replace("+", "%2B")
+    clock.advance(60_000)
+    cluster.append("orders", 0, 30)
+    newest = ask(f"?place=newest&from={begins}")
+    assert places(newest) == [(0, offset) for offset in range(89, 64, -1)]
+    assert '<option value="newest" selected>' in newest.content.decode()
+    older = ask(f"?place=newest&from={begins}&cursor={newest.context['page'].cursor}")
+    assert places(older) == [(0, offset) for offset in range(64, 59, -1)]
+    assert older.context["page"].cursor == ""
+    from_there_on = ask(f"?from={begins}")
+    assert places(from_there_on)[0] == (0, 60)
+    assert '<option value="oldest" selected>' in from_there_on.content.decode()
+
+
 def test_a_partition_that_does_not_exist_holds_nothing(ask):
     assert places(ask("?partition=77")) == []
 
@@ -288,8 +303,20 @@ def test_json_values_are_columns_unless_columns_are_picked_or_refused(orders_as_
 
 
 def test_a_search_that_is_begun_on_the_page_keeps_its_columns(orders_as_json):
-    text = orders_as_json("?place=oldest").content.decode()
-    assert '<input type="checkbox" name="column" value="value.status" checked>' in text
+    box = '<input type="checkbox" name="default_column" value="value.status" checked>'
+    assert box in orders_as_json("?place=oldest").content.decode()
+    begun = orders_as_json("?search=PAID&default_column=value.status")
+    assert begun.context["picked"] == ["value.status"]
+    assert not begun.context["query"].problems
+    assert box in begun.content.decode()
+
+
+def test_the_choice_of_no_default_columns_drops_those_that_the_form_sends_with_it(orders_as_json):
+    page = orders_as_json("?columns=none&default_column=value.order_id&default_column=value.status")
+    assert page.context["picked"] == []
+    assert orders_as_json("?columns=none&default_column=value.status&column=value.gift").context["picked"] == [
+        "value.gift"
+    ]
 
 
 def test_values_that_are_no_json_or_too_many_bytes_get_no_columns(ask, orders_as_json, monkeypatch):
