@@ -50,6 +50,13 @@ def test_without_a_reader_it_says_how_to_get_one(audit, viewer, client_of):
     assert "No reader tells" in page(client_of, viewer, ONE)
 
 
+def test_the_page_of_a_topic_follows_while_its_range_is_open(told, viewer, client_of):
+    version = 'id="completeness-version"'
+    assert version in page(client_of, viewer, ONE)
+    assert version in page(client_of, viewer, f"{ONE}?last=6h")
+    assert version not in page(client_of, viewer, f"{ONE}?to=2026-01-01T00:00Z")
+
+
 def test_the_worst_is_first_and_each_has_its_word(told, viewer, client_of):
     html = page(client_of, viewer, LIST)
     places = [html.index(f'title="consumed {name}"') for name in ("skips", "slow", "rereads", "whole")]
