@@ -45,7 +45,7 @@ FEATURE = Feature(
     ),
     tabs=(Tab("overview", "process", Right.VIEW, of="process", shown="Overview"),),
     headers=(ObjectHeader("process", ObjectKind.PROCESS, "console.processes.header.facts", "Processes", "processes"),),
-    pushed_pages=(PushedPage("processes", (groups.processes,)),),
+    pushed_pages=(PushedPage("processes", (groups.processes, groups.CHARTS)),),
     reads=(Read("processes", "processes", "Processes the console runs, and what is true of them", after="zookeeper"),),
     actions=(
         Action("stop-process", "process-stop", "Stop a process", path=("name",), after="restore-schema"),

@@ -89,6 +89,7 @@ class SettingsQuery:
 
 @require_safe
 def broker_settings(request: UserRequest, broker_id: int) -> HttpResponseBase:
+    """Draw the tab. An open page that fetches itself anew takes its header alone, for which no broker is asked."""
     broker = access_broker(request.user, broker_id, Right.VIEW)
     query = SettingsQuery.parse(request.GET)
     if wants_csv(request):
@@ -97,6 +98,8 @@ def broker_settings(request: UserRequest, broker_id: int) -> HttpResponseBase:
         except GatewayError as error:
             return _page(request, broker, query, error=str(error))
         return csv_response(request, f"broker-{broker_id}-settings", SETTING_TITLES, map(setting_cells, rows))
+    if "X-Refresh" in request.headers:
+        return render(request, "brokers/settings.html", {"broker": broker, "query": query})
     return _page(request, broker, query, status=422 if query.refusal else 200)
 
 

@@ -84,7 +84,7 @@ FEATURE = Feature(
     ),
     pushed_pages=(
         PushedPage("streams", (groups.STREAMS,)),
-        PushedPage("stream", (groups.processes,), of_name=group_of_stream),
+        PushedPage("stream", (groups.processes, groups.CHARTS), of_name=group_of_stream),
     ),
     reads=(
         Read("streams", "streams", "Stream jobs and their pace", after="processes"),

@@ -11,8 +11,10 @@ from console.cluster.topics.row_renderers import topic_heads, topic_pages, topic
 from console.ecosystem.connectors.models import Connector
 from console.kit.access.models import NameRule, ReadOnlyMode
 from console.kit.access.read_only import CONSOLE
-from console.kit.access.rights import reach_of
+from console.kit.access.rights import Right, reach_of
+from console.kit.live import groups
 from console.processes.models import ManagedProcess
+from console.shell.web.page_socket import groups_for
 from console.state.clusters.models import Broker, ClusterState, Topic
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 from console.state.consumers.row_renderers import group_rows
@@ -183,6 +185,29 @@ def test_rows_that_are_pushed_while_the_cluster_cannot_be_read_are_unknown_as_th
     assert [html.count(">unknown<") for html in pushed()] == [0, 0, 0]
     ClusterState.objects.update(brokers_error="No broker answered in time.")
     assert [html.count(">unknown<") for html in pushed()] == [1, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("address", "heard"),
+    [
+        ("/processes/broker-1/+charts/", {"processes.view", groups.CHARTS}),
+        ("/streams/counts/+charts/", {"stream.counts", "processes.view", groups.CHARTS}),
+        ("/brokers/1/settings/", {"broker.1"}),
+    ],
+)
+def test_a_tab_hears_of_the_state_in_its_header(address, heard, client_of, viewer):
+    ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME, spec={"job": "count"})
+    text = client_of(viewer).get(address).content.decode()
+    (live_page,) = re.findall(r'ws-connect="/ws/live/\?page=([^"]*)"', text)
+    assert set(groups_for(live_page, frozenset({Right.VIEW}))) >= heard
+
+
+def test_settings_of_a_broker_that_are_fetched_anew_ask_no_broker(client_of, viewer, cluster, monkeypatch):
+    client = client_of(viewer)
+    assert "num.io.threads" in client.get("/brokers/1/settings/").content.decode()
+    monkeypatch.setattr(cluster.brokers, "settings", None)
+    fresh = client.get("/brokers/1/settings/", headers={"X-Refresh": "1"})
+    assert 'id="object-figures"' in fresh.content.decode()
 
 
 def test_tabs_that_a_person_may_not_open_say_why_or_are_left_out(client_of, viewer, reader):
