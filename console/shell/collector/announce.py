@@ -115,14 +115,18 @@ class Announcer:
         return self._if_new(groups.CLUSTER_OVERVIEW, "zookeeper-servers", template, context)
 
     def _charts(self) -> list[tuple[str, str]]:
-        """Drawn when there is a new sample."""
+        """Drawn when there is a new sample. Pages with another range that goes on fetch their charts themselves."""
         newest_ms = newest_sample_ms()
         if newest_ms == self._charted_ms:
             return []
         self._charted_ms = newest_ms
-        drawn = [{"range": each, "charts": overview_charts(each)} for each in map(TimeRange, LENGTHS)]
-        template = "overview/partials/charts.html"
-        return [(groups.CLUSTER_OVERVIEW, render_to_string(template, each)) for each in drawn]
+        ranges = [TimeRange(last, lengths=LENGTHS) for last in LENGTHS]
+        drawn = [
+            render_to_string("overview/partials/charts.html", {"range": range_, "charts": overview_charts(range_)})
+            for range_ in ranges
+        ]
+        version = render_to_string("overview/partials/version.html", {"version": newest_ms})
+        return [(groups.CLUSTER_OVERVIEW, html) for html in (*drawn, version)]
 
     def _brokers(self) -> list[tuple[str, str]]:
         context = {"brokers": with_words(all_brokers()), "cluster": cluster_state()}

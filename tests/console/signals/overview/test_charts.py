@@ -97,6 +97,14 @@ def test_a_range_of_the_past_is_drawn_and_stays_as_it_is(cluster, look, clock, v
     assert 'id="charts-fixed"' in response.content.decode()
 
 
+def test_any_other_range_that_goes_on_is_fetched_anew_with_each_sample(cluster, look, viewer, client_of):
+    look()
+    for query, goes_on in (("?last=15m", True), ("?from=now-15m", True), ("?last=6h", False), ("?to=now-5m", False)):
+        text = client_of(viewer).get(f"/{query}").content.decode()
+        assert ('id="charts-open"' in text) is goes_on
+        assert ('data-refreshes="charts-open"' in text) is goes_on
+
+
 def test_the_samples_come_as_a_file(cluster, look, viewer, client_of):
     look()
     response = client_of(viewer).get("/", {"format": "csv"})
@@ -115,3 +123,4 @@ def test_a_new_sample_is_pushed_once_for_each_span(cluster, collect, clock, monk
     collect()
     assert sum('id="charts-1h"' in html for _, html in sent) == 2
     assert sum('id="charts-6h"' in html for _, html in sent) == 2
+    assert sum('data-refreshes="charts-open"' in html for _, html in sent) == 2
