@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from console.cluster.topics.actions import do_change_settings
 from console.cluster.topics.edits import Edit, address_of, checked, chosen_edits, read_edits
 from console.cluster.topics.settings_plan import RETENTION_KEYS, changeable, settings_plan
-from console.kit.access.rights import Right
+from console.kit.access.rights import Right, reach_of
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
 from console.kit.common.user_request import UserRequest
@@ -24,7 +24,7 @@ from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.setting import SettingsPlan
 from console.kit.plans.views import refusable
-from console.state.clusters.access import access_changing, access_topic
+from console.state.clusters.access import access_changing, access_topic, rights_on_topic
 from console.state.clusters.models import Topic
 
 TITLES = ("setting", "value", "source", "kafkas_default", "meaning")
@@ -75,7 +75,8 @@ def _page(
     context = {"topic": topic, "error": error, "retention_keys": RETENTION_KEYS, "undo": _undo(request)}
     try:
         found = cluster_gateway().topic_settings(topic.name)
-        edits = _checked(topic, found, edits)
+        if Right.OPERATE in rights_on_topic(reach_of(request.user), topic):
+            edits = _checked(topic, found, edits)
     except GatewayError as refusal:
         context["error"] = error or str(refusal)
     else:

@@ -134,6 +134,20 @@ def test_a_value_is_judged_by_the_cluster_and_not_by_our_table(change, cluster, 
     assert changed == {"compression.type": "zippy"}
 
 
+def test_the_cluster_is_asked_about_a_value_only_for_those_who_may_set_it(
+    cluster, viewer, operator, client_of, monkeypatch
+):
+    checks = []
+    monkeypatch.setattr(cluster, "check_topic_settings", lambda topic, changes: checks.append(changes))
+    asked = {"setting": "segment.ms", "value": "70000"}
+    shown = client_of(viewer).get(PAGE, asked).content.decode()
+    assert "70000" in shown
+    assert "Changing a topic needs the role operator." in shown
+    assert checks == []
+    client_of(operator).get(PAGE, asked)
+    assert checks == [{"segment.ms": "70000"}]
+
+
 def test_values_that_are_refused_only_together_are_refused_at_the_last(monkeypatch):
     def check(changes):
         if len(changes) > 1:
