@@ -79,8 +79,11 @@ def find_range(gateway: RecordSource, topic: str, partition_count: int, query: R
 
 
 def _offsets_at(gateway: RecordSource, topic: str, at_ms: int, spans: Mapping[int, OffsetSpan]) -> dict[int, int]:
-    """The first offset of that time or later, by partition; the end where there is none."""
-    found = gateway.offsets_at(topic, at_ms, spans)
+    """Return the first offset of that time or later, by partition; the end where there is none.
+
+    A time before 1970 is 1970: to a broker, -1 and other negative times are names of places in the log.
+    """
+    found = gateway.offsets_at(topic, max(0, at_ms), spans)
     return {each: _within(span, found.get(each, span.next)) for each, span in spans.items()}
 
 

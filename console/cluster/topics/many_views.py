@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Case, QuerySet, When
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -70,20 +69,17 @@ def many(request: UserRequest) -> HttpResponse:
 
 
 def _offered(request: UserRequest, reach: Reach, names: list[str]) -> dict[str, Any]:
-    """What can be ticked: as the list of topics is searched, but only what the person operates; `names` come first."""
+    """Return what can be ticked: `names`, whatever the search hides, then what it chooses of what the person operates."""
     query = TopicListQuery.parse(request.GET)
+    chosen = list(changeable_topics(reach).filter(name__in=names[:TOPICS_MAX]).order_by("name"))
     found = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
+    others = found.exclude(pk__in=[topic.pk for topic in chosen])
     return {
         "query": query,
-        "topics": _chosen_first(found, names)[:TOPICS_MAX],
-        "count": found.count(),
+        "topics": [*chosen, *others[: TOPICS_MAX - len(chosen)]],
+        "count": len(chosen) + others.count(),
         "most": TOPICS_MAX,
     }
-
-
-def _chosen_first(topics: QuerySet[Topic], names: list[str]) -> QuerySet[Topic]:
-    is_chosen = Case(When(name__in=names[:TOPICS_MAX], then=0), default=1)
-    return topics.order_by(is_chosen, *topics.query.order_by) if names else topics
 
 
 def _change(

@@ -17,7 +17,7 @@ _LENGTH = re.compile(r"([1-9][0-9]{0,4})([smhd])")
 _BEFORE_NOW = re.compile(r"now(?:-([1-9][0-9]{0,4}[smhd]))?")
 #: Today's name first; the others are in links that people keep.
 _LAST, _FROM, _TO = ("last", "span"), ("from", "since", "moment"), ("to", "until")
-#: A parameter of the activity page: what happened at a time is answered with this much before and after it.
+#: A parameter of the history alone: what happened at a time is answered with this much before and after it.
 _AROUND, _AROUND_EACH_WAY = "around", timedelta(minutes=10)
 RANGE_NAMES = (*_LAST, *_FROM, *_TO)
 #: Lengths offered beside each other, and their words.
@@ -41,13 +41,22 @@ class TimeRange:
 
     @classmethod
     def parse(
-        cls, parameters: QueryDict, now_ms: int, lengths: Mapping[str, str] = LIST_LENGTHS, default: str = ""
+        cls,
+        parameters: QueryDict,
+        now_ms: int,
+        lengths: Mapping[str, str] = LIST_LENGTHS,
+        default: str = "",
+        *,
+        reads_around: bool = False,
     ) -> "TimeRange":
-        """Read the range of an address. What is refused counts as not given; an absolute range wins over a length."""
+        """Read the range of an address. What is refused counts as not given; an absolute range wins over a length.
+
+        `reads_around`: whether the page reads `around`, too.
+        """
         problems: list[str] = []
         start = _read_time(parameters, _FROM, now_ms, problems)
         end = _read_time(parameters, _TO, now_ms, problems)
-        if around := _read_time(parameters, (_AROUND,), now_ms, problems):
+        if reads_around and (around := _read_time(parameters, (_AROUND,), now_ms, problems)):
             start, end = _around(around)
         if start is not None and end is not None and start >= end:
             problems.append("The range ends before it begins: write a from= that is earlier than to=.")

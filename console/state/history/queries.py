@@ -48,7 +48,7 @@ class HistoryQuery:
             kind=kind if kind in Kind.values or (kind == ACTION and sees_audit) else "",
             object_name=parameters.get("object", "").strip()[:249],
             person=parameters.get("person", "").strip()[:150] if sees_audit else "",
-            range=TimeRange.parse(parameters, now_ms()),
+            range=TimeRange.parse(parameters, now_ms(), reads_around=True),
             topic=topic,
         )
 

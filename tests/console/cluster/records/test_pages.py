@@ -104,6 +104,15 @@ def test_the_newest_within_a_range_come_first(ask, cluster, clock):
     assert '<option value="oldest" selected>' in from_there_on.content.decode()
 
 
+def test_a_time_before_1970_is_no_name_of_a_place_in_the_log(ask, cluster, monkeypatch):
+    times, offsets_at = [], cluster.offsets_at
+    monkeypatch.setattr(
+        cluster, "offsets_at", lambda topic, at_ms, of: times.append(at_ms) or offsets_at(topic, at_ms, of)
+    )
+    assert len(places(ask("?from=1969-12-31T23:59:59.999Z"))) == 25
+    assert times == [0]
+
+
 def test_a_partition_that_does_not_exist_holds_nothing(ask):
     assert places(ask("?partition=77")) == []
 

@@ -58,6 +58,12 @@ def test_those_that_were_chosen_are_deleted_by_one_confirmation_and_one_row_of_t
     assert event.before == dict.fromkeys(NAMES, "2 × 2")
 
 
+def test_topics_that_were_chosen_stay_though_the_search_hides_them(administrator, client_of):
+    shown = client_of(administrator).get(PAGE, {"topic": ["__own", "clicks-b"], "search": "orders"})
+    assert [topic.name for topic in shown.context["topics"]] == ["__own", "clicks-b", "orders"]
+    assert shown.context["count"] == 3
+
+
 @pytest.mark.parametrize("typed", ["", "delete", "delete 2 topics", "clicks-a"])
 def test_how_many_they_are_has_to_be_typed(typed, cluster, operator, client_of):
     response = confirmed(client_of(operator), {"topic": NAMES, "do": "delete"}, typed_name=typed)

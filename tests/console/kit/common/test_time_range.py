@@ -38,7 +38,7 @@ def test_links_of_earlier_versions_mean_what_they_meant(names):
 
     assert chosen.parameters == {"from": "2026-01-01T00:00:00.000Z", "to": "2026-01-01T01:00:00.000Z"}
     assert parsed("span=6h").parameters == {"last": "6h"}
-    around = parsed("around=2026-01-01T00:10Z")
+    around = parsed("around=2026-01-01T00:10Z", reads_around=True)
     assert around.parameters == {"from": "2026-01-01T00:00:00.000Z", "to": "2026-01-01T00:20:00.000Z"}
 
 
@@ -72,7 +72,11 @@ def test_the_ends_of_the_calendar_are_no_error(text):
 
 @pytest.mark.parametrize("text", ["around=0001-01-01T00:00Z", "around=9999-12-31T23:59:59Z"])
 def test_around_an_end_of_the_calendar_is_from_there_on(text):
-    assert parsed(text).start is not None
+    assert parsed(text, reads_around=True).start is not None
+
+
+def test_a_page_without_around_does_not_read_it():
+    assert parsed("around=2026-01-01T00:10Z&last=1h") == parsed("last=1h")
 
 
 def test_a_link_to_a_range_shows_the_same_range_again():
