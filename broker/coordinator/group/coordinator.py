@@ -84,7 +84,7 @@ class GroupCoordinator:
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
         self._offsets = Offsets(config, self._progress, self._account, topic_id_of)
         self._admission = Admission(memory, self._account, self._offsets)
-        self._expiry = Expiry(config, self._offsets, DeletedPartitions() if deleted is None else deleted)
+        self._expiry = Expiry(config, self._offsets, deleted, topic_id_of)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = Membership(self._timers, self._rebalance, self._progress)

@@ -8,10 +8,11 @@ An offset for the new topic must not go because of the old one's deletion either
 record of an offset names; clocks do not: coordinators move between brokers whose clocks differ. An offset without an id
 (of Kafka, of an earlier version, of a topic without one) that this coordinator stored is before the deletion or after
 it by their order here. Where the order is not known, because the coordinator was loaded after the deletion, the
-offset's timestamp decides with a margin in which the offset stays.
+offset's timestamp decides with a margin in which the offset stays. The same holds where a deleted topic is there again
+with its id: its znode was removed by hand, or had another id for a while, and was written from a backup.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
@@ -92,8 +93,10 @@ def _forget_oldest(deletions: dict[Deleted, Any]) -> None:
 class OutdatedOffsets:
     """Tells which offsets of one coordinator were committed for topics that are deleted."""
 
-    def __init__(self, deleted: DeletedPartitions):
+    def __init__(self, deleted: DeletedPartitions, topic_id_of: Callable[[str], UUID]):
+        """topic_id_of: by a topic's name, as the broker that `deleted` is of knows it now."""
         self.deleted = deleted
+        self._topic_id_of = topic_id_of
         #: The broker's last deletion when the coordinator was loaded.
         self._loaded_after = 0
         #: Of offsets that were stored since: the broker's last deletion then. Of deleted partitions only.
@@ -123,8 +126,9 @@ class OutdatedOffsets:
             return False
         if committed.topic_id != NO_TOPIC_ID:
             if self.deleted.was_deleted(committed.topic_id):
-                return True
-            if deletion.topic_id != NO_TOPIC_ID:
+                if committed.topic_id != self._topic_id_of(key.partition.topic):
+                    return True
+            elif deletion.topic_id != NO_TOPIC_ID:
                 return False
         if self._stored_after.get(key, 0) >= deletion.number:
             return False

@@ -15,7 +15,7 @@ from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions, OutdatedOffsets
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.offsets import Offsets
+from broker.coordinator.group.offsets import Offsets, TopicIdOf
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CommittedOffset,
@@ -57,11 +57,13 @@ class _SliceBudget:
 class Expiry:
     """Proposes tombstones for the groups of one coordinator whenever its deadline has come."""
 
-    def __init__(self, config: GroupConfig, offsets: Offsets, deleted: DeletedPartitions):
+    def __init__(
+        self, config: GroupConfig, offsets: Offsets, deleted: DeletedPartitions | None, topic_id_of: TopicIdOf
+    ):
         self._retention_ms = config.offsets_retention_minutes * 60_000
         self._interval_ms = config.offsets_retention_check_interval_ms
         self._offsets = offsets
-        self._outdated = OutdatedOffsets(deleted)
+        self._outdated = OutdatedOffsets(DeletedPartitions() if deleted is None else deleted, topic_id_of)
         self._queue: deque[str] = deque()  #: ids of groups the present round has not looked at yet
         self._round_at_ms: int | None = None
         #: Ids of groups that have offsets for deleted topics, in the order in which they are looked at.

@@ -180,6 +180,7 @@ def test_offsets_of_a_topic_that_was_deleted_while_they_were_loaded_go():
     world = World()
     world.topic_ids = {"t": OLD}
     world.commit("g", "-", {T0: 1, U0: 1})
+    world.topic_ids = {}
     world.deleted.note([TopicIdPartition(TopicPartition(*T0), OLD)], world.wall_now_ms())
     world.restart()
     world.advance(0)
@@ -214,6 +215,25 @@ def test_a_deletion_that_is_heard_of_late_takes_offsets_of_the_deleted_topic_alo
     world.delete_partitions(T0)
     world.advance(CHECK_MS)
     assert [offsets(world, group) for group in ("old", "new")] == [set(), {T0}]
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_an_offset_stays_that_is_committed_after_a_topic_came_back_with_its_id(is_moved):
+    """Its znode was removed by hand, or had another id for a while, and was written from a backup."""
+    world = World()
+    world.topic_ids = {"t": OLD}
+    world.commit("old", "-", {T0: 1})
+    world.delete_partitions(T0)
+    world.advance(0)
+    world.commit("new", "-", {T0: 1})
+    if is_moved:
+        world.restart()
+    world.advance(2 * CHECK_MS)
+    assert [offsets(world, group) for group in ("old", "new")] == [set(), {T0}]
+    world.topic_ids = {}
+    world.delete_partitions(T0)
+    world.advance(0)
+    assert offsets(world, "new") == set()
 
 
 @pytest.mark.parametrize(("age_ms", "is_left"), [(2 * MINUTE_MS, True), (20 * MINUTE_MS, False)])
