@@ -4,14 +4,21 @@ A partition may lie in two log directories: a move was interrupted, it was only 
 operator has copied it. Where nothing tells which is the log, both stay as they are, out of reach.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from broker.common.errors import NotNowError, StartupError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
+from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, CopyFacts, LogDirectory
+from broker.log.directory_start import (
+    DirectoryStart,
+    new_directory_id,
+    read_directory_start,
+    write_directory_start,
+)
 from broker.log.files import is_full, remove_tree
 from broker.log.future_logs import FutureLogs
 from broker.log.last_stop import LastStop
@@ -31,6 +38,13 @@ class FoundLog(NamedTuple):
 class FoundLogs(FutureLogs):
     """The part of the log manager that decides, at a start, what is a log."""
 
+    def __init__(self, config: LogConfig) -> None:
+        super().__init__(config)
+        #: What each directory notes of the start that served it last.
+        self._starts: dict[LogDirectory, DirectoryStart] = {}
+        #: Logs that lie in a directory from a backup: they lack what was appended since it was made.
+        self.restored: set[TopicPartition] = set()
+
     @contextmanager
     def _failing_to_start(self, directory: LogDirectory) -> Iterator[None]:
         """A disk that refuses takes its directory offline, and ends the start if that was the last.
@@ -44,6 +58,44 @@ class FoundLogs(FutureLogs):
             if not self._online():
                 refusal = NotNowError if is_full(error) else StartupError
                 raise refusal(f"{error.filename or directory.path} cannot be opened: {error.strerror}.") from error
+
+    def doubt_restored(self, last_starts: Mapping[str, int]) -> None:
+        """Doubt the logs in each directory that was served at a later start than it notes: it is from a backup.
+
+        `last_starts` by directory id. On a worker thread, once all logs are loaded.
+        """
+        for directory in self._online():
+            with self._failing_to_start(directory):
+                start = self._starts[directory] = read_directory_start(directory.path)
+                if start.number < last_starts.get(start.directory_id, 0):
+                    self.restored |= {partition for partition, home in self._homes.items() if home is directory}
+                    _log.error(
+                        "log directory is older than it was: a backup was restored. Its logs follow those of other "
+                        "replicas, or wait for an operator",
+                        path=str(directory.path),
+                        start=start.number,
+                        last_start=last_starts[start.directory_id],
+                    )
+        self._doubtful |= self.restored
+
+    def note_start(self, last_starts: Mapping[str, int]) -> dict[str, int]:
+        """Note in each directory that this start serves it, and return the starts by directory id.
+
+        A directory that could not be noted is left out; the copy of another one gets an id of its own. On a worker
+        thread, after `doubt_restored`.
+        """
+        number = max([*last_starts.values(), *(start.number for start in self._starts.values())], default=0) + 1
+        noted = {}
+        for directory in self._online():
+            if directory in self._starts:
+                directory_id = self._starts[directory].directory_id
+                start = DirectoryStart(new_directory_id() if directory_id in noted else directory_id, number)
+                try:
+                    write_directory_start(directory.path, start)
+                    noted[start.directory_id] = number
+                except OSError as error:
+                    _log.warning("start of a log directory not noted", path=str(directory.path), reason=str(error))
+        return noted
 
     def _without_surplus(self, found: list[FoundLog]) -> list[FoundLog]:
         copies: dict[TopicPartition, list[FoundLog]] = {}

@@ -4,7 +4,8 @@
    brokers may have been down when a tool older than topic ids wrote the znode, and then no controller knows the id.
 2. A log that another topic of its name wrote (a directory restored from a backup) is set aside as stray.
 3. A state with an older leader epoch than the log (ZooKeeper restored from a backup) gets a later one: `stale_epochs`.
-4. The broker leaves the ISRs of partitions whose logs are not here, or have lost their end: see `lost_logs`.
+4. The broker leaves the ISRs of partitions whose logs are not here, have lost their end, or lie in a log directory that
+   was restored from a backup: see `lost_logs` and `restored_directories`.
 """
 
 from collections import Counter
@@ -19,6 +20,7 @@ from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
 from broker.log.manager import LogManager
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.replica_logs import set_aside_other_topic
+from broker.runtime.replication.restored_directories import RestoredDirectories
 from broker.runtime.replication.stale_epochs import StaleEpochs
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import restore_topic_id
@@ -39,6 +41,7 @@ class LogReconciliation:
         self._topic_ids = LoggedTopicIds(store, broker_id, logs)
         self._stale_epochs = StaleEpochs(store, broker_id, logs)
         self._lost_logs = LostLogs(store, broker_id, logs)
+        self._restored_directories = RestoredDirectories(store, broker_id, logs)
 
     async def run(self) -> int:
         """Return the zxid from which on the topic ids are restored: one that is lost later is not. -1 if an id that a
@@ -51,7 +54,9 @@ class LogReconciliation:
         for topic in topics:
             self._set_aside_other_topics(topic)
         await self._stale_epochs.raise_all(topics)
+        await self._restored_directories.doubt()
         await self._lost_logs.leave_isrs(topics)
+        await self._restored_directories.note_start()
         if not self._logs.online_directories:
             raise StartupError("every log directory is offline; mend one (the log says why) and start the broker again")
         return restored_at

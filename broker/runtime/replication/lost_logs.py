@@ -5,7 +5,8 @@ log directories that was replaced or taken out of the configuration, leaves no o
 name no partition that was made since they were written, and go with their directory. So a partition whose role had not
 arrived when the broker was killed counts as lost as well. That is harmless: another member of the ISR leads it, or the
 broker itself in a later epoch, once all other replicas have reported that they have no log either. Until then a broker
-that was the last of the ISR makes no log, and refuses to lead: another replica may have every record.
+that was the last of the ISR makes no log, and refuses to lead: another replica may have every record. For the same
+reason it sets a log aside that comes from a backup, unless all other replicas have reported losses.
 
 Nobody else can be relied upon to notice that it was away. If the controller dies at the same time, the next one finds
 the broker registered, and what leaders write meanwhile names it as before; then it would lead on, or be elected, with a
@@ -20,6 +21,7 @@ import asyncio
 from collections.abc import Iterable
 
 from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss, TopicAssignment
+from broker.common.errors import ApiError, StartupError
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, NO_LEADER_EPOCH, TopicPartition
 from broker.controller.election import may_lead_empty, state_after_loss
@@ -41,7 +43,9 @@ class LostLogs:
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
 
     async def leave_isrs(self, topics: Iterable[TopicAssignment]) -> None:
-        """Raises the errors of `broker.zookeeper.errors`; the next start then does it again, whatever was done."""
+        """Raises the errors of `broker.zookeeper.errors` and StartupError; the next start then does it again, whatever
+        was done.
+        """
         lost = [
             (TopicPartition(topic.topic, index), replicas)
             for topic in topics
@@ -60,12 +64,33 @@ class LostLogs:
             while found is not None:
                 is_noted = not is_out_of_reach and not await self._is_registered(found.leader)
                 wanted = state_after_loss(found, loss, is_noted=is_noted)
+                if not loss.is_total and self._is_surpassed(partition, replicas, wanted):
+                    self._set_restored_aside(partition, loss)
+                    loss = self._loss_of(partition)
+                    continue
                 before, found = found, await self._store.write_isr(partition, wanted)
                 if found is not None and found == wanted.at_version(found.zk_version):
                     if loss.is_total and not is_out_of_reach and wanted.isr == (self._broker_id,):
                         self._withhold(partition, replicas, wanted)
                     self._report(partition, before, wanted)
                     return
+
+    def _is_surpassed(self, partition: TopicPartition, replicas: tuple[int, ...], wanted: LeaderAndIsr) -> bool:
+        """Whether the log, which `wanted` has lead, is from a backup, and another replica may have more."""
+        heard = {loss.broker_id for loss in wanted.log_losses} | {self._broker_id}
+        is_last = wanted.isr == (self._broker_id,)
+        return partition in self._logs.restored and is_last and not heard.issuperset(replicas)
+
+    def _set_restored_aside(self, partition: TopicPartition, loss: LogLoss) -> None:
+        """Raises StartupError: the log would lead if it stayed."""
+        reason = (
+            f"a backup was restored, whose log ends at {loss.end_offset} in epoch {loss.last_epoch}; to have it lead "
+            "with that, move it back to its place and start this broker again"
+        )
+        try:
+            self._logs.set_aside_as_stray(partition, reason)
+        except ApiError as error:
+            raise StartupError(f"{error.message}; mend the disk and start the broker again") from error
 
     def _loss_of(self, partition: TopicPartition) -> LogLoss:
         log = self._logs.get(partition)

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from uuid import UUID
@@ -18,6 +19,7 @@ from broker.controller.context import ControllerContext
 from broker.controller.topic_ids import objections_to_new_id
 from broker.log.checkpoints import PARTITION_METADATA
 from broker.log.config import LogConfig
+from broker.log.directory import CLEAN_SHUTDOWN_FILE
 from broker.log.manager import LogManager
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -25,6 +27,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import stray_logs
 from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.restored_directories import RestoredDirectories
 from broker.runtime.replication.stray_logs import StrayLogs
 from broker.runtime.whole_changes import WholeChanges
 from broker.server.registration import Registration
@@ -425,3 +428,73 @@ async def test_a_log_without_a_segment_stays_and_is_noted_as_far_as_it_reaches(s
     assert (logs.get(T_0).log_end_offset, strays(tmp_path)) == (4, [])
     state = await store.state(T_0)
     assert (state.isr, state.log_losses) == ((OTHER,), (LogLoss(ME, 0, 4),))
+
+
+@pytest.mark.parametrize("stop", ["clean", "killed"])
+async def test_a_log_directory_from_a_backup_leads_nothing_that_another_replica_may_have_more_of(
+    store, start, tmp_path, stop
+):
+    """Its checkpoints agree with its logs, and the stop before the backup was clean."""
+    await restore_backup(store, start, tmp_path, p0=(ME, OTHER), p1=(ME,), p2=(OTHER,))
+    if stop == "killed":
+        (tmp_path / "one" / CLEAN_SHUTDOWN_FILE).unlink()
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert await isr_of(store, T_0) == (-1, (OTHER,))
+    assert await isr_of(store, T_1) == (-1, (ME,))
+    assert await isr_of(store, T_2) == (OTHER, (OTHER,))
+    assert logs.withheld == {T_1}
+    (stray,) = strays(tmp_path)
+    logs.shutdown()
+    stray.rename(stray.with_name("t-1"))
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert (logs.get(T_1).log_end_offset, logs.withheld) == (1, set()), "an operator wants it to lead with that"
+
+
+async def test_a_log_directory_from_a_backup_leads_what_no_other_replica_has(store, start, tmp_path):
+    await restore_backup(store, start, tmp_path, p0=(ME,), p1=(ME,))
+    await store.write_isr(T_0, replace(await store.state(T_0), log_losses=(LogLoss(OTHER, -1, 0),)))
+    alone = TopicAssignment("t", FIRST, {0: REPLICAS, 1: (ME,)})
+    await store.session.set(znodes.topic_path("t"), znodes.encode_topic(alone))
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert (logs.restored, logs.withheld, strays(tmp_path)) == ({T_0, T_1}, set(), [])
+    assert await isr_of(store, T_0) == await isr_of(store, T_1) == (-1, (ME,))
+
+
+@pytest.mark.parametrize("lies_in", ["one", "other"])
+async def test_a_log_directory_that_was_away_or_comes_from_another_disk_is_no_backup(store, start, tmp_path, lies_in):
+    write(logs := start("one"), T_0, FIRST)
+    await LogReconciliation(store, ME, logs).run()
+    for _ in range(2):
+        await LogReconciliation(store, ME, start("third")).run()
+    (tmp_path / "one").rename(tmp_path / lies_in)
+    await topic(store, FIRST, p0=(ME,))
+    await LogReconciliation(store, ME, logs := start(lies_in, "third")).run()
+    assert (logs.restored, strays(tmp_path)) == (set(), [])
+    assert await isr_of(store, T_0) == (ME, (ME,))
+
+
+async def test_a_start_that_ends_before_its_doubts_are_dealt_with_leaves_them_to_the_next(store, start, tmp_path):
+    await restore_backup(store, start, tmp_path, p0=(ME, OTHER))
+    await RestoredDirectories(store, ME, start("one")).doubt()
+    await LogReconciliation(store, ME, start("one")).run()
+    assert await isr_of(store, T_0) == (-1, (OTHER,))
+    state = await store.state(T_0)
+    await store.write_isr(T_0, replace(state, leader=ME, isr=(ME, OTHER)))
+    await LogReconciliation(store, ME, start("one")).run()
+    assert await isr_of(store, T_0) == (ME, (ME, OTHER)), "it has followed since"
+
+
+async def restore_backup(store: ClusterStore, start, tmp_path: Path, **isrs: tuple[int, ...]) -> None:
+    """Bring log directory "one" back as it was when each log had one record; at a later start each got another."""
+    for _ in range(2):
+        logs = start("one")
+        for name in isrs:
+            write(logs, TopicPartition("t", int(name.removeprefix("p"))), FIRST)
+        await LogReconciliation(store, ME, logs).run()
+        logs.checkpoint_recovery_points()
+        logs.shutdown()
+        if not (tmp_path / "backup").exists():
+            shutil.copytree(tmp_path / "one", tmp_path / "backup")
+    shutil.rmtree(tmp_path / "one")
+    (tmp_path / "backup").rename(tmp_path / "one")
+    await topic(store, FIRST, **isrs)

@@ -55,6 +55,7 @@ class Logs:
     def __init__(self):
         self.ends = {}
         self.withheld = set()
+        self.restored = set()
         self.is_directory_offline = False
 
     def get(self, partition) -> SimpleNamespace | None:

@@ -1,0 +1,35 @@
+"""What a log directory notes of the starts that served it."""
+
+import pytest
+
+from broker.log.config import LogConfig
+from broker.log.directory_start import START_FILE, DirectoryStart, read_directory_start, write_directory_start
+from broker.log.manager import LogManager
+
+
+def test_what_is_noted_is_read_again(tmp_path):
+    write_directory_start(tmp_path, DirectoryStart("an id", 7))
+    assert read_directory_start(tmp_path) == DirectoryStart("an id", 7)
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"\xff\xfe", b"version=0\nstart.number=3\n", b"version=0\ndirectory.id=a\nstart.number=x\n"]
+)
+def test_a_note_that_is_missing_or_not_understood_is_that_of_a_new_directory(tmp_path, content):
+    if content is not None:
+        (tmp_path / START_FILE).write_bytes(content)
+    starts = {read_directory_start(tmp_path) for _ in range(2)}
+    assert {start.number for start in starts} == {0}
+    assert len({start.directory_id for start in starts}) == 2
+
+
+def test_a_copy_beside_its_original_gets_an_id_of_its_own(tmp_path):
+    logs = LogManager([tmp_path / "one", tmp_path / "copy"], LogConfig(), 1, "cluster")
+    logs.load_all()
+    for name in ("one", "copy"):
+        write_directory_start(tmp_path / name, DirectoryStart("same", 4))
+    logs.doubt_restored({"same": 4})
+    noted = logs.note_start({"same": 4})
+    assert (noted["same"], sorted(noted.values())) == (5, [5, 5])
+    assert logs.restored == set()
+    logs.shutdown()
