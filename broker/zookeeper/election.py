@@ -48,23 +48,30 @@ class ControllerEpoch:
         return Check(CONTROLLER_EPOCH, self.epoch_zk_version)
 
 
-async def try_become_controller(session: ZooKeeperSession, broker_id: int, now_ms: int) -> ControllerEpoch | None:
+async def try_become_controller(
+    session: ZooKeeperSession, broker_id: int, now_ms: int, held: ControllerEpoch | None = None
+) -> ControllerEpoch | None:
     """A new controller epoch, or None when another broker is controller or was faster.
 
-    When this session holds /controller already (an earlier attempt whose answer was lost), that one is returned.
+    When this session holds /controller already (an earlier attempt whose answer was lost), the present one is returned,
+    but for one that no other can follow and that is not `held`: it was written by hand, and the count begins anew.
     """
     # Read first: whoever is elected between the two looks has raised it, and is not taken for whom was found.
-    present = ControllerEpoch(*await _read_epoch(session))
+    epoch, zk_version = await _read_epoch(session)
     holder = await _read_holder(session)
     if holder is None:
-        return await _take_office(session, broker_id, now_ms, present)
+        return await _take_office(session, broker_id, now_ms, epoch, zk_version)
     if holder.session_id == session.session_id:
+        if epoch is None or (epoch >= CONTROLLER_EPOCH_MAX and ControllerEpoch(epoch, zk_version) != held):
+            replaced = Delete(CONTROLLER, holder.version)
+            return await _take_office(session, broker_id, now_ms, epoch, zk_version, [replaced])
         if holder.broker_id != broker_id:
             await _write_own_name(session, broker_id, now_ms, holder)
-        return present
+        return ControllerEpoch(epoch, zk_version)
     if holder.session_id == _NOBODY:
         _log.error("/controller is not ephemeral, so no broker made it: removed", said=holder.data)
-        return await _take_office(session, broker_id, now_ms, present, [Delete(CONTROLLER, holder.version)])
+        removed = Delete(CONTROLLER, holder.version)
+        return await _take_office(session, broker_id, now_ms, epoch, zk_version, [removed])
     return None
 
 
@@ -76,13 +83,27 @@ async def _write_own_name(session: ZooKeeperSession, broker_id: int, now_ms: int
 
 
 async def _take_office(
-    session: ZooKeeperSession, broker_id: int, now_ms: int, last: ControllerEpoch, before: Sequence[Operation] = ()
+    session: ZooKeeperSession,
+    broker_id: int,
+    now_ms: int,
+    last_epoch: int | None,
+    zk_version: int,
+    before: Sequence[Operation] = (),
 ) -> ControllerEpoch | None:
-    epoch, zk_version = last.epoch, last.epoch_zk_version
+    """Return the epoch after `last_epoch`, 1 if none follows (see `ControllerStore.raise_epoch`); None if another
+    broker was faster.
+    """
+    if last_epoch is None or last_epoch >= CONTROLLER_EPOCH_MAX:
+        _log.error(
+            "/controller_epoch cannot be raised: the next controller epoch follows those in the partition states",
+            last_epoch=last_epoch,
+        )
+        last_epoch = 0
+    epoch = last_epoch + 1
     operations = [
         *before,
         Create(CONTROLLER, encode_controller(broker_id, now_ms), ephemeral=True),
-        SetData(CONTROLLER_EPOCH, encode_controller_epoch(epoch + 1), zk_version),
+        SetData(CONTROLLER_EPOCH, encode_controller_epoch(epoch), zk_version),
     ]
     try:
         *_, new_version = await session.multi(operations)
@@ -92,7 +113,7 @@ async def _take_office(
         if error.path != CONTROLLER:
             raise
         return None
-    return ControllerEpoch(epoch + 1, new_version)
+    return ControllerEpoch(epoch, new_version)
 
 
 async def read_controller(session: ZooKeeperSession, watch: Watcher | None = None) -> int:
@@ -172,11 +193,8 @@ async def _read_holder(session: ZooKeeperSession) -> _Holder | None:
         return _Holder(*facts, NO_BROKER, str(error))
 
 
-async def _read_epoch(session: ZooKeeperSession) -> tuple[int, int]:
-    """Return the epoch and its znode version; the znode is made, at 0, by whoever comes first.
-
-    One that is no epoch, or the last that there is, counts as 0: see `ControllerStore.raise_epoch`.
-    """
+async def _read_epoch(session: ZooKeeperSession) -> tuple[int | None, int]:
+    """Return the epoch, None if it is none, and its znode version; the znode is made, at 0, by whoever comes first."""
     try:
         znode = await session.get(CONTROLLER_EPOCH)
     except NodeMissing:
@@ -184,15 +202,7 @@ async def _read_epoch(session: ZooKeeperSession) -> tuple[int, int]:
             await session.create(CONTROLLER_EPOCH, encode_controller_epoch(0))
         znode = await session.get(CONTROLLER_EPOCH)
     try:
-        epoch = decode_controller_epoch(znode.data)
-        reason = "" if epoch < CONTROLLER_EPOCH_MAX else "no epoch follows it"
+        return decode_controller_epoch(znode.data), znode.version
     except MalformedZnode as error:
-        epoch, reason = 0, str(error)
-    if not reason:
-        return epoch, znode.version
-    _log.error(
-        "/controller_epoch cannot be raised: the next controller epoch follows those in the partition states",
-        reason=reason,
-        said=znode.data[:_SAID_BYTES_MAX],
-    )
-    return 0, znode.version
+        _log.error("/controller_epoch is no epoch", reason=str(error), said=znode.data[:_SAID_BYTES_MAX])
+        return None, znode.version

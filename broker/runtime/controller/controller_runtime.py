@@ -258,7 +258,7 @@ class ControllerRuntime:
 
     async def _look(self) -> None:
         """Be controller if nobody else is; if this broker is already, be sure to act."""
-        epoch = await try_become_controller(self._session, self._broker_id, self._clock.now_ms())
+        epoch = await try_become_controller(self._session, self._broker_id, self._clock.now_ms(), self._epoch)
         if epoch != self._epoch:
             self._step_down()
         if epoch is not None and not self.is_controller:

@@ -169,6 +169,25 @@ async def test_the_last_epoch_is_given_out_once(new_session):
     assert (await try_become_controller(first, 1, 5)).epoch == 43
 
 
+@pytest.mark.parametrize("epoch", [2**31 - 3, 2**31 - 2])
+async def test_a_controller_under_the_last_epoch_has_it_at_every_look(session, epoch):
+    """Brokers believe what is written in ZooKeeper: under another epoch nothing it says would be heard."""
+    await session.create("/controller_epoch", str(epoch - 1).encode())
+    taken = await try_become_controller(session, 1, 5)
+    assert taken.epoch == epoch
+    assert await try_become_controller(session, 1, 5, taken) == taken
+
+
+@pytest.mark.parametrize("content", [b"", b"seven", b"2147483647", b"2147483646"])
+async def test_a_controller_whose_epoch_is_overwritten_by_one_that_none_follows_takes_a_new_one(session, content):
+    held = await try_become_controller(session, 1, 5)
+    await session.set("/controller_epoch", content)
+    taken = await try_become_controller(session, 1, 5, held)
+    assert (await session.get("/controller_epoch")).data == b"1"
+    assert await try_become_controller(session, 1, 5, taken) == taken == ControllerEpoch(epoch=1, epoch_zk_version=3)
+    assert await read_controller(session) == 1
+
+
 async def test_controller_that_is_not_registered_is_doubted(new_session):
     session, other = await new_session(), await new_session()
     await try_become_controller(other, 7, 5)
