@@ -291,3 +291,11 @@ def test_more_than_a_person_reads_are_cut_off(operator, client_of, cluster):
 def test_one_name_twice_is_the_last_of_them(operator, client_of):
     response = client_of(operator).get(PAGE, {"setting": ["segment.ms", "segment.ms"], "value": ["1", "70000"]})
     assert response.context["plan"].after == {"segment.ms": "70000"}
+
+
+def test_a_person_who_may_not_change_a_topic_has_the_cluster_judge_nothing(viewer, client_of, cluster, monkeypatch):
+    """It would be asked with the console's rights, thirteen times for one page."""
+    judged = []
+    monkeypatch.setattr(cluster, "check_topic_settings", lambda topic, changes: judged.append(changes))
+    response = client_of(viewer).get(PAGE, {"setting": ["segment.ms", "flush.ms"], "value": ["soon", "never"]})
+    assert (response.status_code, judged) == (200, [])
