@@ -1,7 +1,5 @@
 """Changing access lists: what comes and goes, who gains and loses by it, and then the change."""
 
-import json
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -25,6 +23,7 @@ from console.cluster.acls.queries import (
 )
 from console.cluster.acls.uses import USES
 from console.kit.access.rights import Right
+from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.acls.interface import AclView
 from console.kit.gateway.errors import GatewayError
@@ -118,7 +117,7 @@ def _asked(request: UserRequest, view: AclView, context: dict[str, object]) -> C
 def _posted(request: UserRequest) -> Change:
     """Nothing, if it cannot be read."""
     try:
-        return change_of(json.loads(request.POST.get("change", "")))
+        return change_of(parse_foreign_json(request.POST.get("change", "")))
     except (ValueError, RecursionError) as error:
         raise GatewayError(f"The plan could not be read: {error}.") from error
 

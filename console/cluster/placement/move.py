@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from console.cluster.placement.election import Load
 from console.cluster.placement.sentences import count_of, ids
 from console.kit.common.figures import size
+from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.moves.interface import MoveView
@@ -176,7 +177,7 @@ def plan_moves(targets: Targets, world: World, rate: int | None = None) -> MoveP
 def parse_targets(text: str) -> dict[TopicPartition, tuple[int, ...]]:
     """The opposite of `MovePlan.wanted` as JSON. Raises ValueError for what is no such thing."""
     try:
-        found = flat(json.loads(text))
+        found = flat(parse_foreign_json(text))
     except RecursionError:
         raise ValueError("no replicas by topic and partition") from None
     if any(not 0 <= partition < 2**31 for _, partition in found):

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from console.kit.common.foreign_json import parse_foreign_json
+
 COLUMNS_MAX = 8
 PATH_LENGTH_MAX = 200
 #: Letters of one cell.
@@ -65,7 +67,7 @@ def parse_path(text: str) -> Column | None:
 def parse_document(text: str) -> object:
     """None for what is no JSON. Numbers are texts of their digits."""
     try:
-        return json.loads(text, parse_int=Digits, parse_float=Digits, parse_constant=_refuse)
+        return parse_foreign_json(text, parse_int=Digits, parse_float=Digits, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
 

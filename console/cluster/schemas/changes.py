@@ -3,11 +3,11 @@
 Of a record only names, versions, ids and levels are told, never a schema.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from console.cluster.schemas.access import topic_of
+from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.records.interface import RecordView
 from console.state.clusters.topic_rows import TopicRow
@@ -103,7 +103,7 @@ def _short(value: object) -> str:
 def _object(text: bytes | None) -> dict[str, Any]:
     """Return the JSON object that the bytes are; empty for anything else: any client may write to the topic."""
     try:
-        found = json.loads(text or b"{}")
+        found = parse_foreign_json(text or b"{}")
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -13,6 +13,7 @@ import httpx2
 from console.cluster.schemas.configuration import PREFIX, RegistryAddress
 from console.kit.common.bounded_http import client_options
 from console.kit.common.current_cluster import bound, current_cluster, here
+from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.common.outbound import AddressRefusedError, refusal_of
 from console.kit.common.owned_files import FileError
 from console.kit.gateway.connection.identity import refuse_of_other, remembered
@@ -94,7 +95,7 @@ class RegistryClient:
 
     def _read(self, answer: httpx2.Response) -> Any:
         try:
-            said = answer.json()
+            said = parse_foreign_json(answer.content)
         except (ValueError, RecursionError):
             said = None
         if answer.status_code == 200 and said is not None:
@@ -122,7 +123,7 @@ class RegistryClient:
 def _cluster_in(answer: httpx2.Response) -> str:
     """`{"scope": {"clusters": {"kafka-cluster": …}}}`, as Confluent's tells it."""
     try:
-        said = answer.json() if answer.status_code == 200 else None
+        said = parse_foreign_json(answer.content) if answer.status_code == 200 else None
     except (ValueError, RecursionError):
         return ""
     for name in ("scope", "clusters", "kafka-cluster"):

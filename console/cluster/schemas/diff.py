@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from console.kit.common.foreign_json import parse_foreign_json
+
 #: Of each side; comparing takes the product of both at worst.
 LINES_MAX = 1_500
 LINE_LENGTH_MAX = 2_000
@@ -24,7 +26,7 @@ class DiffRow:
 def laid_out(text: str) -> str:
     """JSON over several lines, anything else as it is."""
     try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        return json.dumps(parse_foreign_json(text), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
         return text
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from console.kit.common.foreign_json import parse_foreign_json
+
 MASK = "•••• not shown"
 
 #: Below these only what is named may be shown: a setting made tomorrow is hidden until somebody has thought of it.
@@ -45,7 +47,7 @@ def mask_secrets(path: str, value: bytes) -> Masked:
     if _TOKENS.fullmatch(path):
         return Masked(None, ("the whole token",)) if value else Masked(value)
     try:
-        decoded = json.loads(value) if value else None
+        decoded = parse_foreign_json(value) if value else None
     except (ValueError, RecursionError):
         decoded = None
     if not isinstance(decoded, dict | list):

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from console.cluster.zookeeper.masking import mask_secrets
+from console.kit.common.foreign_json import parse_foreign_json
 
 #: Beyond it the page shows the beginning and says so.
 TEXT_LENGTH_MAX = 64 * 1024
@@ -50,7 +51,7 @@ def _decode(value: bytes) -> tuple[object, str | None]:
     if not all(each.isprintable() or each in "\n\r\t" for each in text):
         return None, None
     try:
-        decoded = json.loads(text)
+        decoded = parse_foreign_json(text)
     except (ValueError, RecursionError):
         return None, text
     return (decoded if isinstance(decoded, dict | list) else None), text

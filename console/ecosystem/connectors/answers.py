@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from console.kit.common.foreign_json import parse_foreign_json
+
 #: Connect sets no bound; whoever calls a connector longer than this is not shown it.
 NAME_LENGTH_MAX = 255
 CONNECTORS_MAX = 2_000
@@ -145,7 +147,7 @@ def compact(value: object) -> str:
 
 def parsed(body: bytes) -> Any:
     try:
-        return json.loads(body)
+        return parse_foreign_json(body)
     except (ValueError, RecursionError):
         raise UnexpectedAnswerError("it is no JSON") from None
 

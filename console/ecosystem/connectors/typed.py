@@ -12,6 +12,7 @@ from console.ecosystem.connectors.answers import (
     compact,
 )
 from console.ecosystem.connectors.masking import MASK, is_secret, masked_value, secrets_in
+from console.kit.common.foreign_json import parse_foreign_json
 
 #: Of all of it together, in JSON.
 TEXT_LENGTH_MAX = 512 * 1024
@@ -34,7 +35,7 @@ def name_problem(name: str) -> str:
 def from_json(text: str) -> dict[str, str]:
     """Raises TypedError."""
     try:
-        found = json.loads(text)
+        found = parse_foreign_json(text)
     except (ValueError, RecursionError) as error:
         raise TypedError(f"This is no JSON: {error}."[:300]) from None
     if isinstance(found, dict) and isinstance(found.get("config"), dict):
@@ -95,7 +96,7 @@ def secrets_of(*configs: Mapping[str, str], declared: Collection[str]) -> list[s
 def offsets_from(text: str) -> list[OffsetView]:
     """Raises TypedError."""
     try:
-        found = json.loads(text)
+        found = parse_foreign_json(text)
     except (ValueError, RecursionError) as error:
         raise TypedError(f"This is no JSON: {error}."[:300]) from None
     listed = found.get("offsets") if isinstance(found, dict) else found

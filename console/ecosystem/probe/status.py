@@ -1,10 +1,10 @@
 """What the probe tells of itself (`/status`), read field by field. Pure."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from console.ecosystem.probe.figures import Tally, checked
+from console.kit.common.foreign_json import parse_foreign_json
 
 #: Brokers and partitions that are kept of a minute; the whole is always.
 PARTS_MAX = 400
@@ -31,7 +31,7 @@ class Status:
 def read_status(body: bytes, now_ms: int) -> Status:
     """Raises UnexpectedStatusError."""
     try:
-        said = json.loads(body)
+        said = parse_foreign_json(body)
         return Status(
             str(said["topic"])[:249],
             bool(said["is_connected"]),

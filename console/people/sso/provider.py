@@ -16,6 +16,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, import_key
 
 from console.kit.common.bounded_http import client_options
+from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.common.owned_files import FileError
 from console.people.sso.attempt import Attempt
 from console.people.sso.bounds import ANSWER_BYTES_MAX, AWAY_KEPT_S, DISCOVERY_KEPT_S, EXCHANGES_MAX, KEYS_MAX
@@ -154,7 +155,7 @@ class Provider:
         try:
             with httpx2.Client(**_options(self._configuration)) as client:
                 answer = client.get(address, headers={"Accept": "application/json"})
-                found = answer.json() if answer.status_code == 200 else None
+                found = parse_foreign_json(answer.content) if answer.status_code == 200 else None
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError) as error:
             raise ProviderAwayError(f"{address}: {type(error).__name__} {error!s:.100}") from error
         if not isinstance(found, dict):

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_on, require_somewhere
 from console.kit.common.current_cluster import here
+from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
@@ -192,7 +193,7 @@ def require_topics(request: UserRequest, places: Iterable[TopicPartition]) -> No
 
 def _wanted(request: UserRequest) -> dict[TopicPartition, int | None]:
     try:
-        return flat(json.loads(request.POST.get("offsets", "")))
+        return flat(parse_foreign_json(request.POST.get("offsets", "")))
     except (ValueError, RecursionError):
         return {}
 

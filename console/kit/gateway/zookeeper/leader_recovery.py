@@ -1,9 +1,9 @@
 """Whether ZooKeeper says that the leader of a partition was elected out of sync (KIP-704), until a replica is back."""
 
-import json
 import time
 from collections.abc import Callable
 
+from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.zookeeper.interface import NoSuchZnodeError, NotAllowedError, ZooKeeperGateway
 
@@ -31,7 +31,7 @@ class LeaderRecovery:
             self._not_before_s = self._clock_s() + SILENT_PAUSE_SECONDS
             return False
         try:
-            fields = json.loads(state or b"{}")
+            fields = parse_foreign_json(state or b"{}")
         except ValueError:
             return False
         return isinstance(fields, dict) and fields.get("leader_recovery_state") == RECOVERING

@@ -344,3 +344,18 @@ def test_the_drawer_links_to_its_partition_and_offset(orders_as_json, reader, cl
     text = client_of(reader).get("/topics/bought/+records/0/3/", headers=headers).content.decode()
     assert re.search(r'<h2><a href="/topics/bought/\+records/0/3/\?shown=auto"[^>]*>Partition 0, offset 3</a>', text)
     assert 'data-copy-link="/topics/bought/+records/0/3/?shown=auto"' in text
+
+
+def test_half_of_a_character_in_a_record_ends_neither_its_page_nor_a_file(cluster, collect, reader, client_of):
+    cluster.create_topic("halves", 1, 1)
+    value = rb'{"status": "\ud800", "buyer": {"city": ["\udfff"]}, "k\ud800": "\\\ud800"}'
+    cluster.produce_record("halves", 0, value, value, (("trace", value),))
+    collect()
+    client = client_of(reader)
+    columns = "&".join(f"column={path}" for path in ("value.buyer", "key.status", "headers.trace.status"))
+    for query in ("", f"?{columns}", "?shown=tree", f"?format=csv&{columns}", "?format=jsonl"):
+        response = client.get(f"/topics/halves/+records/{query}")
+        assert response.status_code == 200
+        b"".join(response.streaming_content if response.streaming else [response.content])
+    page = client.get(f"/topics/halves/+records/?{columns}")
+    assert page.context["records"][0].cells == ['{"city": ["\ufffd"]}', "\ufffd", "\ufffd"]

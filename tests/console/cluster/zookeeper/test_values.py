@@ -51,3 +51,8 @@ def test_hex_of_a_value_with_a_secret_is_made_after_it_was_taken_out():
     shown = show_value("/config/brokers/1", b'{"config":{"ssl.key.password":"hunter2"}}', "hex")
     assert bytes.fromhex(shown.text[10:57].replace(" ", ""))
     assert b"hunter2".hex(" ") not in shown.text
+
+
+def test_half_of_a_character_in_json_can_be_sent():
+    shown = show_value("/config/users/alice", rb'{"config": {"x": "\ud800", "\udc00": "y"}, "a": "\ud800"}', "json")
+    assert "\ufffd" in shown.text.encode().decode()

@@ -1,5 +1,6 @@
 """A worker that hangs, lies, floods or is away: the console says so, and goes on with what it knew."""
 
+import json
 import socket
 
 import pytest
@@ -240,3 +241,11 @@ def test_without_workers_there_are_no_connectors(collector, browser, settings):
     assert not Connector.objects.exists()
     assert "BARNABAS_CONNECT" in text_of(browser.get("/connectors/"))
     assert "Kafka Connect" not in text_of(browser.get("/"))
+
+
+def test_half_of_a_character_that_a_worker_tells_is_kept_and_shown(connect, collector, browser):
+    half = json.loads(r'"\ud800"')
+    connect.connectors["known"] = connector("known", tasks=[("FAILED", half)], **{"file": half, half: "x"})
+    collector.look("connectors")
+    for address in ("/connectors/", "/connectors/known/", "/"):
+        assert browser.get(address).status_code == 200
