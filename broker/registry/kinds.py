@@ -42,4 +42,14 @@ def parse(type_: str, text: str, referred: Sequence[Named], *, is_new: bool = Tr
     if len(text.encode()) > REGISTRY_SCHEMA_BYTES_MAX:
         raise RegistryError(42209, f"Schema is too large: more than {REGISTRY_SCHEMA_BYTES_MAX} bytes")
     parsed: Parsed = importlib.import_module(_MODULES[type_]).parse(text, referred, is_new=is_new)
+    if is_new:
+        _require_whole_characters(parsed.canonical)
     return parsed
+
+
+def _require_whole_characters(text: str) -> None:
+    """JSON may escape half of a character, which no record and no answer can hold. Raises InvalidSchema."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidSchema("half of a character (a lone surrogate) stands in it; write the whole one") from None

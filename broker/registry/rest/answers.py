@@ -19,7 +19,8 @@ def answer(content: Any, status: int = 200) -> Response:
 
 def error_answer(error: RegistryError) -> Response:
     headers = {"WWW-Authenticate": 'Basic realm="schema-registry"'} if error.status == 401 else None
-    body = orjson.dumps({"error_code": error.code, "message": str(error)})
+    message = str(error).encode(errors="replace").decode()  # it may quote half of a character
+    body = orjson.dumps({"error_code": error.code, "message": message})
     return Response(body, error.status, headers, MEDIA_TYPE)
 
 
