@@ -59,6 +59,7 @@ from console.kit.gateway.retention.estimate import LogExtent, estimate, limits_w
 from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView, SettingView
 from console.kit.gateway.retention.kafka import PreviewNotServedError, ask_outlook, ask_retention, ask_segments
 from console.kit.gateway.topics.log_bounds import BoundsLook, LogBounds
+from console.kit.gateway.topics.offset_times import offset_spec_at
 from console.kit.gateway.topics.seen import SeenTopics
 from console.kit.gateway.topics.settings import TopicAdministration, own_settings
 from console.kit.gateway.topics.watch import TopicWatch, WatchedSettings
@@ -232,9 +233,7 @@ class KafkaGateway:
         return {each: OffsetSpan(firsts[each], nexts[each]) for each in sorted(firsts.keys() & nexts.keys())}
 
     def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
-        answers = self._answers_of(
-            self._ask_offsets([(topic, each) for each in partitions], OffsetSpec.for_timestamp(at_ms))
-        )
+        answers = self._answers_of(self._ask_offsets([(topic, each) for each in partitions], offset_spec_at(at_ms)))
         return {partition: _known(offset) for partition, offset in answers.items()}
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:

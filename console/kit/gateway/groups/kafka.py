@@ -23,6 +23,7 @@ from console.kit.gateway.groups.interface import (
 )
 from console.kit.gateway.groups.unread import ask_first_unread
 from console.kit.gateway.groups.wire import ask_all_groups, ask_group
+from console.kit.gateway.topics.offset_times import offset_spec_at
 
 CHANGE_TIMEOUT_SECONDS = 10.0
 
@@ -71,7 +72,7 @@ class KafkaGroups:
 
     def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
         wanted = list(places)
-        found = self._answers(self._ask_offsets(wanted, OffsetSpec.for_timestamp(at_ms)))
+        found = self._answers(self._ask_offsets(wanted, offset_spec_at(at_ms)))
         newer = [place for place in wanted if found.get(place, 0) < 0]
         ends = self._answers(self._ask_offsets(newer, OffsetSpec.latest()))
         return {place: offset for place, offset in {**found, **ends}.items() if offset >= 0}
