@@ -16,9 +16,20 @@ import httpcore2
 
 #: For resolving one name.
 RESOLVE_S = 5.0
-#: Where clouds tell machines their secrets, beside link-local addresses: AWS by IPv6, Alibaba, Oracle, Azure's host.
-_METADATA = frozenset(map(ip_address, ("fd00:ec2::254", "100.100.100.200", "192.0.0.192", "168.63.129.16")))
-_NAT64 = int(IPv6Address("64:ff9b::")) >> 32
+#: Where clouds tell machines their secrets, beside link-local addresses: Alibaba, Oracle, Azure's host; by IPv6 AWS (of
+#: machines and of pods), Google, Oracle, Scaleway.
+_METADATA = tuple(
+    map(
+        ip_network,
+        ("100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::/32", "fd20:ce::254", "fd00:c1::/32",
+         "fd00:42::42"),
+    )
+)  # fmt: skip
+#: First 96 bits of IPv6 addresses whose last 32 are an IPv4 address where a network translates: NAT64 (RFC 6052, and
+#: RFC 8215 for networks of one's own), SIIT (RFC 2765).
+_TRANSLATED = frozenset(int(IPv6Address(prefix)) >> 32 for prefix in ("64:ff9b::", "64:ff9b:1::", "::ffff:0:0:0"))
+#: Addresses of one name that are tried, one after the other: whoever owns a name may give it thousands.
+ADDRESSES_MAX = 8
 #: Linux connects to this machine by each of them.
 _THIS_NETWORK = ip_network("0.0.0.0/8")
 
@@ -35,11 +46,15 @@ class AddressRefusedError(OSError):
 def refusal_of(address: str) -> str:
     """Return why no service that the console uses is at this IP address; empty: one may be. Private ones may be."""
     parsed = _parsed(address)
-    if parsed.is_link_local or parsed.is_multicast or parsed.is_unspecified or parsed in _METADATA:
+    if parsed.is_link_local or parsed.is_multicast or parsed.is_unspecified or _is_metadata(parsed):
         return (
             f"{parsed} is an address at which no cluster is (link-local, multicast, unspecified or a cloud's metadata)."
         )
     return ""
+
+
+def _is_metadata(address: IPv4Address | IPv6Address) -> bool:
+    return any(address in network for network in _METADATA)
 
 
 def refusal_beyond_this_machine(address: str) -> str:
@@ -51,12 +66,12 @@ def refusal_beyond_this_machine(address: str) -> str:
 
 
 def checked_addresses(host: str, port: int, rule: AddressRule = refusal_of) -> list[str]:
-    """Return all IP addresses of the name, each allowed by the rule. Raises AddressRefusedError."""
+    """Return IP addresses of the name, at most ADDRESSES_MAX; the rule allows all it has. Raises AddressRefusedError."""
     addresses = [host] if _is_address(host) else _resolved(host, port)
     for address in addresses:
         if refusal := rule(address):
             raise AddressRefusedError(f"{host}: {refusal}" if address != host else refusal)
-    return addresses
+    return addresses[:ADDRESSES_MAX]
 
 
 def _is_address(host: str) -> bool:
@@ -99,8 +114,8 @@ def _parsed(address: str) -> IPv4Address | IPv6Address:
 
 
 def _as_ipv4(address: IPv6Address) -> IPv4Address | None:
-    """What it leads to where a network translates: mapped, 6to4, NAT64 (RFC 6052), or of the old compatible form."""
+    """What it leads to where a network translates: mapped, 6to4, `_TRANSLATED`, or of the old compatible form."""
     if embedded := address.ipv4_mapped or address.sixtofour:
         return embedded
     last, prefix = IPv4Address(int(address) & 0xFFFF_FFFF), int(address) >> 32
-    return last if prefix == _NAT64 or (prefix == 0 and int(last) > 1) else None
+    return last if prefix in _TRANSLATED or (prefix == 0 and int(last) > 1) else None

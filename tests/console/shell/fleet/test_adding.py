@@ -17,7 +17,7 @@ from console.kit.access.models import ClusterRole
 from console.kit.audit.models import AuditEvent
 from console.kit.common.added_clusters import read_added
 from console.kit.common.clusters_file import ClustersFile
-from console.kit.common.outbound import AddressRefusedError, checked_addresses, refusal_of
+from console.kit.common.outbound import ADDRESSES_MAX, AddressRefusedError, checked_addresses, refusal_of
 from console.kit.common.reloading import is_asked_to_reload
 from console.kit.gateway.connection import trial
 from console.kit.gateway.connection.client_file import Login, properties_of, security_of
@@ -288,6 +288,8 @@ class TestTrial:
         [
             *("169.254.169.254", "fe80::1%eth0", "0.0.0.0", "::", "224.0.0.1", "fd00:ec2::254"),
             *("::ffff:169.254.169.254", "64:ff9b::169.254.169.254", "2002:a9fe:a9fe::1", "::169.254.169.254"),
+            *("64:ff9b:1::169.254.169.254", "::ffff:0:169.254.169.254", "fd00:ec2::23", "fd20:ce::254"),
+            *("fd00:c1::a9fe:a9fe", "fd00:42::42", "100.100.100.200", "::ffff:168.63.129.16"),
         ],
     )
     def test_where_no_cluster_is_nobody_is_asked(self, address):
@@ -297,6 +299,14 @@ class TestTrial:
         found = [(0, 0, 0, "", (each, 9092)) for each in ("10.0.0.1", "169.254.169.254")]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
         with pytest.raises(AddressRefusedError, match=r"kafka\.example: 169\.254\.169\.254"):
+            checked_addresses("kafka.example", 9092)
+
+    def test_of_a_name_with_very_many_addresses_all_are_judged_and_few_are_tried(self, monkeypatch):
+        found = [(0, 0, 0, "", (f"10.0.{n // 256}.{n % 256}", 9092)) for n in range(2_000)]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        assert len(checked_addresses("kafka.example", 9092)) == ADDRESSES_MAX
+        found.append((0, 0, 0, "", ("169.254.169.254", 9092)))
+        with pytest.raises(AddressRefusedError):
             checked_addresses("kafka.example", 9092)
 
     @pytest.mark.parametrize("address", ["10.0.0.1", "127.0.0.1", "192.168.1.1", "fd00::1", "93.184.216.34"])
