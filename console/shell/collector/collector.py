@@ -20,6 +20,7 @@ from console.cluster.placement.arriving import arriving_replicas
 from console.kit.common.clock import now_ms
 from console.kit.features.listed import features
 from console.kit.gateway.connection.identity import refuse_other
+from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.kit.live.attention import SLOWER, Attention
@@ -38,6 +39,8 @@ from console.state.history.store import write_events
 from console.state.history.unclean import UncleanWatch, unclean_events
 
 logger = logging.getLogger(__name__)
+
+_UNFORESEEN = "The collector's look failed ({}): see its log."
 
 #: Looks at the topics further apart say little of what happened between them.
 LOOKS_APART_MS_MAX = 10_000
@@ -248,7 +251,9 @@ class Tier:
             self._last_error = ""
 
     def _failed(self, error: Exception) -> None:
-        sentence = str(error) or type(error).__name__
+        """Everybody who sees the cluster is shown what is stored: an unforeseen error may name any topic or group."""
+        sentence, kind = str(error) or type(error).__name__, type(error).__name__
+        shown = sentence if isinstance(error, GatewayError) else _UNFORESEEN.format(kind)
         is_news = sentence != self._last_error
         self._last_error = sentence
         if is_news:
@@ -256,7 +261,7 @@ class Tier:
         try:
             close_old_connections()
             if self._on_error:
-                self._on_error(sentence)
+                self._on_error(shown)
         except Exception as second:
             if is_news:
                 logger.warning("%s: the error could not be stored: %s", self.name, second)

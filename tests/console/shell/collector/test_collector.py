@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from console.kit.gateway.errors import ClusterUnreachableError
 from console.kit.live import groups
 from console.kit.live.attention import Attention
 from console.shell.collector.collector import Collector, Tier, run_collector
@@ -231,6 +232,25 @@ def test_the_same_error_is_logged_once(caplog):
             tier.run_once()
 
     assert [record.getMessage() for record in caplog.records] == ["brokers: no route to host"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (KeyError("secret-plans"), "The collector's look failed (KeyError): see its log."),
+        (ClusterUnreachableError("No broker answered in time."), "No broker answered in time."),
+    ],
+)
+def test_an_unforeseen_error_that_names_a_topic_is_in_the_log_and_on_no_page(error, shown, caplog):
+    def fail() -> None:
+        raise error
+
+    stored: list[str] = []
+    Tier("topics", 1, fail, stored.append).run_once()
+
+    assert stored == [shown]
+    assert str(error) in caplog.text
 
 
 @pytest.mark.django_db
