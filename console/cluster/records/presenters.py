@@ -1,7 +1,7 @@
 """A record with what a page shows of it."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import islice
@@ -10,7 +10,7 @@ from console.cluster.records.columns import Column, cell_at, default_paths, offe
 from console.cluster.records.decoders import Found, RecordDecoder
 from console.cluster.records.histogram import Bar, Histogram
 from console.cluster.records.query import RecordQuery
-from console.cluster.records.text import WHOLE_LENGTH_MAX, Text, document_text, text_of
+from console.cluster.records.text import DOCUMENT_BYTES_MAX, WHOLE_LENGTH_MAX, Text, document_text, text_of
 from console.kit.common.clock import utc
 from console.kit.gateway.records.interface import RecordView
 
@@ -22,16 +22,38 @@ _DECODED_FORMS = ("auto", "json", "tree")
 OFFERED_FROM = 25
 #: Of all records of a page; larger ones are parsed for columns that are asked for only.
 DEFAULT_COLUMNS_BYTES_MAX = 4 * 1024 * 1024
+#: Letters of JSON, unpacked, that one page parses for its columns. What is parsed takes up to 35 times as many bytes,
+#: and 300 bytes of gzip become as much JSON as a column looks into.
+PAGE_DOCUMENTS_LENGTH_MAX = 4 * 1024 * 1024
+_NOT_PARSED = "… (not parsed: the JSON of this page is too large)"
+_TOO_MUCH = object()
 TITLES = ("partition", "offset", "time", "key", "value", "headers", "bytes")
+
+
+class ParseBudget:
+    """Letters of JSON that may still be parsed, and are held until the page is drawn."""
+
+    def __init__(self, length_max: int):
+        self._left = length_max
+
+    def take(self, length: int) -> bool:
+        """Return whether a text of this length may be parsed; if so, it counts."""
+        if length > self._left:
+            return False
+        self._left -= length
+        return True
 
 
 @dataclass
 class ShownRecord:
+    """A record with its texts, and with its JSON as far as columns look into it and `budget` allows."""
+
     record: RecordView
     shown_as: str
     length_max: int
     decoder: RecordDecoder
     columns: tuple[Column, ...] = ()
+    budget: ParseBudget = field(default_factory=lambda: ParseBudget(PAGE_DOCUMENTS_LENGTH_MAX))
 
     @cached_property
     def key(self) -> Text:
@@ -48,7 +70,11 @@ class ShownRecord:
     @property
     def cells(self) -> list[str]:
         """Of the columns that were picked."""
-        return [cell_at(self._documents[each.part], each.steps) for each in self.columns]
+        return [self._cell(column) for column in self.columns]
+
+    def _cell(self, column: Column) -> str:
+        document = self._document_of(column.part)
+        return _NOT_PARSED if document is _TOO_MUCH else cell_at(document, column.steps)
 
     @property
     def named_cells(self) -> list[tuple[str, str]]:
@@ -56,28 +82,39 @@ class ShownRecord:
 
     @property
     def value_document(self) -> object:
-        return self._documents["value"]
+        return self._document_of("value")
 
     @property
     def documents(self) -> list[tuple[str, object]]:
-        return list(self._documents.items())
+        return [(part, self._document_of(part)) for part in ("value", "key", "headers")]
+
+    def _document_of(self, part: str) -> object:
+        """Return what is parsed of `part`, or _TOO_MUCH; nothing is parsed that no column looks into."""
+        if part not in self._parsed:
+            self._parsed[part] = self._parse_headers() if part == "headers" else self._parse(part)
+        return self._parsed[part]
 
     @cached_property
-    def _documents(self) -> dict[str, object]:
+    def _parsed(self) -> dict[str, object]:
+        return {}
+
+    def _parse_headers(self) -> object:
         headers = {name: (value or b"").decode(errors="replace") for name, value in self.record.headers}
+        if not self.budget.take(sum(map(len, headers.values()))):
+            return _TOO_MUCH
         return {
-            "value": self._document("value", self.record.value),
-            "key": self._document("key", self.record.key),
-            "headers": {name: parse_document(text) or text for name, text in headers.items()},
+            name: (parse_document(text) if len(text) <= DOCUMENT_BYTES_MAX else None) or text
+            for name, text in headers.items()
         }
+
+    def _parse(self, part: str) -> object:
+        found = self._found[part]
+        text = found.text if found is not None else document_text(getattr(self.record, part))
+        return parse_document(text) if self.budget.take(len(text)) else _TOO_MUCH
 
     @cached_property
     def _found(self) -> dict[str, Found | None]:
         return {part: self.decoder.decode(part, getattr(self.record, part)) for part in ("key", "value")}
-
-    def _document(self, part: str, data: bytes | None) -> object:
-        found = self._found[part]
-        return parse_document(found.text if found is not None else document_text(data))
 
     def _text(self, part: str, data: bytes | None) -> Text:
         """By its schema or a decoder, if there is one that knows it; else its bytes, and why."""
@@ -94,7 +131,8 @@ class ShownRecord:
 def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery) -> list[ShownRecord]:
     """For the rows of a table, where a tree is shown as laid out JSON."""
     decoder, form = RecordDecoder(topic), "json" if query.shown_as == "tree" else query.shown_as
-    return [ShownRecord(record, form, ROW_TEXT_LENGTH_MAX, decoder, query.columns) for record in records]
+    budget = ParseBudget(PAGE_DOCUMENTS_LENGTH_MAX)
+    return [ShownRecord(record, form, ROW_TEXT_LENGTH_MAX, decoder, query.columns, budget) for record in records]
 
 
 def offered_columns(shown: Iterable[ShownRecord]) -> list[str]:

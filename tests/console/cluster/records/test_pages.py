@@ -1,6 +1,7 @@
 """The messages tab and the page of one record."""
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from console.cluster.records import presenters
+from console.cluster.records.columns import parse_document
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import read_page
 from console.kit.audit.models import Tally
@@ -359,3 +361,27 @@ def test_half_of_a_character_in_a_record_ends_neither_its_page_nor_a_file(cluste
         b"".join(response.streaming_content if response.streaming else [response.content])
     page = client.get(f"/topics/halves/+records/?{columns}")
     assert page.context["records"][0].cells == ['{"city": ["\ufffd"]}', "\ufffd", "\ufffd"]
+
+
+def test_a_page_parses_no_more_json_than_its_budget_however_little_it_weighs(
+    cluster, collect, reader, client_of, monkeypatch
+):
+    """300 bytes of gzip are 256 KB of JSON, and those some 9 MB once they are parsed."""
+    cluster.create_topic("bombs", 1, 1)
+    bomb = gzip.compress(b'{"status": "PAID", "a": [' + b",".join([b"[]"] * 10_000) + b"]}")
+    for _ in range(30):
+        cluster.produce_record("bombs", 0, bomb, bomb, (("trace", b'{"id": 7}'),))
+    collect()
+    parsed: list[int] = []
+
+    def parse(text: str) -> object:
+        parsed.append(len(text))
+        return parse_document(text)
+
+    monkeypatch.setattr(presenters, "parse_document", parse)
+    monkeypatch.setattr(presenters, "PAGE_DOCUMENTS_LENGTH_MAX", 100_000)
+    page = client_of(reader).get("/topics/bombs/+records/?column=value.status&column=headers.trace.id&place=oldest")
+    cells = [shown.cells for shown in page.context["records"]]
+    assert sum(parsed) <= 100_000
+    assert cells[0] == ["PAID", "7"]
+    assert cells[-1][0] == "… (not parsed: the JSON of this page is too large)"
