@@ -8,19 +8,21 @@ import base64
 import json
 from collections.abc import Iterable, Iterator
 
-from django.http import HttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 
 from console.cluster.records.decoders import RecordDecoder
 from console.cluster.records.json_layout import is_document, layout
 from console.cluster.records.text import plain_bytes
+from console.kit.common.csv_table import file_response
 from console.kit.gateway.records.interface import RecordView
 
 
-def json_lines_response(name: str, topic: str, records: Iterable[RecordView]) -> HttpResponse:
-    response = HttpResponse("".join(json_lines(topic, records)), content_type="application/x-ndjson; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.jsonl"'
-    response.headers["Cache-Control"] = "no-store"
-    return response
+def json_lines_response(
+    request: HttpRequest, name: str, topic: str, records: Iterable[RecordView]
+) -> StreamingHttpResponse:
+    """One line at a time: unpacked, a few kilobytes of a record may be megabytes."""
+    content_type = "application/x-ndjson; charset=utf-8"
+    return file_response(request, f"{name}.jsonl", content_type, json_lines(topic, records))
 
 
 def json_lines(topic: str, records: Iterable[RecordView], decoder: RecordDecoder | None = None) -> Iterator[str]:

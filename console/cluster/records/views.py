@@ -171,7 +171,7 @@ def _file(
     request: UserRequest, name: str, topic: Topic, query: RecordQuery, records: Iterable[RecordView]
 ) -> HttpResponseBase:
     if request.GET["format"] == "jsonl":
-        return json_lines_response(name, topic.name, records)
+        return json_lines_response(request, name, topic.name, records)
     if isinstance(request, InnerRequest):
         return Table(titles(query), record_rows(topic.name, records, query), " ".join(query.problems))
     return csv_response(request, name, titles(query), record_rows(topic.name, records, query))

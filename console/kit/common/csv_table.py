@@ -21,6 +21,8 @@ from console.kit.common.user_request import InnerRequest
 #: No file is longer; the page says so where it matters.
 ROWS_MAX = 100_000
 _ROWS_PER_CHUNK = 500
+#: Letters after which a chunk ends: a row may hold megabytes of records.
+_CHUNK_LENGTH = 256 * 1024
 #: What makes a spreadsheet read a text as a formula, full-width forms included; some of them trim what stands before.
 _FORMULA = re.compile(r"[\t\r\n]|[\s\ufeff\u200b-\u200f\u2060\x01-\x1f]*[=+\-@＝＋－＠]")
 
@@ -44,10 +46,15 @@ def csv_response(
     """`rows` under `titles` as the file `name`.csv; read as the browser takes them, at most ROWS_MAX."""
     if isinstance(request, InnerRequest):
         return Table(titles, rows)
-    texts = bound_each(csv_chunks(titles, rows))
-    body = _read_in_thread(texts) if isinstance(request, ASGIRequest) else texts
-    response = StreamingHttpResponse(body, content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return file_response(request, f"{name}.csv", "text/csv; charset=utf-8", csv_chunks(titles, rows))
+
+
+def file_response(request: HttpRequest, name: str, content_type: str, texts: Iterator[str]) -> StreamingHttpResponse:
+    """`texts` as the file `name`, each made when the browser has taken those before it."""
+    bound_texts = bound_each(texts)
+    body = _read_in_thread(bound_texts) if isinstance(request, ASGIRequest) else bound_texts
+    response = StreamingHttpResponse(body, content_type=content_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -55,8 +62,16 @@ def csv_response(
 def csv_chunks(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     writer = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)
     lines = (writer.writerow([cell(value) for value in row]) for row in chain([titles], islice(rows, ROWS_MAX)))
-    while chunk := "".join(islice(lines, _ROWS_PER_CHUNK)):
-        yield chunk
+    chunk: list[str] = []
+    length = 0
+    for line in lines:
+        chunk.append(line)
+        length += len(line)
+        if len(chunk) >= _ROWS_PER_CHUNK or length >= _CHUNK_LENGTH:
+            yield "".join(chunk)
+            chunk, length = [], 0
+    if chunk:
+        yield "".join(chunk)
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

@@ -66,7 +66,10 @@ def refusal_beyond_this_machine(address: str) -> str:
 
 
 def checked_addresses(host: str, port: int, rule: AddressRule = refusal_of) -> list[str]:
-    """Return IP addresses of the name, at most ADDRESSES_MAX; the rule allows all it has. Raises AddressRefusedError."""
+    """Return at most ADDRESSES_MAX IP addresses of the name; the rule allows all it has.
+
+    Raises AddressRefusedError.
+    """
     addresses = [host] if _is_address(host) else _resolved(host, port)
     for address in addresses:
         if refusal := rule(address):

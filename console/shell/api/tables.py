@@ -16,6 +16,8 @@ from console.shell.api.plans import NotDone
 from console.state.clusters.queries import cluster_state
 
 ROWS_MAX, ROWS_USUAL = 10_000, 500
+#: Letters of all rows together, after which no further one is added: 4 KB of gzip in a record are 4 MB in its row.
+LENGTH_MAX = 16 * 1024 * 1024
 #: No table is longer.
 SKIP_MAX = 1_000_000_000
 
@@ -23,8 +25,9 @@ SKIP_MAX = 1_000_000_000
 def rows(
     person: User, read: Read, values: Mapping[str, Any], filters: Iterable[tuple[str, str]], take: int, skip: int
 ) -> dict[str, Any]:
-    """`values` stand in the path; `filters` are those of the page. `more`: there are further ones behind;
-    `note`: what has to be known of the rows, such as which records a search has not looked at.
+    """`values` stand in the path; `filters` are those of the page. `more`: there are further ones behind, also where
+    those before them have LENGTH_MAX letters; `note`: what has to be known of the rows, such as which records a search
+    has not looked at.
 
     Raises NotDone where the page has no table for now, and what views raise.
     """
@@ -40,10 +43,24 @@ def rows(
         sentence = str(answer.shown.get("error") or answer.shown.get("sentence") or "There is nothing to read here.")
         raise NotDone(sentence, table.status_code if table.status_code >= 400 else 503)
     names = [re.sub(r"\W+", "_", title).strip("_").lower() for title in table.titles]
-    found = list(islice(table.rows, skip, skip + take + 1))
-    shown = [dict(zip(names, map(_value, row), strict=True)) for row in found[:take]]
+    shown: list[dict[str, object]] = []
+    length, has_more = 0, False
+    for row in islice(table.rows, skip, skip + take + 1):
+        if has_more := len(shown) == take or length >= LENGTH_MAX:
+            break
+        shown.append(dict(zip(names, map(_value, row), strict=True)))
+        length += _length(row)
     note = " ".join(filter(None, [_unknown(read), table.note]))
-    return {"rows": shown, "skip": skip, "more": len(found) > take, "note": note}
+    return {"rows": shown, "skip": skip, "more": has_more, "note": note}
+
+
+def _length(value: object) -> int:
+    """Return the letters of the texts in `value`."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(len(str(name)) + _length(each) for name, each in value.items())
+    return sum(map(_length, value)) if isinstance(value, list | tuple | set | frozenset) else 0
 
 
 def _unknown(read: Read) -> str:

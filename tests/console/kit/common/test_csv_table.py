@@ -56,6 +56,12 @@ def test_rows_are_read_as_they_are_taken_and_never_more_than_allowed(monkeypatch
     assert sum(chunk.count("\n") for chunk in chunks) + 500 == 1_201
 
 
+def test_a_chunk_of_long_rows_ends_after_few_of_them():
+    chunks = list(csv_chunks(["text"], (("a" * 200_000,) for _ in range(50))))
+    assert max(map(len, chunks)) < 600_000
+    assert sum(map(len, chunks)) > 10_000_000
+
+
 def test_the_file_holds_every_page_of_what_the_filters_choose(viewer, client_of):
     Topic.objects.bulk_create([Topic(name=f"orders-{n:03}", record_count=n) for n in range(120)])
     Topic.objects.create(name="payments")

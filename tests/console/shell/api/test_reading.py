@@ -1,11 +1,13 @@
 """Reading by a program: what pages show, for whom they show it."""
 
+import gzip
 import re
 
 import pytest
 
 from console.kit.access.models import NameRule
 from console.shell.api.reads import READS
+from console.shell.api.tables import LENGTH_MAX
 
 
 def test_a_program_reads_what_its_person_sees(program, operator, cluster, collect):
@@ -40,6 +42,19 @@ def test_rows_are_taken_in_parts(program, viewer, cluster, collect):
     assert asked.get("topics", take=0).status_code == 422
     assert asked.get("topics", take=10_001).status_code == 422
     assert asked.get("topics", skip=2**63 - 1).status_code == 422
+
+
+def test_rows_of_very_much_text_are_taken_in_parts_however_little_they_weigh(program, reader, cluster, collect):
+    cluster.create_topic("bombs", 1, 1)
+    bomb = gzip.compress(b"a" * 4_000_000)
+    for _ in range(20):
+        cluster.produce_record("bombs", 0, b"k", bomb)
+    collect()
+    part = program(reader).get("topics/bombs/records", place="oldest", take=20).json()
+    assert 0 < sum(len(row["value"]) for row in part["rows"]) <= LENGTH_MAX + 4_100_000
+    assert part["more"] is True
+    rest = program(reader).get("topics/bombs/records", place="oldest", take=20, skip=len(part["rows"])).json()
+    assert rest["rows"][0]["offset"] == len(part["rows"])
 
 
 def test_filters_of_the_page_are_parameters(program, viewer, cluster, collect):
