@@ -69,7 +69,7 @@ def many(request: UserRequest) -> HttpResponse:
 
 
 def _offered(request: UserRequest, reach: Reach, names: list[str]) -> dict[str, Any]:
-    """Return what can be ticked: `names`, whatever the search hides, then what it chooses of what the person operates."""
+    """Return what can be ticked: `names`, whatever the search hides, then what it chooses."""
     query = TopicListQuery.parse(request.GET)
     chosen = list(changeable_topics(reach).filter(name__in=names[:TOPICS_MAX]).order_by("name"))
     found = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
