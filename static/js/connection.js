@@ -47,10 +47,13 @@ for (const name of ["htmx:wsBeforeMessage", "htmx:wsAfterMessage"]) {
 document.addEventListener("page:resumed", () => refreshRegions());
 
 // An element that arrives with another data-version asks for regions to be fetched again: its data-refreshes, or all.
+// With data-spread-ms each page waits for a random part of it, so that not all pages fetch themselves at once.
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const arriving = event.detail.fragment.firstElementChild;
   if (!arriving?.dataset.version || arriving.dataset.version === event.detail.target.dataset.version) return;
-  refreshRegions(arriving.dataset.refreshes ? arriving.dataset.refreshes.split(" ") : null);
+  const refresh = () => refreshRegions(arriving.dataset.refreshes ? arriving.dataset.refreshes.split(" ") : null);
+  if (arriving.dataset.spreadMs) setTimeout(refresh, Math.random() * Number(arriving.dataset.spreadMs));
+  else refresh();
 });
 
 document.addEventListener("regions:replaced", showAges);

@@ -2,9 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from time import monotonic
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.quorum.interface import EligibleLeaders
 from console.state.clusters.models import Topic
 from console.state.clusters.queries import cluster_state
@@ -27,19 +31,38 @@ class EligiblePanel:
     error: str = ""
 
 
+#: A panel is read again after this time; at most so many are kept for a cluster.
+_KEPT_S, _KEPT_MAX = 10.0, 200
+_Key: TypeAlias = tuple[str, str, int, int]
+_panels: WeakKeyDictionary[ClusterGateway, dict[_Key, tuple[float, EligiblePanel]]] = WeakKeyDictionary()
+
+
 def eligible_panel(topic: Topic) -> EligiblePanel | None:
     """Ask the cluster about a troubled topic; None for a whole one, and for a cluster without a KRaft quorum.
 
     A broker leaves the ISR for the ELR only while the ISR is below min.insync.replicas, so a whole topic has none.
+    All open pages of a topic fetch themselves at once, so a panel is kept for `_KEPT_S` while the topic's state stays.
     """
     state = cluster_state() if topic.leaderless_count or topic.under_min_isr_count else None
     if state is None or not state.quorum:
         return None
+    gateway = cluster_gateway()
+    kept, now_s = _panels.setdefault(gateway, {}), monotonic()
+    key = (topic.name, topic.topic_id, topic.leaderless_count, topic.under_min_isr_count)
+    read_s, panel = kept.get(key, (-_KEPT_S, None))
+    if panel is None or now_s - read_s >= _KEPT_S:
+        if len(kept) >= _KEPT_MAX:
+            kept.clear()
+        panel = _read(gateway, topic.name)
+        kept[key] = (now_s, panel)
+    return panel
+
+
+def _read(gateway: ClusterGateway, topic: str) -> EligiblePanel:
     try:
-        partitions = cluster_gateway().quorum.eligible_leaders(topic.name)
+        return EligiblePanel(tuple(_recoveries(gateway.quorum.eligible_leaders(topic))))
     except GatewayError as error:
         return EligiblePanel(error=str(error))
-    return EligiblePanel(tuple(_recoveries(partitions)))
 
 
 def _recoveries(partitions: Iterable[EligibleLeaders]) -> Iterable[Recovery]:

@@ -145,7 +145,7 @@ def test_the_first_tab_of_an_object_has_its_two_main_charts(address, titles, loo
     assert [
         re.search(r"<h2>(.*?)</h2>", figure)[1] for figure in re.findall(r"<figure.*?</figure>", text, re.S)
     ] == titles
-    assert 'data-refreshes="charts object-figures"' in text
+    assert 'data-refreshes="charts object-figures" data-spread-ms="4000"' in text, "not all pages fetch it at once"
 
 
 def test_a_group_that_also_reads_hidden_topics_has_no_charts(looked, viewer, client_of, give_rule):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from console.cluster.topics.eligible import recovery_of
+from console.cluster.topics.eligible import eligible_panel, recovery_of
 from console.kit.gateway.quorum.interface import EligibleLeaders, QuorumView
+from console.state.clusters.models import Topic
 
 
 def leaders(leader=None, isr=(), elr=(), last=()) -> EligibleLeaders:
@@ -57,3 +58,22 @@ def test_a_whole_topic_asks_nothing(cluster, collect, viewer, client_of, monkeyp
     collect()
     monkeypatch.setattr(cluster.quorum, "eligible_leaders", None)
     assert "Eligible leader" not in client_of(viewer).get("/topics/orders/").content.decode()
+
+
+def test_many_pages_of_a_topic_ask_the_cluster_once_in_ten_seconds(kraft, monkeypatch):
+    kraft.quorum.eligible["orders"] = (leaders(elr=[2]),)
+    seconds, requests = [100.0], []
+    read = kraft.quorum.eligible_leaders
+    monkeypatch.setattr(kraft.quorum, "eligible_leaders", lambda topic: requests.append(topic) or read(topic))
+    monkeypatch.setattr("console.cluster.topics.eligible.monotonic", lambda: seconds[0])
+    topic = Topic.objects.get(name="orders")
+
+    panels = [eligible_panel(topic) for _ in range(5)]
+    assert len(requests) == 1
+    assert [panel.recoveries[0].leaders.elr for panel in panels] == [(2,)] * 5
+    seconds[0] += 10
+    eligible_panel(topic)
+    assert len(requests) == 2
+    topic.leaderless_count, topic.under_min_isr_count = 0, 1
+    eligible_panel(topic)
+    assert len(requests) == 3, "its state is another"
