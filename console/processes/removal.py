@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 REMOVE = "remove process"
 #: Partitions named as examples.
 NAMED_MAX = 3
-_NOT_SERVED = "What {} does is done by no process then: clients of it are refused, and what it copies stands still."
+_NOT_SERVED = "No process takes over the work of {}: its clients are refused, and the copying it does stops."
 
 
 def removal_plan(

@@ -37,7 +37,7 @@ def _processes_of_brokers(reach: Reach) -> QuerySet[ManagedProcess]:
 
 
 def _unread(process_state: str) -> tuple[str, str]:
-    """Of a process only that it lives or does not is known without the cluster."""
+    """Return word and tone while the cluster cannot be read: the console then knows only whether a process runs."""
     if not process_state or process_state in (State.HEALTHY, State.REGISTERED, State.CATCHING_UP):
         return UNKNOWN, "plain"
     return process_state, TONES[State(process_state)]

@@ -28,15 +28,15 @@ def subscription_list(request: UserRequest) -> HttpResponseBase:
     _require(request.user, Right.VIEW)
     context: dict[str, object] = {}
     try:
-        found = cluster_gateway().client_metrics.subscriptions()
+        subscriptions = cluster_gateway().client_metrics.subscriptions()
     except GatewayError as error:
         context["error"] = str(error)
     else:
         if wants_csv(request):
-            rows = ((each.name, *(each.settings.get(key) for key in KEYS)) for each in found)
+            rows = ((shown.name, *(shown.settings.get(key) for key in KEYS)) for shown in subscriptions)
             return csv_response(request, "client-metrics", TITLES, rows)
         context["subscriptions"] = [
-            (each.name, [(each.settings.get(key, ""), key in each.own) for key in KEYS]) for each in found
+            (shown.name, [(shown.settings.get(key, ""), key in shown.own) for key in KEYS]) for shown in subscriptions
         ]
     return render(request, "client_metrics/list.html", context)
 
@@ -47,8 +47,8 @@ def subscription_change(request: UserRequest) -> HttpResponse:
     _require(request.user, Right.OPERATE)
     context: dict[str, object] = {}
     form: SubscriptionForm | None = None
-    with refusable() as answer:
-        known = {each.name: each for each in cluster_gateway().client_metrics.subscriptions()}
+    with refusable() as outcome:
+        known = {subscription.name: subscription for subscription in cluster_gateway().client_metrics.subscriptions()}
         form = SubscriptionForm(request.POST or None, initial=_initial(known.get(request.GET.get("name", ""))))
         context["form"] = form
         if request.method == "POST" and form.is_valid():
@@ -58,8 +58,8 @@ def subscription_change(request: UserRequest) -> HttpResponse:
                 do_change(request.user, plan, Confirmation.parse(request.POST))
                 messages.success(request, f"{plan.object_name}: done.")
                 return redirect("client-metrics")
-    status = 422 if answer.status == 200 and form and form.errors else answer.status
-    return render(request, "client_metrics/change.html", context | {"error": answer.error}, status=status)
+    status = 422 if outcome.status == 200 and form and form.errors else outcome.status
+    return render(request, "client_metrics/change.html", context | {"error": outcome.error}, status=status)
 
 
 def _plan(form: SubscriptionForm, before: ClientMetricsSubscription | None) -> ClientMetricsPlan:

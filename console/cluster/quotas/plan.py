@@ -74,7 +74,7 @@ def quota_plan(
     )
 
 
-_ONLY_MORE = "Nobody may use less than before."
+_ONLY_MORE = "No user, client or address gets a lower quota than before."
 
 
 def _lowers(old: float | None, new: float | None) -> bool:

@@ -88,7 +88,7 @@ def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
         read=() if is_restart else (f"state={view.state}",),
         touches=deed.touches,
         losses=(),
-        safe_because="Offsets stay: it goes on where it was." if is_restart or deed.then == "running" else "",
+        safe_because="Offsets stay: it goes on where it was." if is_restart else "",
         undo=deed.undo,
         command=_command(deed.method, address, view.name, deed.path),
         obstacle=_obstacle(deed, view),
@@ -192,7 +192,7 @@ def _line(change: Change, key: str) -> Line:
     return Line(key, old, f"{new} (another)" if new is not None and old == new else new)
 
 
-_SECRET_LOST = "A secret of before is not kept here: who wants it back has to know it."
+_SECRET_LOST = "The console keeps no secrets: the replaced secret cannot be put back from here."
 
 
 def _loses_secret(lines: Sequence[Line]) -> bool:

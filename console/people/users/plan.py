@@ -101,7 +101,7 @@ def password_plan(user: User) -> Plan:
             "A password is made and shown once, on the next page. It has to be changed at the next login.",
             "All logins of the account end at once, and all its tokens.",
         ),
-        losses=("The password of now counts no more, and the tokens of the account are deleted for good.",),
+        losses=("The present password is no longer accepted, and the tokens of the account are deleted for good.",),
         safe_because="",
         obstacle="" if may_have_password(user) else BY_SINGLE_SIGN_ON,
     )

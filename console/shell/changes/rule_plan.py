@@ -7,7 +7,8 @@ from typing import Any
 from console.kit.plans.plan import Line, Plan
 from console.shell.changes.rules import APPROVAL, KEEP, OBJECT_TYPE, REMOVE
 
-_UNGUARDED = "What this rule held up is made from then on by one person, at any time."
+_HOLDS_UP = "A change that the rule holds up is refused or waits; what is under way goes on."
+_UNGUARDED = "One person alone can then make, at any time, the changes that this rule holds up."
 NOBODY_ELSE = "Nobody else could approve anything then: make a second account that may, first."
 
 
@@ -27,9 +28,7 @@ def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], ot
         touches=tuple(_touches(asks_person, others, is_removed=not after)),
         losses=(_UNGUARDED,) if not after else (),
         # Whether a changed rule is weaker than before is not judged.
-        safe_because=""
-        if before
-        else "A change that the rule holds up is refused or waits; what is under way goes on.",
+        safe_because="" if before else _HOLDS_UP,
         undo="make it again: the form for a new one offers it." if not after else "remove it, or change it back.",
         obstacle=obstacle,
     )

@@ -25,7 +25,7 @@ def rule_plan(
         lines=lines,
         read=(json.dumps(before, sort_keys=True),),
         touches=("Alerts of it that stand are over.",) if is_removed else (_now(bad),),
-        losses=("Nobody is told any more when this goes wrong.",) if is_removed else (),
+        losses=("No channel gets a message any more when an object breaks this rule.",) if is_removed else (),
         safe_because="" if before else "Messages are sent; the cluster is not touched.",
         undo="Make it again: the form for a new one offers it." if is_removed else "Remove it, or change it back.",
         obstacle=obstacle,

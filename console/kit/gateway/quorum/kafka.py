@@ -61,18 +61,18 @@ class KafkaQuorum:
         )
 
     def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:
-        found: list[EligibleLeaders] = []
+        partitions: list[EligibleLeaders] = []
         cursor: Cursor | None = None
         while True:
             request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=topic)], cursor=cursor)
-            answer = ask(self._client, partial(_any_answer, request), _NO_ELIGIBLE_LEADERS)
-            for described in answer.topics:
+            response = ask(self._client, partial(_any_answer, request), _NO_ELIGIBLE_LEADERS)
+            for described in response.topics:
                 if described.error_code:
                     raise refusal(described.error_code)
-                found += map(_eligible, described.partitions)
-            if answer.next_cursor is None or answer.next_cursor.topic_name != topic:
-                return tuple(sorted(found, key=lambda leaders: leaders.partition))
-            cursor = answer.next_cursor
+                partitions += map(_eligible, described.partitions)
+            if response.next_cursor is None or response.next_cursor.topic_name != topic:
+                return tuple(sorted(partitions, key=lambda leaders: leaders.partition))
+            cursor = response.next_cursor
 
 
 def _any_answer(request: DescribeTopicPartitionsRequest, cluster: Cluster) -> DescribeTopicPartitionsResponse:
