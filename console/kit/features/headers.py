@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.module_loading import import_string
 
 from console.kit.access.reach import Reach
-from console.kit.access.rights import Right, reach_of, refusal_of, rights_here
+from console.kit.access.rights import NOT_ALL_TOPICS, Right, reach_of, refusal_of, rights_here
 from console.kit.features.addresses import address_of
 from console.kit.features.declaration import ObjectHeader, Tab
 from console.kit.features.listed import features
@@ -126,7 +126,7 @@ def shown_header(name: str, thing: object, user: User, read_only: str, place: st
         and verb.is_for(rights, reach)
         and not (read_only and verb.right not in _CHANGES_NOTHING)
     ]
-    main = _main(facts, verbs, user, read_only, declared)
+    main = _main(facts, verbs, rights, user, read_only, declared)
     others = [verb for verb in verbs if main is None or verb.button != main.title]
     return ShownHeader(
         declared,
@@ -139,16 +139,29 @@ def shown_header(name: str, thing: object, user: User, read_only: str, place: st
 
 
 def _main(
-    facts: HeaderFacts, verbs: Iterable[Verb], user: User, read_only: str, declared: ObjectHeader
+    facts: HeaderFacts,
+    verbs: Iterable[Verb],
+    rights: frozenset[Right],
+    user: User,
+    read_only: str,
+    declared: ObjectHeader,
 ) -> HeaderLink | None:
-    """Return the main action; with the reason why not, where the person lacks the right to it."""
+    """Return the main action, with the reason why not where the person may not take it; None where it is no option."""
     if isinstance(facts.main, HeaderLink):
         return replace(facts.main, why_not=facts.main.why_not or read_only)
     offered = next((verb for verb in verbs if verb.button == facts.main), None)
     if offered is not None:
         return HeaderLink(offered.button, address_of(offered, facts.key or facts.name))
     verb = next((verb for verb in _VERBS if verb.of is declared.of and verb.button == facts.main), None)
-    return None if verb is None else HeaderLink(verb.button, why_not=read_only or refusal_of(user, verb.right))
+    if verb is None or verb.button in facts.without:
+        return None
+    return HeaderLink(verb.button, why_not=read_only or _why_not(verb, rights, user))
+
+
+def _why_not(verb: Verb, rights: frozenset[Right], user: User) -> str:
+    """Return why a person with these rights on the object may not do what `verb` is about: its role, or its reach."""
+    has_right = verb.right in rights and not (verb.by_role and verb.right not in reach_of(user).role)
+    return NOT_ALL_TOPICS if has_right and verb.all_topics else refusal_of(user, verb.right)
 
 
 def _links(verbs: Iterable[Verb], name: str) -> tuple[HeaderLink, ...]:

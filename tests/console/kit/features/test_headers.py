@@ -11,7 +11,7 @@ from console.cluster.topics.row_renderers import topic_heads, topic_pages, topic
 from console.ecosystem.connectors.models import Connector
 from console.kit.access.models import NameRule, ReadOnlyMode
 from console.kit.access.read_only import CONSOLE
-from console.kit.access.rights import Right, reach_of
+from console.kit.access.rights import NOT_ALL_TOPICS, Right, reach_of
 from console.kit.live import groups
 from console.processes.models import ManagedProcess
 from console.shell.web.page_socket import groups_for
@@ -143,6 +143,15 @@ def test_a_broker_is_restarted_where_the_console_runs_it(header, operator):
     assert "/processes/broker-1/restart" in header(operator, "/brokers/1/").text
     ManagedProcess.objects.all().delete()
     assert header(operator, "/brokers/1/").main == ["Move all replicas away…"]
+
+
+def test_a_main_action_on_all_topics_says_that_some_are_out_of_reach(header, operator):
+    ManagedProcess.objects.all().delete()
+    NameRule.objects.create(user=operator, resource="topic", pattern="secret", level="nothing")
+    (why_not,) = re.findall(
+        r'aria-disabled="true" title="([^"]*)">Move all replicas away…<', header(operator, "/brokers/1/").text
+    )
+    assert why_not == NOT_ALL_TOPICS.replace("'", "&#x27;")
 
 
 def test_a_missing_broker_says_so_in_word_and_tone(header, viewer):
