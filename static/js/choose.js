@@ -12,6 +12,7 @@ function show() {
   bar.hidden = !count;
   bar.querySelector("[data-count]").textContent = `${count} selected`;
   const every = document.querySelector("[data-choose-all]");
+  if (!every) return; // in read-only mode nothing can be chosen
   every.hidden = !all.length;
   every.checked = count > 0 && count === all.length;
   every.indeterminate = count > 0 && count < all.length;

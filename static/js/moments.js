@@ -18,5 +18,10 @@ fields().forEach((field) => field.addEventListener("input", () => {
   field.setCustomValidity(iso === null ? HOW : "");
   hiddenOf(field).value = iso ?? "";
 }));
+// A browser shows why it refuses a field only where the field is seen.
+fields().forEach((field) => field.addEventListener("invalid", () => {
+  const closed = field.closest("details:not([open])");
+  if (closed) closed.open = true;
+}));
 document.addEventListener("zone:changed", show);
 show();

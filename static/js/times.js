@@ -9,6 +9,7 @@ const ENDS = { min: 5, ms: 12 };
 const root = document.documentElement;
 const local = Intl.DateTimeFormat().resolvedOptions().timeZone;
 let isUtc = root.dataset.zone === CHOSEN_UTC;
+let isDrawnHere = false; // the server knows no zone of this name, or draws what follows in another
 
 const offsetOf = (ms) => (isUtc ? 0 : Math.trunc(-new Date(ms).getTimezoneOffset()));
 const partsOf = (ms) => new Date(ms + 60000 * offsetOf(ms)).toISOString().slice(0, -1).split("T");
@@ -43,12 +44,16 @@ export function readTime(text) {
 }
 
 function draw(part) {
-  part.querySelectorAll("time[datetime]").forEach((time) => { time.textContent = writeTime(Date.parse(time.dateTime), time.dataset.form); });
+  part.querySelectorAll("time[datetime]").forEach((time) => {
+    const ms = Date.parse(time.dateTime);
+    if (!Number.isNaN(ms)) time.textContent = writeTime(ms, time.dataset.form);
+  });
 }
 
 function useZone(name, seconds) {
   isUtc = name === CHOSEN_UTC;
   if (root.dataset.zone !== name) {
+    isDrawnHere = true;
     root.dataset.zone = name;
     keepChoice("barnabas_zone", name, seconds);
     draw(document);
@@ -67,4 +72,5 @@ document.addEventListener("pointerover", (event) => {
   if (time) time.title = time.dateTime;
 });
 document.addEventListener("htmx:oobBeforeSwap", (event) => draw(event.detail.fragment));
+for (const name of ["htmx:afterSettle", "regions:replaced"]) document.addEventListener(name, () => { if (isDrawnHere) draw(document); });
 document.addEventListener("records:arrive", (event) => event.detail.forEach(draw));

@@ -145,3 +145,30 @@ def test_the_script_writes_a_time_as_the_server_does(chromium, rf, zone):
     )
     context.close()
     assert wrong == [4 * (len(instants) - 1), []]
+
+
+def test_a_part_that_the_server_draws_in_another_zone_is_drawn_again_and_no_time_stays_as_it_is(opened):
+    page = opened()
+    page.evaluate(
+        """() => {
+          const drawn = '<time datetime="2026-09-21T14:13:20Z" data-form="s">14:13 UTC</time>';
+          document.querySelector("h1").innerHTML = drawn;
+          document.querySelector("h2").innerHTML = '<time datetime="never" data-form="s">never</time>';
+          document.dispatchEvent(new CustomEvent("regions:replaced"));
+        }"""
+    )
+    assert page.locator("time").all_text_contents() == ["2026-09-21 16:13:20 +02:00", "never"]
+
+
+def test_a_wrong_time_in_a_closed_menu_opens_the_menu(opened):
+    page = opened()
+    page.get_by_label("At").fill("yesterday")
+    page.evaluate(
+        """() => {
+          const menu = document.createElement("details");
+          document.forms[0].prepend(menu);
+          menu.append(document.querySelector("[data-moment]"));
+        }"""
+    )
+    page.get_by_role("button", name="Show").click()
+    assert page.locator("details").get_attribute("open") is not None
