@@ -13,7 +13,7 @@ SIZE_WISE = 20
 
 class StageForm(ThrottleForm):
     size = forms.IntegerField(label="Partitions at once", required=False, min_value=1, max_value=PARTITIONS_MAX)
-    begins = forms.CharField(label="Begins at (UTC)", required=False, max_length=40)
+    begins = forms.CharField(label="Begins at", required=False, max_length=40)
 
     def clean_size(self) -> int:
         return self.cleaned_data["size"] or SIZE_WISE

@@ -234,7 +234,7 @@ def hour(at_ms: int) -> str:
 
 @register.filter
 def utc_time(at_ms: int) -> str:
-    """For the tip over a chart, where no element can stand."""
+    """Return hour and minute in UTC, as `14:05 UTC`, for a sentence that is drawn in no zone of a reader."""
     return _written(at_ms, "%H:%M UTC")
 
 
