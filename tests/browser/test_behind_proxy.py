@@ -95,7 +95,7 @@ def test_logging_out_and_in_again_stays_below_the_path(page, outside):
     page.context.clear_cookies()  # the session that ends here is no other test's
     log_in(page, outside)
     cookies = {each["name"]: each["path"] for each in page.context.cookies()}
-    assert cookies == {f"barnabas_{each}": f"{PREFIX}/" for each in ("session", "csrf", "browser")}
+    assert cookies == {f"barnabas_{each}": f"{PREFIX}/" for each in ("session", "csrf", "browser", "zone")}
     page.locator(".account summary").click()
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url(lambda url: url.startswith(f"{outside}login/"))

@@ -42,7 +42,8 @@ DELEGATION_TOKENS = {
     ApiKey.EXPIRE_DELEGATION_TOKEN,
     ApiKey.DESCRIBE_DELEGATION_TOKEN,
 }
-#: Kafka 4's groups: the console describes them in other clusters. kafka-python's names of their fields are others than
+#: Kafka 4's groups and subscriptions to client metrics: the console describes them in other clusters.
+#: kafka-python's names of their fields are others than
 #: Kafka's; test_against_kio compares them.
 OF_OTHER_CLUSTERS = {
     ApiKey.CONSUMER_GROUP_DESCRIBE: 1,
@@ -51,6 +52,7 @@ OF_OTHER_CLUSTERS = {
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: 1,
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: 0,
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: 0,
+    ApiKey.LIST_CONFIG_RESOURCES: 0,
 }
 #: Groups of KIP-848, what KRaft's controllers and brokers say to each other, and how leaders ask for another ISR since
 #: KIP-497: here they write it to ZooKeeper.

@@ -13,7 +13,7 @@ from broker.protocol.messages.incremental_alter_configs import (
     ConfigOperation,
     IncrementalAlterConfigsRequest,
 )
-from broker.protocol.messages.list_client_metrics_resources import ListClientMetricsResourcesRequest
+from broker.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from console.kit.gateway.client_metrics.interface import ClientMetricsSubscription
 from console.kit.gateway.connection.any_broker import ask
 from console.kit.gateway.connection.client import ClusterClient
@@ -29,10 +29,10 @@ class KafkaClientMetrics:
         self._client = client
 
     def subscriptions(self) -> tuple[ClientMetricsSubscription, ...]:
-        listed = ask(self._client, lambda cluster: cluster.ask_any(ListClientMetricsResourcesRequest()), NOT_SERVED)
+        listed = ask(self._client, lambda cluster: cluster.ask_any(ListConfigResourcesRequest()), NOT_SERVED)
         if listed.error_code:
             raise refusal(listed.error_code)
-        names = sorted(resource.name for resource in listed.client_metrics_resources)
+        names = sorted(resource.resource_name for resource in listed.config_resources)
         if not names:
             return ()
         resources = [

@@ -60,7 +60,7 @@ def test_picked_columns_stand_in_the_table_and_in_its_file(ask):
 
 
 def test_paths_of_the_records_shown_are_offered(ask):
-    assert ask().context["offered"] == ["value.amount", "value.id", "headers.t", "value.customer.name"]
+    assert ask("?columns=none").context["offered"] == ["value.amount", "value.id", "headers.t", "value.customer.name"]
     assert ask("?column=value.id").context["offered"] == ["value.amount", "headers.t", "value.customer.name"]
 
 

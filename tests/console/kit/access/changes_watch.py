@@ -26,7 +26,7 @@ READING = {
     *("offsets_at", "open_records", "batches_at", "close", "settings", "log_dirs", "software", "request_times"),
     *("not_loaded", "quota_uses", "look", "denials", "commits", "first_unread", "bounds", "of_topic", "transactions"),
     *("throttles", "under_way", "assignments", "bytes_held", "topic_ids", "modes", "ensemble", "alive_brokers"),
-    "features",
+    *("features", "subscriptions", "check_topic_settings"),
 }
 _WRITTEN = re.compile(r'\s*(?:INSERT INTO|UPDATE|DELETE FROM|REPLACE INTO)\s+"?(\w+)"?', re.IGNORECASE)
 _FILES = {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.link", "os.symlink", "os.truncate"}

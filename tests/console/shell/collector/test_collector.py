@@ -101,7 +101,7 @@ def test_a_changed_topic_is_told_of_with_its_changed_partitions_only(cluster, co
     collect()
 
     key = Topic.objects.get().pk
-    assert told[-1]["rows"] == {"topic-row": [key], "topic-page": [key], "placement-row": []}
+    assert told[-1]["rows"] == {"topic-row": [key], "topic-page": [key], "topic-head": [key], "placement-row": []}
     assert told[-1]["partitions"] == [(key, [2])]
     assert told[-1]["pages"] == []
 
