@@ -1,10 +1,17 @@
 """What a log directory notes of the starts that served it."""
 
+import errno
+from uuid import UUID
+
 import pytest
 
+from broker.common.types import TopicPartition
+from broker.log import found_logs
 from broker.log.config import LogConfig
 from broker.log.directory_start import START_FILE, DirectoryStart, read_directory_start, write_directory_start
 from broker.log.manager import LogManager
+
+T0 = TopicPartition("t", 0)
 
 
 def test_what_is_noted_is_read_again(tmp_path):
@@ -33,3 +40,27 @@ def test_a_copy_beside_its_original_gets_an_id_of_its_own(tmp_path):
     assert (noted["same"], sorted(noted.values())) == (5, [5, 5])
     assert logs.restored == set()
     logs.shutdown()
+
+
+def test_a_directory_that_cannot_be_noted_is_left_out_and_not_doubted_at_the_next_start(tmp_path, monkeypatch):
+    def start() -> tuple[LogManager, dict[str, int]]:
+        logs = LogManager([tmp_path / "one"], LogConfig(), 1, "cluster")
+        logs.load_all()
+        logs.get_or_create(T0, UUID(int=1))
+        logs.doubt_restored(last_starts)
+        noted = logs.note_start(last_starts)
+        logs.shutdown()
+        return logs, noted
+
+    last_starts: dict[str, int] = {}
+    _, last_starts = start()
+    assert list(last_starts.values()) == [1]
+    with monkeypatch.context() as full:
+        full.setattr(found_logs, "write_directory_start", _no_room)
+        assert start()[1] == {}
+    logs, noted = start()
+    assert (logs.restored, list(noted.values())) == (set(), [2])
+
+
+def _no_room(*_arguments: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
