@@ -25,6 +25,8 @@ DEFAULT_COLUMNS_BYTES_MAX = 4 * 1024 * 1024
 #: Letters of JSON, unpacked, that one page parses for its columns. What is parsed takes up to 35 times as many bytes,
 #: and 300 bytes of gzip become as much JSON as a column looks into.
 PAGE_DOCUMENTS_LENGTH_MAX = 4 * 1024 * 1024
+#: Headers of a record that a row shows, and its own page: a record may have hundreds of thousands.
+ROW_HEADERS_MAX, PAGE_HEADERS_MAX = 20, 500
 _NOT_PARSED = "… (not parsed: the JSON of this page is too large)"
 _TOO_MUCH = object()
 TITLES = ("partition", "offset", "time", "key", "value", "headers", "bytes")
@@ -63,9 +65,29 @@ class ShownRecord:
     def value(self) -> Text:
         return self._text("value", self.record.value)
 
-    @cached_property
-    def headers(self) -> list[tuple[str, Text]]:
-        return [(name, text_of(value, self.shown_as, self.length_max)) for name, value in self.record.headers]
+    @property
+    def headers(self) -> Iterator[tuple[str, Text]]:
+        """Yield all of them; pages show some."""
+        for name, value in self.record.headers:
+            yield name, text_of(value, self.shown_as, self.length_max)
+
+    @property
+    def row_headers(self) -> list[tuple[str, Text]]:
+        return list(islice(self.headers, ROW_HEADERS_MAX))
+
+    @property
+    def page_headers(self) -> list[tuple[str, Text]]:
+        return list(islice(self.headers, PAGE_HEADERS_MAX))
+
+    @property
+    def left_out_of_row(self) -> int:
+        """The count of headers that the row does not show."""
+        return max(0, len(self.record.headers) - ROW_HEADERS_MAX)
+
+    @property
+    def left_out_of_page(self) -> int:
+        """The count of headers that the record's own page does not show."""
+        return max(0, len(self.record.headers) - PAGE_HEADERS_MAX)
 
     @property
     def cells(self) -> list[str]:

@@ -385,3 +385,16 @@ def test_a_page_parses_no_more_json_than_its_budget_however_little_it_weighs(
     assert sum(parsed) <= 100_000
     assert cells[0] == ["PAID", "7"]
     assert cells[-1][0] == "… (not parsed: the JSON of this page is too large)"
+
+
+def test_of_very_many_headers_some_are_shown_and_the_others_counted(cluster, collect, reader, client_of):
+    cluster.create_topic("headers", 1, 1)
+    cluster.produce_record("headers", 0, b"k", b"v", tuple(("trace", b"%d" % n) for n in range(10_000)))
+    collect()
+    client = client_of(reader)
+    page = client.get("/topics/headers/+records/").content.decode()
+    assert ("and 9\u202f980 more headers" in page, page.count(">trace<")) == (True, 20)
+    record = client.get("/topics/headers/+records/0/0/").content.decode()
+    assert ("9\u202f500 more headers are not shown" in record, record.count(">trace<")) == (True, 500)
+    file = b"".join(client.get("/topics/headers/+records/?format=csv").streaming_content).decode()
+    assert "trace=9999" in file
