@@ -87,5 +87,6 @@ def test_only_an_operator_produces(person, request, client_of, cluster):
 
 def test_a_reader_sees_why_the_button_does_nothing(reader, client_of):
     text = client_of(reader).get("/topics/orders/+records/").content.decode()
-    assert "Producing needs the role operator." in text
+    why_not = "This needs the role operator. You have read-only access."
+    assert f'aria-disabled="true" title="{why_not}">Produce a record…' in text
     assert "/+produce/" not in text
