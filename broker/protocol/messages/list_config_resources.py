@@ -20,9 +20,7 @@ class ConfigResource(Struct):
     resource_name: str = wire(string)
 
 
-class ListConfigResourcesResponse(
-    Message, api=ApiKey.LIST_CONFIG_RESOURCES, versions=(0, 0), flexible_from=0
-):
+class ListConfigResourcesResponse(Message, api=ApiKey.LIST_CONFIG_RESOURCES, versions=(0, 0), flexible_from=0):
     """One resource for each subscription."""
 
     throttle_time_ms: int = wire(int32)

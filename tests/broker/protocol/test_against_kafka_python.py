@@ -42,8 +42,7 @@ DELEGATION_TOKENS = {
     ApiKey.EXPIRE_DELEGATION_TOKEN,
     ApiKey.DESCRIBE_DELEGATION_TOKEN,
 }
-#: Kafka 4's groups and subscriptions to client metrics: the console describes them in other clusters.
-#: kafka-python's names of their fields are others than
+#: Kafka 4's groups: the console describes them in other clusters. kafka-python's names of their fields are others than
 #: Kafka's; test_against_kio compares them.
 OF_OTHER_CLUSTERS = {
     ApiKey.CONSUMER_GROUP_DESCRIBE: 1,
@@ -52,7 +51,6 @@ OF_OTHER_CLUSTERS = {
     ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: 1,
     ApiKey.ALTER_SHARE_GROUP_OFFSETS: 0,
     ApiKey.DELETE_SHARE_GROUP_OFFSETS: 0,
-    ApiKey.LIST_CONFIG_RESOURCES: 0,
 }
 #: Groups of KIP-848, what KRaft's controllers and brokers say to each other, and how leaders ask for another ISR since
 #: KIP-497: here they write it to ZooKeeper.
@@ -99,7 +97,7 @@ def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_s
     advertised[ApiKey.FIND_COORDINATOR] = 5  # 6 is for share groups
     # Which Kafka has with KRaft only.
     advertised |= {ApiKey.DESCRIBE_TOPIC_PARTITIONS: 0, ApiKey.UPDATE_FEATURES: 1, ApiKey.UNREGISTER_BROKER: 0}
-    advertised[ApiKey.DESCRIBE_QUORUM] = 2
+    advertised |= {ApiKey.DESCRIBE_QUORUM: 2, ApiKey.LIST_CONFIG_RESOURCES: 0}
     advertised |= OF_OTHER_CLUSTERS
     assert {api: pair.request.versions[1] for api, pair in MESSAGES.items() if api not in OWN} == advertised
 

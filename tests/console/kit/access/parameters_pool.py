@@ -36,6 +36,7 @@ EXAMPLES: dict[str, dict[str, str | list[str]]] = {
     "change-replication": {"topic": "orders", "factor": "2"},
     "move-in-batches": {"moves": '{"orders": {"0": [2]}}', "size": "1", "throttle": "1"},
     "change-quotas": {"about": "user", "user": "alice", "producer_byte_rate": "1000"},
+    "change-client-metrics": {"name": "all-clients", "interval_ms": "30000", "metrics": "org.apache.kafka."},
     "create-rules": {"permission": "ALLOW", "principal": "User:a", "host": "*", "resource": "TOPIC",
                      "pattern": "LITERAL", "name": "orders", "operations": "READ"},
     "add-broker": {"broker_id": "9", "port": "19999", "log_dirs": "1", "rack": ""},

@@ -106,7 +106,7 @@ def test_what_is_pushed_of_a_failed_stream_job_quotes_no_record(job, monkeypatch
     facts = {"state": "failed", "error": "NumberFormatException: The value 'a value inside' cannot be cast"}
     process.progress = StreamProgress.objects.create(process=process, facts=facts)
     collect.push_stream(process)
-    assert "The query failed" in pushed[-1]
+    assert "The query failed" in "".join(pushed)
     assert "a value inside" not in "".join(pushed)
 
 

@@ -156,6 +156,7 @@ WITHOUT_PLAN = {
     *("restore-schema", "confirm-healing", "change-ensemble", "rolling-restart", "decommission", "begin-drill"),
     *("reset-stream", "alter-connector-offsets", "reset-connector-offsets", "move-between-directories", "add-broker"),
     *("balance-brokers", "demote-broker", "spread-replicas", "produce-tombstone", "elect-leaders", "discard-change"),
+    "change-client-metrics",
 }
 
 
