@@ -42,7 +42,9 @@ class FoundLogs(FutureLogs):
         super().__init__(config)
         #: What each directory notes of the start that served it last.
         self._starts: dict[LogDirectory, DirectoryStart] = {}
-        #: Logs that lie in a directory from a backup: they lack what was appended since it was made.
+        #: Directories from a backup.
+        self._restored_directories: set[LogDirectory] = set()
+        #: Logs that lie in one: they lack what was appended since it was made.
         self.restored: set[TopicPartition] = set()
 
     @contextmanager
@@ -68,6 +70,7 @@ class FoundLogs(FutureLogs):
             with self._failing_to_start(directory):
                 start = self._starts[directory] = read_directory_start(directory.path)
                 if start.number < last_starts.get(start.directory_id, 0):
+                    self._restored_directories.add(directory)
                     self.restored |= {partition for partition, home in self._homes.items() if home is directory}
                     _log.error(
                         "log directory is older than it was: a backup was restored. Its logs follow those of other "
@@ -81,13 +84,15 @@ class FoundLogs(FutureLogs):
     def note_start(self, last_starts: Mapping[str, int]) -> dict[str, int]:
         """Note in each directory that this start serves it, and return the starts by directory id.
 
-        A directory that could not be noted is left out; the copy of another one gets an id of its own. On a worker
-        thread, after `doubt_restored`.
+        A directory that could not be noted is left out, and one from a backup as long as it has logs that were not
+        opened, and so not doubted; the copy of another one gets an id of its own. On a worker thread, after
+        `doubt_restored`.
         """
         number = max([*last_starts.values(), *(start.number for start in self._starts.values())], default=0) + 1
         noted = {}
         for directory in self._online():
-            if directory in self._starts:
+            is_doubted = directory not in self._restored_directories or not self._unopened_in(directory)
+            if directory in self._starts and is_doubted:
                 directory_id = self._starts[directory].directory_id
                 start = DirectoryStart(new_directory_id() if directory_id in noted else directory_id, number)
                 try:

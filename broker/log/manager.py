@@ -242,10 +242,13 @@ class LogManager(FoundLogs):
                         self._create(partition, topic_id, is_new=is_new)
 
     def _open_late(self, partition: TopicPartition) -> None:
-        """Open a log that lacked room at the start, if its directory takes writes. The broker left its ISR by then."""
+        """Open a log that lacked room at the start, if its directory takes writes. The broker left its ISR by then.
+
+        One in a directory from a backup waits for the next start, which doubts it: it must not lead.
+        """
         unopened = self._unopened[partition]
         home, stop = unopened.home, unopened.stop
-        if stop is None or home.room.refuses_writes:
+        if stop is None or home.room.refuses_writes or home in self._restored_directories:
             return
         try:
             self._load(home, partition, stop.with_note(home.path_of(partition)))

@@ -8,7 +8,7 @@ Not Kafka's: see `broker.log.directory_start`.
 import json
 from collections.abc import Mapping
 
-from broker.zookeeper.errors import NodeMissing
+from broker.zookeeper.errors import NodeMissing, NotPermitted
 from broker.zookeeper.session import ZooKeeperSession
 
 _ROOT = "/barnabas/log_directories"
@@ -17,11 +17,13 @@ _DIRECTORIES_MAX = 500
 
 
 async def read_directory_starts(session: ZooKeeperSession, broker_id: int) -> dict[str, int]:
-    """Return the last start of each log directory, by its id; none if the znode is missing or is not understood."""
+    """Return the last start of each log directory, by its id; none if the znode is missing, may not be read or is not
+    understood.
+    """
     try:
         starts = json.loads((await session.get(_path(broker_id))).data)["starts"]
         return {str(directory_id): int(number) for directory_id, number in starts.items()}
-    except (NodeMissing, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (NodeMissing, NotPermitted, ValueError, OverflowError, TypeError, KeyError, AttributeError, RecursionError):
         return {}
 
 

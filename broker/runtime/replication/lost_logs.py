@@ -21,7 +21,7 @@ import asyncio
 from collections.abc import Iterable
 
 from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss, TopicAssignment
-from broker.common.errors import ApiError, StartupError
+from broker.common.errors import ApiError, NotNowError
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, NO_LEADER_EPOCH, TopicPartition
 from broker.controller.election import may_lead_empty, state_after_loss
@@ -43,7 +43,7 @@ class LostLogs:
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
 
     async def leave_isrs(self, topics: Iterable[TopicAssignment]) -> None:
-        """Raises the errors of `broker.zookeeper.errors` and StartupError; the next start then does it again, whatever
+        """Raises the errors of `broker.zookeeper.errors` and NotNowError; the next start then does it again, whatever
         was done.
         """
         lost = [
@@ -76,13 +76,18 @@ class LostLogs:
                     return
 
     def _is_surpassed(self, partition: TopicPartition, replicas: tuple[int, ...], wanted: LeaderAndIsr) -> bool:
-        """Whether the log, which `wanted` has lead, is from a backup, and another replica may have more."""
-        heard = {loss.broker_id for loss in wanted.log_losses} | {self._broker_id}
-        is_last = wanted.isr == (self._broker_id,)
-        return partition in self._logs.restored and is_last and not heard.issuperset(replicas)
+        """Whether the log, which `wanted` has lead, is from a backup, and another replica may have more.
+
+        Not if another member of the ISR lost its end: it would lead instead, and has less.
+        """
+        if partition not in self._logs.restored or wanted.isr != (self._broker_id,):
+            return False
+        others = [loss for loss in wanted.log_losses if loss.broker_id != self._broker_id]
+        heard = {loss.broker_id for loss in others} | {self._broker_id}
+        return all(loss.is_total for loss in others) and not heard.issuperset(replicas)
 
     def _set_restored_aside(self, partition: TopicPartition, loss: LogLoss) -> None:
-        """Raises StartupError: the log would lead if it stayed."""
+        """Raises NotNowError: the log would lead if it stayed."""
         reason = (
             f"a backup was restored, whose log ends at {loss.end_offset} in epoch {loss.last_epoch}; to have it lead "
             "with that, move it back to its place and start this broker again"
@@ -90,7 +95,7 @@ class LostLogs:
         try:
             self._logs.set_aside_as_stray(partition, reason)
         except ApiError as error:
-            raise StartupError(f"{error.message}; mend the disk and start the broker again") from error
+            raise NotNowError(f"{error.message}; mend the disk and start the broker again") from error
 
     def _loss_of(self, partition: TopicPartition) -> LogLoss:
         log = self._logs.get(partition)

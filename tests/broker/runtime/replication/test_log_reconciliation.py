@@ -20,6 +20,7 @@ from broker.controller.topic_ids import objections_to_new_id
 from broker.log.checkpoints import PARTITION_METADATA
 from broker.log.config import LogConfig
 from broker.log.directory import CLEAN_SHUTDOWN_FILE
+from broker.log.directory_start import START_FILE
 from broker.log.manager import LogManager
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -458,6 +459,30 @@ async def test_a_log_directory_from_a_backup_leads_what_no_other_replica_has(sto
     await LogReconciliation(store, ME, logs := start("one")).run()
     assert (logs.restored, logs.withheld, strays(tmp_path)) == ({T_0, T_1}, set(), [])
     assert await isr_of(store, T_0) == await isr_of(store, T_1) == (-1, (ME,))
+
+
+async def test_a_log_from_a_backup_leads_where_the_other_member_of_the_isr_lost_more(store, start, tmp_path):
+    """A third replica was not asked; the one that would lead instead has less."""
+    await restore_backup(store, start, tmp_path, p0=(ME,))
+    three = TopicAssignment("t", FIRST, {0: (*REPLICAS, 9)})
+    await store.session.set(znodes.topic_path("t"), znodes.encode_topic(three))
+    await store.write_isr(T_0, replace(await store.state(T_0), log_losses=(LogLoss(OTHER, -1, 1),)))
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert (logs.restored, logs.withheld, strays(tmp_path)) == ({T_0}, set(), [])
+    assert await isr_of(store, T_0) == (-1, (ME,))
+
+
+async def test_a_directory_from_a_backup_is_doubted_until_all_its_logs_were_opened(store, start, tmp_path):
+    await restore_backup(store, start, tmp_path, p0=(OTHER,))
+    log = next((tmp_path / "one" / "t-0").glob("*.log"))
+    whole, noted = log.read_bytes(), (tmp_path / "one" / START_FILE).read_text()
+    log.write_bytes(old_messages(2, 1))
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert (logs.get(T_0), (tmp_path / "one" / START_FILE).read_text()) == (None, noted)
+    logs.shutdown()
+    log.write_bytes(whole)
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert logs.restored == {T_0}
 
 
 @pytest.mark.parametrize("lies_in", ["one", "other"])
