@@ -26,7 +26,8 @@ export async function refreshRegions(ids = null) {
 
 async function fetchRegions(ids) {
   const asked = { headers: { Accept: "text/html", "X-Refresh": "1" }, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) };
-  const response = await fetch(location.href, asked);
+  const address = location.href;
+  const response = await fetch(address, asked);
   if (response.redirected && new URL(response.url).pathname === `${document.body.dataset.root}login/`) { reload(); return; }
   const isRefused = document.querySelector("[data-refused]") !== null;
   if (response.status === 404 || (response.ok && isRefused)) {
@@ -36,6 +37,8 @@ async function fetchRegions(ids) {
   if (!response.ok) return;
   const text = await response.text();
   await whenReleased();
+  // A search or an order chosen meanwhile has another list: the answer is of the one before.
+  if (location.href !== address) { again = true; return; }
   if (!isPaused()) replaceRegions(new DOMParser().parseFromString(text, "text/html"), ids);
 }
 

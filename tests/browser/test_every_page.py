@@ -284,6 +284,31 @@ def test_a_paused_page_stands_still_and_is_fetched_anew_when_it_goes_on(page, co
     expect(records).to_have_text("4712")
 
 
+@pytest.mark.parametrize("page", [DESK], indirect=True, ids=["desk"])
+def test_a_refresh_that_was_asked_before_a_search_does_not_undo_it(page, console):
+    held = []
+
+    def hold_the_first(route):
+        if held or "x-refresh" not in route.request.headers:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.goto(f"{console}/topics/")
+    page.locator("#connection[data-state=live]").wait_for()
+    page.route(re.compile("/topics/"), hold_the_first)
+    page.get_by_role("button", name="Pause").click()
+    page.locator("#pause-banner").get_by_role("button", name="Go on").click()
+    await_true(lambda: page.evaluate("true") and held, "the page is fetched anew")
+    page.get_by_label("Search topics").fill("orders")
+    page.wait_for_url(re.compile("search=orders"))
+    expect(page.locator("tr[data-row]")).to_have_count(1)
+    page.evaluate(NOTE)
+    held[0].continue_()
+    await_true(lambda: page.evaluate("window.noted.includes('regions:replaced')"), "a page was taken")
+    expect(page.locator("tr[data-row]")).to_have_count(1)
+
+
 def push_records(page, socket, text: str) -> None:
     """Of the last topic, as the console would push its row."""
     row = page.locator("tr[data-row]").last

@@ -53,6 +53,7 @@ async def test_offsets_of_partitions_that_are_deleted_while_no_coordinator_is_lo
     world.commit(5)
     world.lead(leader=2, leader_epoch=1)
     deleted = [TopicIdPartition(TopicPartition("t", 0), UUID(int=1))]
+    del world.topic_ids["t"]
     forget_partitions(world.coordinators, world.deleted, world.clock, deleted)
     world.lead(leader_epoch=2)
     await eventually(lambda: world.coordinators.loaded_partitions() == [0], "it is loaded")
