@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
@@ -124,6 +125,11 @@ PAGES += ["acl-file", "cluster-add", "healing-proposal", "healing-rule"]
 PAGES += ["credential-create", "credential-password", "credential-delete"]
 
 PHONE, DESK = (390, "light"), (1280, "dark")
+ALL_LOOKS = [(width, theme) for width in (390, 1440) for theme in ("light", "dark")]
+#: A page of each make: tiles and charts, a list, an object, records, a form, a plan's preview.
+SLICE = ["overview", "topics", "topic", "topic-records", "group", "topic-create"]
+#: What WCAG 2.2 at level AA asks for, contrast included; what axe recommends besides is not held here.
+_WCAG = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
 #: The script that makes them reachable has run.
 EXPLAINED = "!document.querySelector('button:disabled[title]')"
 LOOK = """() => {
@@ -237,6 +243,32 @@ def test_every_page_can_be_read_and_used_by_everybody(page, console):
             if wrong := page.evaluate(LOOK):
                 found[name, *look] = wrong
     assert found == {}
+
+
+@pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["opened on a phone"])
+@pytest.mark.parametrize("names", [SLICE, pytest.param(PAGES, marks=pytest.mark.long)], ids=["some", "every"])
+def test_axe_finds_nothing_serious_on_a_page(page, console, names):
+    """In both themes and at both widths."""
+    found = {}
+    for name in names:
+        page.goto(console + address_of(name))
+        page.wait_for_function(EXPLAINED)
+        for look in ALL_LOOKS:
+            turn_into(page, look)
+            if wrong := _serious(page):
+                found[name, *look] = wrong
+    assert found == {}
+
+
+def _serious(page) -> list[str]:
+    """Return what axe calls serious or critical: the rule, the element, and how the two colours differ if they do."""
+    violations = Axe().run(page, options=_WCAG).response["violations"]
+    return [
+        f"{violation['id']}: {node['html'][:160]} {node['failureSummary'].splitlines()[1].strip()[:200]}"
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
 
 
 def test_a_form_that_was_refused_says_beside_the_field_what_is_wrong(page, console):
