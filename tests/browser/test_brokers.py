@@ -24,7 +24,7 @@ def topic(product):
 def open_broker(page, product, broker_id: int) -> None:
     page.goto(f"{product.console}/brokers/")
     page.locator("#broker-table").get_by_role("link", name=str(broker_id), exact=True).click()
-    expect(page.get_by_role("heading", name=f"Broker {broker_id}", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile(rf"^Broker {broker_id}( controller)?$"))).to_be_visible()
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
 
 

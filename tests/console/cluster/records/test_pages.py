@@ -285,6 +285,14 @@ def test_a_record_of_a_time_that_no_calendar_has_is_shown_with_the_others(ask, c
     assert "offsets by time" in ask("histogram/").content.decode()
 
 
+def test_records_written_since_the_last_collection_have_their_histogram(reader, client_of, cluster, collect):
+    cluster.create_topic("empty", 1, 3)
+    collect()
+    cluster.append("empty", 0, 3)
+    page = client_of(reader).get("/topics/empty/+records/?place=oldest").content.decode()
+    assert page.count('class="histogram"') == 1
+
+
 def test_the_first_day_of_the_calendar_in_a_zone_before_utc_is_no_moment(ask):
     assert ask("?place=time&moment=0001-01-01T00:00:00%2B14:00").status_code == 200
 
