@@ -81,12 +81,12 @@ REGISTRY_PASSWORD_FILE = SECRETS_DIR / "registry-password"
 #: Where connectors of that worker may read and write files, comma separated.
 CONNECT_FILES = [
     DATA_DIR / "files",
-    *(Path(each).expanduser().resolve() for each in env.list("BARNABAS_CONNECT_FILES", default=[])),
+    *(Path(item).expanduser().resolve() for item in env.list("BARNABAS_CONNECT_FILES", default=[])),
 ]
 #: The workers of Kafka Connect, BARNABAS_CONNECT…; without one there are no connectors.
 CONNECT = read_connect(os.environ)
 #: Where brokers on this host may keep their logs besides DATA_DIR, comma separated.
-LOG_ROOTS = [Path(each).expanduser().resolve() for each in env.list("BARNABAS_LOG_ROOTS", default=[])]
+LOG_ROOTS = [Path(item).expanduser().resolve() for item in env.list("BARNABAS_LOG_ROOTS", default=[])]
 CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
 SPARK_MASTER = env("BARNABAS_SPARK_MASTER", default="local[2]")
 #: Where an administrator puts stream jobs of this host's own, NAME.py each; what lies there is run as it is.

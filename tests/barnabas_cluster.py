@@ -69,7 +69,7 @@ class BrokerProcess:
 
     @property
     def log_dirs(self) -> list[Path]:
-        return [Path(each) for each in self.overrides.get("log.dirs", str(self.directory / "logs")).split(",")]
+        return [Path(part) for part in self.overrides.get("log.dirs", str(self.directory / "logs")).split(",")]
 
     def start(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)

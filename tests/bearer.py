@@ -26,7 +26,7 @@ class Issuer:
         return {**self._key(key_id).as_dict(private=False), "kid": key_id, "use": "sig", **changes}
 
     def key_set(self, *key_ids: str) -> bytes:
-        return json.dumps({"keys": [self.jwk(each) for each in key_ids or self.keys]}).encode()
+        return json.dumps({"keys": [self.jwk(key_id) for key_id in key_ids or self.keys]}).encode()
 
     def token(self, subject: str = "alice", *, key_id: str = "ec", lives_s: float = 3600, **claims) -> str:
         """As an issuer makes it now; claims that are None are left out."""

@@ -134,7 +134,11 @@ def pytest_runtest_teardown() -> Iterator[None]:
 
 def _current_log_settings() -> tuple[object, ...]:
     config = structlog.get_config()
-    return [type(each) for each in config["processors"]], config["logger_factory"], config["cache_logger_on_first_use"]
+    return (
+        [type(processor) for processor in config["processors"]],
+        config["logger_factory"],
+        config["cache_logger_on_first_use"],
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -81,7 +81,7 @@ class Forks:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Whom all wait for at the end, and who could have begun later."""
         first = min((began for began, _ in self._ran.values()), default=0.0)
-        longest = sorted(self._ran.items(), key=lambda each: each[1][0] - each[1][1])[:_GROUPS_TOLD]
+        longest = sorted(self._ran.items(), key=lambda item: item[1][0] - item[1][1])[:_GROUPS_TOLD]
         terminalreporter.section("longest groups")
         for name, (began, ended) in longest:
             terminalreporter.line(f"{began - first:4.0f} s to {ended - first:4.0f} s  {name}")

@@ -74,7 +74,7 @@ def _settle(name: str, config: pytest.Config) -> None:
 
 def _catch_apart(capturing: MultiCapture) -> None:
     """The files into which it catches become others, under the descriptors that log handlers hold already."""
-    for each in (capturing.out, capturing.err):
-        if isinstance(each, FDCapture):
+    for item in (capturing.out, capturing.err):
+        if isinstance(item, FDCapture):
             with tempfile.TemporaryFile() as own:
-                os.dup2(own.fileno(), each.tmpfile.fileno(), inheritable=False)
+                os.dup2(own.fileno(), item.tmpfile.fileno(), inheritable=False)

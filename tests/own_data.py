@@ -24,7 +24,7 @@ def moved(value: Any, former: str, new: str) -> Any:
     if isinstance(value, Path):
         return Path(str(value).replace(former, new))
     if isinstance(value, dict):
-        value.update({key: moved(each, former, new) for key, each in value.items()})
+        value.update({key: moved(item, former, new) for key, item in value.items()})
     if type(value) in (list, tuple):
-        return type(value)(moved(each, former, new) for each in value)
+        return type(value)(moved(item, former, new) for item in value)
     return value

@@ -115,11 +115,11 @@ def running_registries(
         for at, port in enumerate(free_ports(count), 1)
     ]
     try:
-        for each in found:
-            each.start()
-        for each in found:
-            each.await_serving()
+        for increment in found:
+            increment.start()
+        for item in found:
+            item.await_serving()
         yield found
     finally:
-        for each in found:
-            each.kill()
+        for item in found:
+            item.kill()

@@ -55,8 +55,8 @@ class ReverseProxy:
                 await self._both_ways(reader, writer, console_reader, console_writer)
 
     def _fields(self, fields: list[str]) -> list[str]:
-        is_websocket = any(each.lower() == "upgrade: websocket" for each in fields)
-        kept = [each for each in fields if is_websocket or not each.lower().startswith("connection:")]
+        is_websocket = any(field.lower() == "upgrade: websocket" for field in fields)
+        kept = [field for field in fields if is_websocket or not field.lower().startswith("connection:")]
         added = [f"X-Forwarded-Proto: {self._scheme}", "X-Forwarded-For: 198.51.100.7"]
         return [*kept, *added, *([] if is_websocket else ["Connection: close"])]
 

@@ -78,9 +78,9 @@ class SecureBroker:
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
         self._accepting.join(20)
-        for each in self._open:
+        for item in self._open:
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                item.shutdown(socket.SHUT_RDWR)
 
     @property
     def address(self) -> str:
@@ -102,7 +102,7 @@ class SecureBroker:
                 sock = self.tls.wrap_socket(plain, server_side=True)
                 self._open.append(sock)
                 if certificate := sock.getpeercert():
-                    self.came.append(dict(each[0] for each in certificate["subject"])["commonName"])
+                    self.came.append(dict(item[0] for item in certificate["subject"])["commonName"])
             with sock, sock.makefile("rb") as stream:
                 self._answer_all(sock, stream)
 
@@ -178,7 +178,7 @@ class SecureBroker:
 
         token = yield
         bare = token.removeprefix(b"n,,")
-        said = dict(each.split(b"=", 1) for each in bare.split(b","))
+        said = dict(part.split(b"=", 1) for part in bare.split(b","))
         user = said[b"n"].decode().replace("=2C", ",").replace("=3D", "=")
         first = b"r=" + said[b"r"] + b"more,s=" + base64.b64encode(_SALT) + b",i=%d" % _ITERATIONS
         token = yield first, False

@@ -54,13 +54,15 @@ class ServedLogs:
             brokers = [MetadataResponseBroker(node_id=1, host="127.0.0.1", port=self.broker.port)]
             return MetadataResponse(brokers=brokers, topics=[MetadataResponseTopic(name="t", partitions=partitions)])
         if request.api is ApiKey.LIST_OFFSETS:
-            asked = [(each.partition_index, each.timestamp) for each in request.topics[0].partitions]
+            asked = [(partition.partition_index, partition.timestamp) for partition in request.topics[0].partitions]
             offsets = [
                 ListOffsetsPartitionResponse(partition_index=number, offset=self._end(number) if at == LATEST else 0)
                 for number, at in asked
             ]
             return ListOffsetsResponse(topics=[ListOffsetsTopicResponse(name="t", partitions=offsets)])
-        answered = [self._from(each.partition, each.fetch_offset) for each in request.topics[0].partitions]
+        answered = [
+            self._from(partition.partition, partition.fetch_offset) for partition in request.topics[0].partitions
+        ]
         return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=answered)])
 
     def _from(self, number: int, offset: int) -> PartitionData:

@@ -114,8 +114,8 @@ class WarmPython:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._selector.close()
-        for each in (self._asked, self._woken, self._wakes, *self._watched.values()):
-            each.close()
+        for item in (self._asked, self._woken, self._wakes, *self._watched.values()):
+            item.close()
 
 
 def _settle(request: Request, log: int) -> None:

@@ -46,9 +46,9 @@ def _overlap(differences: Mapping[int, Difference], one: int, other: int) -> boo
 def unexplained(window: int, differences: Mapping[int, Difference]) -> int:
     """How much of its surplus is no exchange within its neighbourhood; told once, of the window that has most of it."""
     own = differences[window].surplus
-    near = {each: differences[each].surplus for each in neighbourhood(window, differences)}
+    near = {difference: differences[difference].surplus for difference in neighbourhood(window, differences)}
     net = sum(near.values())
     if net * own <= 0:
         return 0
-    most = max((each for each in near if near[each] * own > 0), key=lambda each: (abs(near[each]), -each))
+    most = max((number for number in near if near[number] * own > 0), key=lambda number: (abs(near[number]), -number))
     return net if most == window else 0

@@ -178,13 +178,13 @@ class _Counting:
         metadata = self._cluster.describe_topics(None)
         self._leaders.learn(metadata)
         found = {
-            TopicPartition(topic.name or "", each.partition_index): each.leader_id >= 0
+            TopicPartition(topic.name or "", partition.partition_index): partition.leader_id >= 0
             for topic in metadata.topics
             if not self._exclude.fullmatch(topic.name or "")
-            for each in topic.partitions
+            for partition in topic.partitions
         }
-        self._refused = {each: until for each, until in self._refused.items() if until > self._looked_at}
-        new = [each for each in found.keys() - self._positions.keys() - self._refused.keys() if found[each]]
+        self._refused = {item: until for item, until in self._refused.items() if until > self._looked_at}
+        new = [position for position in found.keys() - self._positions.keys() - self._refused.keys() if found[position]]
         lows, highs = (
             list_offsets(self._leaders, dict.fromkeys(new, at), timeout_s=_TIMEOUT_S) for at in (EARLIEST, LATEST)
         )

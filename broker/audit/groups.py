@@ -41,7 +41,7 @@ class Groups:
         for chain, path in ledger.paths.items():
             if chain.topic == topic:
                 self._paths.setdefault(column_of(chain), {})[chain.partition] = path
-        self.moves = tuple(sorted(_moves(ledger, topic), key=lambda each: each.at_ms))
+        self.moves = tuple(sorted(_moves(ledger, topic), key=lambda move: move.at_ms))
 
     def cells(self, window: int, appended: Mapping[int, Tally]) -> dict[str, tuple[State, Tally]]:
         """By column, of the groups that take part; `appended`: what each partition holds of the window."""
@@ -71,8 +71,8 @@ class Groups:
 
     def _gone_over(self, window: int, index: int, path: Path) -> Tally:
         """At least: of what was told as one only if all of it was gone over."""
-        parts = (each for each in self._stories[index].increments if window in each.windows)
-        return sum((each.windows[window] for each in parts if path.covers(each.start, each.end)), start=Tally())
+        parts = (increment for increment in self._stories[index].increments if window in increment.windows)
+        return sum((part.windows[window] for part in parts if path.covers(part.start, part.end)), start=Tally())
 
 
 def column_of(chain: Chain) -> str:

@@ -134,7 +134,7 @@ class AuditedProducer:
         """An empty increment of each partition that is silent tells that the producer lives."""
         self._due_at = time.monotonic() + self._report_every_s
         counted_ = dict(self._counter.drain())
-        silent: dict[TopicPartition, Windows] = {each: {} for each in self._reporter.partitions()}
+        silent: dict[TopicPartition, Windows] = {partition: {} for partition in self._reporter.partitions()}
         for partition, windows in {**silent, **counted_}.items():
             closes = is_last or self._is_transactional
             self._send(self._reporter.tell(partition, windows, now_ms(), is_last=closes))
@@ -188,7 +188,7 @@ class AuditedConsumer:
         if self._is_full or time.monotonic() >= self._due_at:
             self._report()
         messages = list(self.consumer.consume(num_messages, timeout))
-        self._returned = [each for each in messages if each.error() is None]
+        self._returned = [message for message in messages if message.error() is None]
         return messages
 
     def commit(self) -> None:
@@ -257,10 +257,10 @@ class AuditedConsumer:
         return settle
 
     def _assigned(self, consumer: Consumer, partitions: list[Position]) -> None:
-        for each in consumer.committed(partitions, timeout=_FLUSH_S):
-            if each.offset >= 0:
-                partition = TopicPartition(each.topic, each.partition)
-                self._starts[partition] = self._positions[partition] = each.offset
+        for topic_partition in consumer.committed(partitions, timeout=_FLUSH_S):
+            if topic_partition.offset >= 0:
+                partition = TopicPartition(topic_partition.topic, topic_partition.partition)
+                self._starts[partition] = self._positions[partition] = topic_partition.offset
 
     def _revoked(self, _consumer: Consumer, partitions: list[Position]) -> None:
         self._count_returned()
@@ -274,7 +274,7 @@ class AuditedConsumer:
         self._forget(partitions)
 
     def _forget(self, partitions: list[Position]) -> None:
-        gone = {TopicPartition(each.topic, each.partition) for each in partitions}
+        gone = {TopicPartition(partition.topic, partition.partition) for partition in partitions}
         for known in (self._starts, self._positions):
             for partition in gone & known.keys():
                 del known[partition]
@@ -282,4 +282,6 @@ class AuditedConsumer:
             self._latencies.take(partition)
         kept = [(partition, windows) for partition, windows in self._counter.drain() if partition not in gone]
         self._counter.take_back(kept)
-        self._returned = [each for each in self._returned if (each.topic(), each.partition()) not in gone]
+        self._returned = [
+            partition for partition in self._returned if (partition.topic(), partition.partition()) not in gone
+        ]

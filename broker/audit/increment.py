@@ -106,7 +106,7 @@ class Increment:
         if self.aside:
             body["aside"] = {kind: _listed(windows) for kind, windows in self.aside.items()}
         if self.latencies:
-            body["latencies"] = [[start, each.as_list()] for start, each in sorted(self.latencies.items())]
+            body["latencies"] = [[start, item.as_list()] for start, item in sorted(self.latencies.items())]
         return json.dumps({"format": _FORMAT, "chain": self.chain, **body, "windows": _listed(self.windows)}).encode()
 
     @classmethod
@@ -120,8 +120,8 @@ class Increment:
             increment = cls(
                 chain=Chain(Tier(tier), _text(source), _text(topic), int(partition)),
                 windows=_windows(body["windows"]),
-                aside={_text(kind): _windows(each) for kind, each in body.get("aside", {}).items()},
-                latencies={_moment(start): Latency.of_list(each) for start, each in body.get("latencies", ())},
+                aside={_text(kind): _windows(item) for kind, item in body.get("aside", {}).items()},
+                latencies={_moment(start): Latency.of_list(latency) for start, latency in body.get("latencies", ())},
                 **{name: _CHECKED[type(body[name])](body[name]) for name in _PLAIN if name in body},
             )
             if increment.start > increment.end or increment.at_ms > MOMENT_MAX or increment.window_ms <= 0:
@@ -133,7 +133,7 @@ class Increment:
             raise BadIncrement(f"no increment: {error}") from error
 
 
-_PLAIN = tuple(each.name for each in fields(Increment) if each.name not in ("chain", "windows", "aside", "latencies"))
+_PLAIN = tuple(item.name for item in fields(Increment) if item.name not in ("chain", "windows", "aside", "latencies"))
 
 _LEFT_OUT = {"term": NO_TERM, "is_by_header": False}
 

@@ -64,13 +64,13 @@ class Latency:
 
     def as_list(self) -> list[int]:
         """[early, most_ms, bucket, count, bucket, count, …]"""
-        return [self.early, self.most_ms, *(number for each in sorted(self.ages.counts.items()) for number in each)]
+        return [self.early, self.most_ms, *(number for item in sorted(self.ages.counts.items()) for number in item)]
 
     @classmethod
     def of_list(cls, said: Sequence[Any]) -> "Latency":
         """Raises ValueError for what no `as_list` has said."""
         early, most_ms, *flat = said
-        if any(type(each) is not int or each < 0 for each in said) or len(flat) % 2:
+        if any(type(value) is not int or value < 0 for value in said) or len(flat) % 2:
             raise ValueError("no latency")
         ages = dict(zip(flat[::2], flat[1::2], strict=True))
         if max(ages, default=0) > BUCKET_MAX:
@@ -99,5 +99,5 @@ class Latencies:
     def take(self, partition: TopicPartition) -> dict[int, Latency]:
         """What was added of a partition; it begins anew."""
         taken = self._open.pop(partition, {})
-        self._buckets -= sum(len(each.ages.counts) for each in taken.values())
+        self._buckets -= sum(len(latency.ages.counts) for latency in taken.values())
         return taken

@@ -94,30 +94,30 @@ class Story:
     @property
     def size(self) -> int:
         """Tallies that are held."""
-        return sum(len(each.windows) + sum(map(len, each.aside.values())) for each in self.increments)
+        return sum(len(increment.windows) + sum(map(len, increment.aside.values())) for increment in self.increments)
 
     def fold(self, before_ms: int, span_ms: int) -> None:
         """Increments that were made before, and follow one another, become one for each `span_ms` of their making."""
         folded: list[Increment] = []
-        for each in self.increments:
+        for increment in self.increments:
             last = folded[-1] if folded else None
             if (
                 last is not None
-                and each.at_ms < before_ms
-                and last.at_ms // span_ms == each.at_ms // span_ms
-                and last.end == each.start
+                and increment.at_ms < before_ms
+                and last.at_ms // span_ms == increment.at_ms // span_ms
+                and last.end == increment.start
             ):
-                folded[-1] = joined(last, each)
+                folded[-1] = joined(last, increment)
             else:
-                folded.append(each)
+                folded.append(increment)
         self.increments = folded
 
     def forget(self, before_ms: int) -> None:
         """From the front: offsets that are covered still follow one another."""
         kept = (
             number
-            for number, each in enumerate(self.increments)
-            if max((window for window, _ in each.whole()), default=0) >= before_ms
+            for number, increment in enumerate(self.increments)
+            if max((window for window, _ in increment.whole()), default=0) >= before_ms
         )
         del self.increments[: next(kept, len(self.increments))]
 
@@ -127,10 +127,12 @@ class Story:
         return self.increments != [] and self.start <= first and last < self.end and not has_gap
 
     def tally(self, window: int) -> Tally:
-        return sum((each.windows[window] for each in self.increments if window in each.windows), start=Tally())
+        return sum(
+            (increment.windows[window] for increment in self.increments if window in increment.windows), start=Tally()
+        )
 
     def windows(self) -> set[int]:
-        return {window for each in self.increments for window in each.windows}
+        return {window for increment in self.increments for window in increment.windows}
 
 
 def joined(first: Increment, second: Increment) -> Increment:

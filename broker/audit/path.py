@@ -78,11 +78,11 @@ class Path:
 
     def forget(self, before_ms: int) -> None:
         for moves in (self.back, self.skipped, self.unread):
-            moves[:] = [each for each in moves if each.at_ms >= before_ms]
+            moves[:] = [move for move in moves if move.at_ms >= before_ms]
 
 
 def _has(moves: Iterable[Move], first: int, last: int) -> bool:
-    return any(each.start <= last and first < each.end for each in moves)
+    return any(move.start <= last and first < move.end for move in moves)
 
 
 def _without(moves: Iterable[Move], start: int, end: int) -> list[Move]:

@@ -93,7 +93,7 @@ class Pending:
         waiting.records.append(_Record(record.timestamp_ms, record.offset, tally.bytes, tally.checksum, kind))
         self._count += 1
         if self._count > self._max:
-            self._fold(max(self._waiting.values(), key=lambda each: len(each.records)))
+            self._fold(max(self._waiting.values(), key=lambda waiting: len(waiting.records)))
 
     def _fold(self, waiting: _Waiting) -> None:
         whole = _Sum(self._window_ms)

@@ -47,9 +47,9 @@ def report_lines(verdict: Verdict, windows_max: int) -> Iterator[str]:
         counts = [str(row.tiers[name].count) if name in row.tiers else "-" for name in names]
         cells = [count.rjust(max(12, len(name))) for count, name in zip(counts, names, strict=True)]
         yield "  ".join([clock(row.window).ljust(19), *cells, row.state])
-    yield from (f"! {sentence(each)}" for each in verdict.findings)
-    yield from (f"! {verdict.topic}, window {clock(each)}: late, a tier lags" for each in verdict.late)
-    yield from (f"~ {told_move(each)}" for each in verdict.moves)
+    yield from (f"! {sentence(finding)}" for finding in verdict.findings)
+    yield from (f"! {verdict.topic}, window {clock(number)}: late, a tier lags" for number in verdict.late)
+    yield from (f"~ {told_move(move)}" for move in verdict.moves)
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class IncrementSender:
         """Returns when they are acknowledged, or some seconds later; at once while others have not been yet."""
         self._producer.poll(0)
         is_well = not self._under_way and not self._waiting
-        self._waiting |= {each.to_bytes(): each for each in increments}
+        self._waiting |= {increment.to_bytes(): increment for increment in increments}
         while len(self._waiting) > _UNSENT_MAX:
             del self._waiting[next(iter(self._waiting))]
         try:

@@ -55,7 +55,7 @@ class Tally:
     unsure: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
-        firsts = [each.first_offset for each in (self, other) if each.count]
+        firsts = [partition.first_offset for partition in (self, other) if partition.count]
         return Tally(
             self.count + other.count,
             self.bytes + other.bytes,

@@ -262,16 +262,22 @@ _Part = Callable[[Increment], Iterable[tuple[int, Tally]]]
 
 def _parts(stories: Mapping[int, Iterable[Story]]) -> dict[str, _Part]:
     """What a tier counted, under no name, and what it put aside."""
-    kinds = {kind for told in stories.values() for story in told for each in story.increments for kind in each.aside}
-    asides = {kind: lambda each, kind=kind: each.aside.get(kind, {}).items() for kind in sorted(kinds)}
-    return {"": lambda each: each.windows.items(), **asides}
+    kinds = {
+        kind
+        for told in stories.values()
+        for story in told
+        for increment in story.increments
+        for kind in increment.aside
+    }
+    asides = {kind: lambda value, kind=kind: value.aside.get(kind, {}).items() for kind in sorted(kinds)}
+    return {"": lambda increment: increment.windows.items(), **asides}
 
 
 def _by_window(stories: Mapping[int, Iterable[Story]], part: _Part) -> dict[int, dict[int, Tally]]:
     """Window → partition → what was counted."""
     found: dict[int, dict[int, Tally]] = defaultdict(dict)
     for index, told in stories.items():
-        for increment in (each for story in told for each in story.increments):
+        for increment in (increment for story in told for increment in story.increments):
             for window, tally in part(increment):
                 found[window][index] = found[window].get(index, Tally()) + tally
     return found

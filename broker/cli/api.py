@@ -54,8 +54,8 @@ def _get(client: ApiClient, arguments: argparse.Namespace) -> int:
 
 
 def _actions(client: ApiClient, _arguments: argparse.Namespace) -> int:
-    for each in client.get("actions", {}):
-        print(f"{each['name']:<24} {each['summary']}\n{'':<24} {', '.join(each['parameters'])}")
+    for action in client.get("actions", {}):
+        print(f"{action['name']:<24} {action['summary']}\n{'':<24} {', '.join(action['parameters'])}")
     return 0
 
 
@@ -68,7 +68,7 @@ def _plan(client: ApiClient, arguments: argparse.Namespace) -> int:
 def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
     """What has no plan is done at once, as the console does."""
     body = {"action": arguments.action, "parameters": _parameters(arguments.parameters)}
-    known = {each["name"]: each for each in client.get("actions", {})}
+    known = {action["name"]: action for action in client.get("actions", {})}
     if not known.get(arguments.action, {"needs_plan": True})["needs_plan"]:
         return told(client.post("plans/apply", body))
     plan = client.post("plans", body)
@@ -121,12 +121,12 @@ def _events(client: ApiClient, _arguments: argparse.Namespace) -> int:
 
 def plan_lines(plan: Mapping[str, Any]) -> Iterable[str]:
     yield f"{plan['action']}: {plan['object_type']} {plan['object_name']}"
-    for each in plan["changes"]:
-        yield f"  {each['name']}: {_shown(each['old'])} -> {_shown(each['new'])}"
+    for change in plan["changes"]:
+        yield f"  {change['name']}: {_shown(change['old'])} -> {_shown(change['new'])}"
     if not plan["changes"]:
         yield "  nothing would change"
-    yield from (f"  ! {each}" for each in plan["losses"])
-    yield from (f"  {each}" for each in plan["touches"])
+    yield from (f"  ! {loss}" for loss in plan["losses"])
+    yield from (f"  {touch}" for touch in plan["touches"])
     yield f"  Undo: {plan['undo']}" if plan["undo"] else "  It cannot be undone."
     if plan.get("waits"):
         yield f"  {plan['waits']}"
@@ -151,9 +151,9 @@ def _shown(value: object) -> str:
     if isinstance(value, list):
         value = ",".join(map(_shown, value))
     elif isinstance(value, dict):
-        value = ",".join(f"{name}={_shown(each)}" for name, each in value.items())
+        value = ",".join(f"{name}={_shown(item)}" for name, item in value.items())
     text = str(value).replace("\u202f", " ").replace("\xa0", " ")
-    return "".join(each if each.isprintable() else "?" for each in text)
+    return "".join(name if name.isprintable() else "?" for name in text)
 
 
 def _parameters(words: Iterable[str]) -> dict[str, str | list[str]]:
@@ -213,11 +213,11 @@ def _parser() -> argparse.ArgumentParser:
     _command(commands, "actions", _actions, "list what can be planned")
     plan = _command(commands, "plan", _plan, "have a plan made; nothing changes")
     apply = _command(commands, "apply", _apply, "have a plan made, show it, ask, and have it carried out")
-    for each in (plan, apply):
-        each.add_argument("action")
-    for each in (get, plan, apply):
-        each.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="again for a list; NAME=@FILE")
-        each.add_argument("--output", choices=("text", "json"), default="text")
+    for argument_parser in (plan, apply):
+        argument_parser.add_argument("action")
+    for argument_parser in (get, plan, apply):
+        argument_parser.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="again for a list; NAME=@FILE")
+        argument_parser.add_argument("--output", choices=("text", "json"), default="text")
     apply.add_argument("--yes", action="store_true", help="do not ask")
     add_words(apply)
     apply.add_argument("--typed", default="", metavar="NAME", help="with --yes: the name that has to be typed")

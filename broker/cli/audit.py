@@ -30,10 +30,10 @@ def main(argv: list[str]) -> int:
     now_ms, grace_ms = time.time_ns() // 1_000_000, arguments.grace and int(arguments.grace * 1000)
     verdicts = [judge(ledger, topic, now_ms, grace_ms) for topic in arguments.topic or ledger.topics()]
     if arguments.json:
-        print(json.dumps([as_json(each) for each in verdicts]))
-    for each in () if arguments.json else verdicts:
-        print("\n".join(report_lines(each, arguments.windows)))
-    return int(any(finding.state in TROUBLES for each in verdicts for finding in each.findings))
+        print(json.dumps([as_json(verdict) for verdict in verdicts]))
+    for name in () if arguments.json else verdicts:
+        print("\n".join(report_lines(name, arguments.windows)))
+    return int(any(finding.state in TROUBLES for verdict in verdicts for finding in verdict.findings))
 
 
 def reach_cluster(arguments: argparse.Namespace) -> tuple[dict[str, Any], Callable[[], Cluster]]:

@@ -57,10 +57,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _hosts(text: str) -> list[str]:
-    hosts = [each for each in text.split(",") if each]
+    hosts = [part for part in text.split(",") if part]
     if not hosts:
         raise argparse.ArgumentTypeError("a broker needs a name or an address")
-    return [str(ip_address(each)) if ":" in each else _name(each) for each in hosts]
+    return [str(ip_address(host)) if ":" in host else _name(host) for host in hosts]
 
 
 def _name(text: str) -> str:

@@ -98,7 +98,7 @@ def _export(client: ApiClient, arguments: argparse.Namespace) -> int:
 
 
 def _planned(client: ApiClient, arguments: argparse.Namespace) -> Mapping[str, Any]:
-    files = {"file": arguments.files, "text": [_text(each) for each in arguments.files]}
+    files = {"file": arguments.files, "text": [_text(file) for file in arguments.files]}
     said = {"prune": arguments.prune, "at_once": arguments.at_once}
     prune = {name: "on" for name, is_said in said.items() if is_said}
     found: Mapping[str, Any] = client.post("plans", {"action": ACTION, "parameters": files | prune})

@@ -99,9 +99,9 @@ def _list(keeper: AclKeeper, arguments: Arguments) -> None:
         return
     if not principals:
         _print(found)
-    for each in principals:
-        print(f"ACLs for principal `{each}`")
-        _print(_of(found, [each]))
+    for value in principals:
+        print(f"ACLs for principal `{value}`")
+        _print(_of(found, [value]))
 
 
 def _of(found: Rules, principals: Sequence[str]) -> Rules:

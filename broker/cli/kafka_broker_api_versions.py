@@ -17,7 +17,7 @@ def run(arguments: Arguments) -> None:
     """A broker that does not answer is told as such, and the others are asked."""
     found: list[tuple[str, _Versions | str]] = []
     with connected(arguments) as cluster:
-        brokers = sorted(cluster.describe_topics([]).brokers, key=lambda each: each.node_id)
+        brokers = sorted(cluster.describe_topics([]).brokers, key=lambda broker: broker.node_id)
         for broker in brokers:
             head = f"{broker.host}:{broker.port} (id: {broker.node_id} rack: {broker.rack or 'null'})"
             found.append((head, _served(cluster, broker.host, broker.port)))

@@ -83,7 +83,7 @@ def run(arguments: Arguments) -> None:
 
 def _checked(arguments: Arguments) -> list[Entity]:
     """Raises UsageError, CommandError in Kafka's words."""
-    given = [each for each in ("add-config", "add-config-file", "delete-config") if arguments.given(each)]
+    given = [name for name in ("add-config", "add-config-file", "delete-config") if arguments.given(name)]
     if arguments["bootstrap-controller"]:
         raise UsageError("There are no controllers apart from brokers here; name brokers with --bootstrap-server.")
     if arguments["describe"] and given:
@@ -112,15 +112,15 @@ def _changes(arguments: Arguments) -> Changes:
 def _describe(cluster: Cluster, entity: Entity, arguments: Arguments) -> None:
     described = []
     is_told_in_todays_words = not (wants_json(arguments) or arguments["zookeeper"])
-    for each, result in _described(cluster, _named(cluster, entity)):
+    for item, result in _described(cluster, _named(cluster, entity)):
         if is_told_in_todays_words:
-            print(head(each, of_all=arguments["all"]))
+            print(head(item, of_all=arguments["all"]))
         check(result.error_code, result.error_message)
-        settings = in_order(result.configs) if arguments["all"] else own(each, result.configs)
+        settings = in_order(result.configs) if arguments["all"] else own(item, result.configs)
         if wants_json(arguments):
-            described.append(as_json(each, settings))
+            described.append(as_json(item, settings))
         elif arguments["zookeeper"]:
-            print(zookeeper_line(each, settings))
+            print(zookeeper_line(item, settings))
         else:
             print("".join(f"{setting_line(setting)}\n" for setting in settings), end="")
     if wants_json(arguments):
@@ -147,13 +147,13 @@ def _described(cluster: Cluster, whose: Sequence[Entity]) -> Iterator[tuple[Enti
         asked = whose[start : start + at_once]
         resources = [
             DescribeConfigsResource(
-                resource_type=_RESOURCES[each.type], resource_name=each.name or "", configuration_keys=None
+                resource_type=_RESOURCES[item.type], resource_name=item.name or "", configuration_keys=None
             )
-            for each in asked
+            for item in asked
         ]
         results = _ask(cluster, asked[0], DescribeConfigsRequest(resources=resources, include_synonyms=True)).results
         by_name = {result.resource_name: result for result in results}
-        yield from ((each, by_name[each.name or ""]) for each in asked if (each.name or "") in by_name)
+        yield from ((entity, by_name[entity.name or ""]) for entity in asked if (entity.name or "") in by_name)
 
 
 def _ask(cluster: Cluster, entity: Entity, request: DescribeConfigsRequest | IncrementalAlterConfigsRequest) -> Any:
@@ -177,7 +177,7 @@ def _tell_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
     if wants_json(arguments):
         print_json({"entityType": first.type, "entityName": first.name or None, "altered": True})
     elif arguments["zookeeper"]:
-        names = ", ".join(each.in_zookeepers_words for each in sorted(whose, key=lambda each: each.type != USERS))
+        names = ", ".join(entity.in_zookeepers_words for entity in sorted(whose, key=lambda item: item.type != USERS))
         print(f"Completed Updating config for entity: {names}.")
     elif first.name:
         print(f"Completed updating config for {first.kind} {first.name}.")
@@ -188,7 +188,7 @@ def _tell_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
 def _alter_settings(cluster: Cluster, entity: Entity, changes: Changes) -> None:
     ((_, present),) = _described(cluster, [entity])
     check(present.error_code, present.error_message)
-    known = {each.name for each in own(entity, present.configs)}
+    known = {config.name for config in own(entity, present.configs)}
     if entity.type == BROKER_LOGGERS:
         if unknown := [key for key in (*changes.deleted, *changes.added) if key not in known]:
             raise CommandError(f"Invalid broker logger(s): {','.join(unknown)}")
@@ -207,7 +207,7 @@ def _alter_settings(cluster: Cluster, entity: Entity, changes: Changes) -> None:
 
 def _is_about_credentials(entities: Sequence[Entity], changes: Changes | None) -> bool:
     """Nothing else of the change needs a broker."""
-    is_one_user = [each.type for each in entities] == [USERS] and bool(entities[0].name)
+    is_one_user = [entity.type for entity in entities] == [USERS] and bool(entities[0].name)
     return is_one_user and changes is not None and bool(changes.of_scram()) and not changes.of_others()
 
 

@@ -47,7 +47,7 @@ _OF_SOME_PARTITIONS = (ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, ErrorCode.UNKNOWN_TO
 
 
 def run(arguments: Arguments) -> None:
-    action = next(each for each in _ACTIONS if arguments[each])
+    action = next(action for action in _ACTIONS if arguments[action])
     _check(action, arguments)
     timeout_s = arguments["timeout"] / 1000
     with connected(arguments, timeout_s=timeout_s) as cluster:
@@ -71,7 +71,7 @@ def _check(action: str, arguments: Arguments) -> None:
     has_groups = arguments["group"] or arguments["all-groups"]
     if action in ("describe", "delete") and not has_groups:
         raise UsageError(f"Option [{action}] takes one of these options: [all-groups], [group]")
-    if action == "describe" and sum(arguments.given(each) for each in _ASPECTS) > 1:
+    if action == "describe" and sum(arguments.given(aspect) for aspect in _ASPECTS) > 1:
         raise UsageError("Option [describe] takes at most one of these options: [members], [offsets], [state]")
     if action == "delete" and arguments.given("topic"):
         raise UsageError("The consumer does not support topic-specific offset deletion from a consumer group.")
@@ -83,28 +83,28 @@ def _check(action: str, arguments: Arguments) -> None:
 
 def _list(_cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
     states = _chosen(arguments["state"], "state", _STATES)
-    types = {each.lower() for each in _chosen(arguments["type"], "type", _TYPES)}
-    columns = tuple(each for each in ("type", "state") if arguments.given(each))
+    types = {argument.lower() for argument in _chosen(arguments["type"], "type", _TYPES)}
+    columns = tuple(name for name in ("type", "state") if arguments.given(name))
     rows = [
         # A broker before Kafka 3.7 knows one type only, and does not name it.
-        {"group": each.group_id, "state": each.group_state, "type": (each.group_type or "classic").capitalize()}
-        for each in groups.listed(states)
+        {"group": state.group_id, "state": state.group_state, "type": (state.group_type or "classic").capitalize()}
+        for state in groups.listed(states)
     ]
-    rows = [each for each in rows if not types or each["type"].lower() in types]
+    rows = [row for row in rows if not types or row["type"].lower() in types]
     if wants_json(arguments):
         print_json(rows)
     else:
-        lines = list_lines(rows, columns) if columns else [each["group"] for each in rows]
+        lines = list_lines(rows, columns) if columns else [row["group"] for row in rows]
         sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def _chosen(text: str | None, what: str, known: tuple[str, ...]) -> list[str]:
     """Of a list in any case those that Kafka knows; nothing for all."""
-    by_name = {each.lower(): each for each in known}
-    names = [each.strip().lower() for each in (text or "").split(",") if each.strip()]
-    if not all(each in by_name for each in names):
+    by_name = {name.lower(): name for name in known}
+    names = [part.strip().lower() for part in (text or "").split(",") if part.strip()]
+    if not all(name in by_name for name in names):
         raise UsageError(f"Invalid {what} list '{text}'. Valid {what}s are: {', '.join(known)}")
-    return [by_name[each] for each in names]
+    return [by_name[name] for name in names]
 
 
 def _describe(cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
@@ -166,7 +166,7 @@ def _delete(_cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
         except ApiError as error:
             failed[name] = _WHY_NOT_DELETED.get(error.code) or f"{exception_of(error.code)}: {error.message}"
     if wants_json(arguments):
-        print_json({"deleted": [each.strip("'") for each in deleted], "failed": failed})
+        print_json({"deleted": [part.strip("'") for part in deleted], "failed": failed})
         return
     if arguments["zookeeper"]:
         for name in deleted:
@@ -206,7 +206,7 @@ def _delete_offsets(cluster: Cluster, groups: Groups, arguments: Arguments) -> N
             failure = error.code
             statuses |= dict.fromkeys(partitions, f"Error: :{error.message}")
     if wants_json(arguments):
-        print_json([{**each._asdict(), "status": status} for each, status in sorted(statuses.items())])
+        print_json([{**item._asdict(), "status": status} for item, status in sorted(statuses.items())])
         return
     typed = ", ".join(topic for topic, _ in topics)
     print(_outcome(failure, name, typed))
@@ -229,7 +229,7 @@ def _outcome(failure: ErrorCode, group: str, topics: str) -> str:
 
 def _names(groups: Groups, arguments: Arguments) -> list[str]:
     if arguments["all-groups"]:
-        return [each.group_id for each in groups.listed()]
+        return [group.group_id for group in groups.listed()]
     return list(dict.fromkeys(arguments["group"]))
 
 

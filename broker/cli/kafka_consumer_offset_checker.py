@@ -44,7 +44,7 @@ def _check(cluster: Cluster, old: OldGroup, arguments: Arguments) -> None:
     groups, leaders = Groups(cluster), Leaders(cluster)
     members = groups.described(group).members
     offsets = {**old.offsets, **groups.committed(group)}
-    owners = dict(old.owners) | {partition: each.member_id for each in members for partition in each.assignment}
+    owners = dict(old.owners) | {partition: member.member_id for member in members for partition in member.assignment}
     topics = arguments["topic"] or {partition.topic for partition in (*offsets, *owners)}
     if not topics:
         raise CommandError(
@@ -69,7 +69,7 @@ def _partitions(leaders: Leaders, topic: str) -> list[TopicPartition]:
 
 
 def _names(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _read_old_group(connect: str, group: str) -> OldGroup:

@@ -124,8 +124,8 @@ def _describe(arguments: Arguments) -> None:
     answer = _ask(arguments, DescribeDelegationTokenRequest(owners=asked or None))
     check(answer.error_code)
     tokens = [
-        _token(each, [{"type": one.principal_type, "name": one.principal_name} for one in each.renewers])
-        for each in answer.tokens
+        _token(token, [{"type": one.principal_type, "name": one.principal_name} for one in token.renewers])
+        for token in answer.tokens
     ]
     if wants_json(arguments):
         print_json(tokens)
@@ -171,7 +171,7 @@ def table(tokens: Iterable[dict[str, Any]]) -> str:
     lines = [_ROW.format(*_TITLES)]
     for token in tokens:
         owner, requester = ("{type}:{name}".format(**token[key]) for key in ("owner", "tokenRequester"))
-        renewers = _principals((each["type"], each["name"]) for each in token["renewers"])
+        renewers = _principals((renewer["type"], renewer["name"]) for renewer in token["renewers"])
         dates = (_date(token[key]) for key in ("issueTimestamp", "expiryTimestamp", "maxTimestamp"))
         lines.append(_ROW.format(token["tokenId"], token["hmac"], owner, requester, renewers, *dates))
     return "".join(f"\n{line}\n" for line in lines)

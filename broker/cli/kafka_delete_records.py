@@ -22,23 +22,23 @@ def run(arguments: Arguments) -> None:
     if wants_json(arguments):
         print_json(
             [
-                {**partition._asdict(), "lowWatermark": each.low_watermark, "error": each.reason or None}
-                for partition, each in deletions
+                {**partition._asdict(), "lowWatermark": deletion.low_watermark, "error": deletion.reason or None}
+                for partition, deletion in deletions
             ]
         )
         return
     print("Records delete operation completed:")
-    for partition, each in deletions:
-        outcome = f"error: {exception_of(each.error)}: {each.reason}" if each.error else None
-        print(f"partition: {partition}\t{outcome or f'low_watermark: {each.low_watermark}'}")
+    for partition, deletion in deletions:
+        outcome = f"error: {exception_of(deletion.error)}: {deletion.reason}" if deletion.error else None
+        print(f"partition: {partition}\t{outcome or f'low_watermark: {deletion.low_watermark}'}")
 
 
 def read_offsets(path: str) -> dict[TopicPartition, int]:
     """`{"partitions":[{"topic":"t","partition":0,"offset":3}],"version":1}`. Raises CommandError."""
     found: dict[TopicPartition, int] = {}
     twice = []
-    for each in entries(path, read_json(path), "partitions", topic=str, partition=int):
-        partition, offset = TopicPartition(each["topic"], each["partition"]), each.get("offset")
+    for entry in entries(path, read_json(path), "partitions", topic=str, partition=int):
+        partition, offset = TopicPartition(entry["topic"], entry["partition"]), entry.get("offset")
         if type(offset) is not int or not _OFFSET_MIN <= offset <= _OFFSET_MAX:
             raise CommandError(f'{path}: {partition} needs an "offset" from {_OFFSET_MIN} to {_OFFSET_MAX}.')
         if partition in found:

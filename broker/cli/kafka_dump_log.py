@@ -26,7 +26,7 @@ def run(arguments: Arguments) -> None:
 
 def dump(arguments: Arguments) -> bool:
     """Whether all that was looked at is whole. Raises CommandError for a file that cannot be read."""
-    files = [Path(each) for text in (arguments["files"] or "", *arguments.words) for each in text.split(",") if each]
+    files = [Path(part) for text in (arguments["files"] or "", *arguments.words) for part in text.split(",") if part]
     if not files:
         raise UsageError('Missing required argument "[files]"')
     decoder = _decoder(arguments)

@@ -56,7 +56,7 @@ def _partitions(addresses: tuple[tuple[str, int], ...], topic: str, security: "C
     with Cluster(addresses, client_id="kafka-e2e-latency", security=security) as cluster:
         (found,) = cluster.describe_topics([topic]).topics
         if found.partitions:
-            return [each.partition_index for each in found.partitions]
+            return [partition.partition_index for partition in found.partitions]
         print(f'Topic "{topic}" does not exist. Will create topic with 1 partition(s) and replication factor = 1')
         _create(cluster, topic)
     return [0]
@@ -124,7 +124,7 @@ def _received(consumer: "Consumer") -> bytes:
 
 def _tell(latencies_ms: list[float]) -> None:
     print(f"Avg latency: {sum(latencies_ms) / len(latencies_ms):.4f} ms")
-    half, most, nearly_all = percentiles([int(each) for each in latencies_ms], (0.5, 0.99, 0.999))
+    half, most, nearly_all = percentiles([int(item) for item in latencies_ms], (0.5, 0.99, 0.999))
     print(f"Percentiles: 50th = {half}, 99th = {most}, 99.9th = {nearly_all}")
 
 

@@ -22,15 +22,15 @@ def _describe(arguments: Arguments) -> None:
     with connected(arguments) as cluster:
         answer = cluster.ask_any(ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1"))
     check(answer.error_code)
-    finalized = {each.name: each.max_version_level for each in answer.finalized_features}
+    finalized = {feature.name: feature.max_version_level for feature in answer.finalized_features}
     rows = [
         (
-            each.name,
-            *(_shown(each.name, level) for level in (each.min_version, each.max_version)),
-            _shown(each.name, at),
+            feature.name,
+            *(_shown(feature.name, level) for level in (feature.min_version, feature.max_version)),
+            _shown(feature.name, at),
         )
-        for each in sorted(answer.supported_features, key=lambda each: each.name)
-        for at in [finalized.get(each.name, 0)]
+        for feature in sorted(answer.supported_features, key=lambda supported_feature: supported_feature.name)
+        for at in [finalized.get(feature.name, 0)]
     ]
     epoch = answer.finalized_features_epoch
     if wants_json(arguments):
@@ -82,7 +82,7 @@ def _change(arguments: Arguments, levels: dict[str, int], kind: UpgradeType, ver
             answer = cluster.ask_controller(request)
     except ApiNotServed:
         raise CommandError("The target cluster has no feature levels that could be changed.") from None
-    failed = {each.feature: each.error_message for each in answer.results if each.error_code}
+    failed = {result.feature: result.error_message for result in answer.results if result.error_code}
     if answer.error_code and not failed:
         failed = dict.fromkeys(levels, answer.error_message)
     could_not, was = ("Can not", "can be") if arguments["dry-run"] else ("Could not", "was")

@@ -62,8 +62,8 @@ def _tell(cluster: Cluster, moment: int, leaves: Filter, arguments: Arguments) -
         partition
         for topic in metadata.topics
         if topic.name and not (topic.is_internal and arguments["exclude-internal-topics"])
-        for each in topic.partitions
-        if leaves(partition := TopicPartition(topic.name, each.partition_index))
+        for response_partition in topic.partitions
+        if leaves(partition := TopicPartition(topic.name, response_partition.partition_index))
     )
     if not partitions:
         raise CommandError("Error occurred: Could not match any topic-partitions with the specified filters")

@@ -29,7 +29,7 @@ def run(arguments: Arguments) -> None:
 def _brokers(cluster: Cluster, wanted: list[int] | None) -> list[int]:
     """Raises CommandError for one that is not alive."""
     alive = sorted(cluster.brokers())
-    if absent := [each for each in wanted or () if each not in alive]:
+    if absent := [name for name in wanted or () if name not in alive]:
         raise CommandError(
             f"ERROR: The given brokers do not exist from --broker-list: {_listed(absent)}. "
             f"Current existent brokers: {_listed(alive)}"
@@ -46,7 +46,9 @@ def _topics(cluster: Cluster, names: list[str]) -> list[DescribableLogDirTopic] 
     if not names:
         return None
     return [
-        DescribableLogDirTopic(topic=topic.name, partitions=[each.partition_index for each in topic.partitions])
+        DescribableLogDirTopic(
+            topic=topic.name, partitions=[partition.partition_index for partition in topic.partitions]
+        )
         for topic in cluster.describe_topics(names).topics
         if topic.name and not topic.error_code
     ]
@@ -63,13 +65,13 @@ def described(broker_id: int, answer: DescribeLogDirsResponse) -> dict[str, Any]
                 "error": exception_of(directory.error_code) if directory.error_code != ErrorCode.NONE else None,
                 "partitions": [
                     {
-                        "partition": f"{topic.name}-{each.partition_index}",
-                        "size": each.partition_size,
-                        "offsetLag": each.offset_lag,
-                        "isFuture": bool(each.is_future_key),
+                        "partition": f"{topic.name}-{partition.partition_index}",
+                        "size": partition.partition_size,
+                        "offsetLag": partition.offset_lag,
+                        "isFuture": bool(partition.is_future_key),
                     }
                     for topic in directory.topics
-                    for each in topic.partitions
+                    for partition in topic.partitions
                 ],
             }
             for directory in answer.results
@@ -79,13 +81,13 @@ def described(broker_id: int, answer: DescribeLogDirsResponse) -> dict[str, Any]
 
 def _numbers(text: str) -> list[int]:
     try:
-        return [int(each) for each in text.split(",") if each]
+        return [int(part) for part in text.split(",") if part]
     except ValueError:
         raise ValueError("write broker ids as 1,2,3") from None
 
 
 def _names(text: str) -> list[str]:
-    return [each for each in text.split(",") if each]
+    return [part for part in text.split(",") if part]
 
 
 COMMAND = Command(

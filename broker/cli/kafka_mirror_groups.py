@@ -59,30 +59,30 @@ def _show(arguments: Arguments, lines: list[Moved]) -> None:
         print_json(
             [
                 {
-                    "topic": each.source.topic,
-                    "partition": each.source.partition,
-                    "offset": each.at,
-                    "toTopic": each.target.topic if each.target else None,
-                    "toPartition": each.target.partition if each.target else None,
-                    "toOffset": each.offset,
-                    "isExact": each.is_exact,
-                    "reason": each.reason or None,
+                    "topic": line.source.topic,
+                    "partition": line.source.partition,
+                    "offset": line.at,
+                    "toTopic": line.target.topic if line.target else None,
+                    "toPartition": line.target.partition if line.target else None,
+                    "toOffset": line.offset,
+                    "isExact": line.is_exact,
+                    "reason": line.reason or None,
                 }
-                for each in lines
+                for line in lines
             ]
         )
         return
     rows = [("TOPIC", "PARTITION", "OFFSET", "GOES ON IN", "AT", "")]
-    for each in lines:
-        told = each.reason or ("" if each.is_exact else "some records are read again")
-        where = f"{each.target}" if each.target else "-"
+    for line in lines:
+        told = line.reason or ("" if line.is_exact else "some records are read again")
+        where = f"{line.target}" if line.target else "-"
         rows.append(
             (
-                each.source.topic,
-                str(each.source.partition),
-                str(each.at),
+                line.source.topic,
+                str(line.source.partition),
+                str(line.at),
                 where,
-                str(each.offset or 0) if each.target else "-",
+                str(line.offset or 0) if line.target else "-",
                 told,
             )
         )

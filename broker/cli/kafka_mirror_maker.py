@@ -126,7 +126,7 @@ class _Stream:
         from broker.cli.clients.clients import next_messages
 
         self._sending = producer
-        self._clusters = [self._cluster_id(each) for each in (consumer, producer)]
+        self._clusters = [self._cluster_id(item) for item in (consumer, producer)]
         commit_at = time.monotonic() + self._interval_s
         while not self.is_ending and not self.failure:
             for message in next_messages(consumer, _AT_ONCE, _POLL_S):
@@ -202,11 +202,11 @@ def with_clusters(headers: Headers, source: str | None, target: str | None) -> H
     """With which a record goes from one cluster to the other; None if it has been there. Pure."""
     if source is None or target is None:
         return headers
-    been = [each for name, value in headers if name == CLUSTERS for each in (value or b"").decode("latin-1").split(",")]
+    been = [part for name, value in headers if name == CLUSTERS for part in (value or b"").decode("latin-1").split(",")]
     if target in been:
         return None
     kept = [(name, value) for name, value in headers if name != CLUSTERS]
-    passed = [*(each for each in been if each != source), source, target][-_CLUSTERS_MAX:]
+    passed = [*(item for item in been if item != source), source, target][-_CLUSTERS_MAX:]
     return [*kept, (CLUSTERS, ",".join(passed).encode("latin-1"))]
 
 

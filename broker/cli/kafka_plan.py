@@ -149,7 +149,7 @@ def _execute(arguments: Arguments, values: Mapping[str, Any]) -> None:
             words.append(f"--{name}")
         else:
             words += [
-                word for each in (value if isinstance(value, list) else [value]) for word in (f"--{name}", str(each))
+                word for item in (value if isinstance(value, list) else [value]) for word in (f"--{name}", str(item))
             ]
     typed, _ = parse(KAFKA_TOPICS, words)
     # Who reads JSON from stdout reads nothing else there.
@@ -163,9 +163,9 @@ def _lines(arguments: Arguments, demand: Demand, planned: Size, line: str) -> li
     measured = " (measured)" if arguments["throughput"] is None else ""
     grown = f", planned for {text_of_bytes(demand.planned_throughput)}/s" if demand.growth != 1 else ""
     lines = [f"Throughput: {text_of_bytes(demand.throughput)}/s{measured}{grown}"]
-    for each in planned.reasons:
-        mark = "  <- decides" if each is planned.decisive else ""
-        lines.append(f"  {each.partitions:>6}  by {each.name}: {each.sentence}{mark}")
+    for reason in planned.reasons:
+        mark = "  <- decides" if reason is planned.decisive else ""
+        lines.append(f"  {reason.partitions:>6}  by {reason.name}: {reason.sentence}{mark}")
     lines += [
         f"Partitions: {planned.partitions}",
         f"Replication: {demand.replication_factor}",
@@ -176,7 +176,7 @@ def _lines(arguments: Arguments, demand: Demand, planned: Size, line: str) -> li
         f"files: {planned.files_per_broker}",
         f"Fail-over of a broker: {planned.fail_over_s:.1f} s, until all it led serve again",
     ]
-    lines += [f"WARNING: {each}" for each in planned.warnings]
+    lines += [f"WARNING: {warning}" for warning in planned.warnings]
     return [*lines, "", line or f"{arguments['topic']} has enough partitions: nothing is to be done."]
 
 
@@ -186,7 +186,7 @@ def _as_json(demand: Demand, planned: Size, line: str) -> dict[str, Any]:
         "partitions": planned.partitions,
         "decisive": planned.decisive.name,
         "reasons": [
-            {"name": each.name, "partitions": each.partitions, "why": each.sentence} for each in planned.reasons
+            {"name": reason.name, "partitions": reason.partitions, "why": reason.sentence} for reason in planned.reasons
         ],
         "replicationFactor": demand.replication_factor,
         "partitionBytes": round(planned.partition_bytes),

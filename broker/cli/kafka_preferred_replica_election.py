@@ -31,7 +31,7 @@ def run(arguments: Arguments) -> None:
 
 def _tell(arguments: Arguments, outcome: Outcome, asked: list[TopicPartition]) -> None:
     if arguments["zookeeper"]:
-        absent = [each for each, (code, _) in outcome.failed.items() if _is_absent(code)]
+        absent = [item for item, (code, _) in outcome.failed.items() if _is_absent(code)]
         for partition in absent:
             sentence = f"Skipping preferred replica leader election for partition {partition} since it doesn't exist."
             print(sentence)
@@ -59,9 +59,9 @@ def _is_absent(code: int) -> bool:
 
 def _all_partitions(cluster: Cluster) -> list[TopicPartition]:
     return [
-        TopicPartition(topic.name or "", each.partition_index)
+        TopicPartition(topic.name or "", partition.partition_index)
         for topic in cluster.describe_topics(None).topics
-        for each in topic.partitions
+        for partition in topic.partitions
     ]
 
 

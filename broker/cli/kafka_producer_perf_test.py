@@ -208,7 +208,7 @@ def _payloads(arguments: Arguments) -> list[bytes] | None:
     except OSError as error:
         raise CommandError(f"File does not exist or empty file provided: {error.filename}: {error.strerror}") from None
     delimiter = arguments["payload-delimiter"].replace("\\n", "\n").encode()
-    payloads = [each for each in data.split(delimiter) if each]
+    payloads = [part for part in data.split(delimiter) if part]
     if not payloads:
         raise CommandError("File does not exist or empty file provided.")
     return payloads

@@ -41,7 +41,7 @@ _RUNNING = (
 
 
 def run(arguments: Arguments) -> None:
-    action = next(each for each in _ACTIONS if arguments[each])
+    action = next(action for action in _ACTIONS if arguments[action])
     for missing in _NEEDS[action]:
         if not arguments[missing]:
             raise UsageError(f'Missing required argument "[{missing}]"')
@@ -61,7 +61,7 @@ def run(arguments: Arguments) -> None:
 
 def _generate(cluster: Cluster, arguments: Arguments) -> Any:
     path = arguments["topics-to-move-json-file"]
-    topics = [each["topic"] for each in entries(path, read_json(path), "topics", topic=str)]
+    topics = [entry["topic"] for entry in entries(path, read_json(path), "topics", topic=str)]
     _refuse_twice("List of topics to reassign", topics)
     brokers = arguments["broker-list"]
     _refuse_twice("Broker list", brokers)
@@ -144,7 +144,7 @@ def _verify(cluster: Cluster, arguments: Arguments) -> Any:
     partitions = partition_lines(plan.targets, current, moves, as_before=as_before)
     found = where_replicas_lie(cluster, plan.log_dirs)
     replicas = log_dir_lines(plan.log_dirs, found)
-    is_over = not any(each.is_active for each in (*partitions, *replicas))
+    is_over = not any(partition.is_active for partition in (*partitions, *replicas))
     print("Status of partition reassignment:")
     for line in (*partitions, *replicas):
         print(line.sentence)
@@ -157,7 +157,7 @@ def _cancel(cluster: Cluster, arguments: Arguments) -> Any:
     plan, moves = _plan(arguments), moves_in_progress(cluster)
     active = sorted(partition for partition in plan.targets if partition in moves)
     refused = alter(cluster, dict.fromkeys(active)) if active else {}
-    refused = {each: why for each, why in refused.items() if why[0] != ErrorCode.NO_REASSIGNMENT_IN_PROGRESS}
+    refused = {item: why for item, why in refused.items() if why[0] != ErrorCode.NO_REASSIGNMENT_IN_PROGRESS}
     if refused:
         sentences = "\n".join(f"{partition}: {sentence}" for partition, (_, sentence) in sorted(refused.items()))
         raise CommandError(f"Error cancelling partition reassignment{_s(refused)} for:\n{sentences}")
@@ -166,7 +166,7 @@ def _cancel(cluster: Cluster, arguments: Arguments) -> Any:
     else:
         print("None of the specified partition reassignments are active.")
     lies = where_replicas_lie(cluster, plan.log_dirs)
-    copied = {replica: each.current for replica, each in lies.items() if each.future and each.current}
+    copied = {replica: item.current for replica, item in lies.items() if item.future and item.current}
     if copied:
         begin_moves(cluster, copied)
         _tell_log_dirs("Successfully cancelled log directory move", copied)
@@ -216,7 +216,7 @@ def _topics(cluster: Cluster) -> set[str]:
 
 def _racks(cluster: Cluster, brokers: Sequence[int], *, aware: bool) -> dict[int, str | None]:
     """Of the brokers asked for. Raises CommandError: one is unknown, or some name a rack and others none."""
-    alive = {each.node_id: each.rack for each in cluster.describe_topics([]).brokers}
+    alive = {broker.node_id: broker.rack for broker in cluster.describe_topics([]).brokers}
     for broker in brokers:
         if broker not in alive:
             raise CommandError(f"Unknown broker id {broker}")
@@ -236,7 +236,7 @@ def _refuse_unknown_brokers(cluster: Cluster, plan: Plan) -> None:
 
 
 def _refuse_twice(what: str, listed_: Sequence[object]) -> None:
-    twice = list(dict.fromkeys(each for each in listed_ if listed_.count(each) > 1))
+    twice = list(dict.fromkeys(value for value in listed_ if listed_.count(value) > 1))
     if twice:
         raise CommandError(f"{what} contains duplicate entries: {','.join(map(str, twice))}")
 
@@ -249,8 +249,8 @@ def _tell_log_dirs(what: str, replicas: Iterable[tuple[TopicPartition, int]]) ->
 
 def _as_json(lines: list[Line]) -> list[dict[str, object]]:
     return [
-        {"subject": each.subject, "done": each.is_done, "active": each.is_active, "sentence": each.sentence}
-        for each in lines
+        {"subject": line.subject, "done": line.is_done, "active": line.is_active, "sentence": line.sentence}
+        for line in lines
     ]
 
 
@@ -264,7 +264,7 @@ def _s(several: Sized) -> str:
 
 def _brokers(text: str) -> list[int]:
     try:
-        return [int(each) for each in text.split(",")]
+        return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError("write broker ids as 1,2,3") from None
 

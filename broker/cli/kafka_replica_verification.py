@@ -47,17 +47,17 @@ def run(arguments: Arguments) -> None:
 def _partitions(cluster: Cluster, arguments: Arguments) -> list[Compared]:
     wanted = pattern(arguments["topics-include"])
     replicas = {
-        TopicPartition(topic.name or "", each.partition_index): tuple(sorted(each.replica_nodes))
+        TopicPartition(topic.name or "", partition.partition_index): tuple(sorted(partition.replica_nodes))
         for topic in cluster.describe_topics(None).topics
         if wanted.fullmatch(topic.name or "")
-        for each in topic.partitions
+        for partition in topic.partitions
     }
     if not replicas:
         raise CommandError("No topics found. --topics-include if specified, is either filtering out all topics or "
                            "there is no topic.")  # fmt: skip
     offsets = list_offsets(Leaders(cluster), dict.fromkeys(replicas, arguments["time"]))
     if any(offset < 0 for offset in offsets.values()):
-        offsets |= list_offsets(Leaders(cluster), {each: -1 for each, offset in offsets.items() if offset < 0})
+        offsets |= list_offsets(Leaders(cluster), {item: -1 for item, offset in offsets.items() if offset < 0})
     return [
         Compared(partition, of_partition, offsets[partition]) for partition, of_partition in sorted(replicas.items())
     ]
@@ -65,23 +65,23 @@ def _partitions(cluster: Cluster, arguments: Arguments) -> list[Compared]:
 
 def _round(cluster: Cluster, partitions: list[Compared], arguments: Arguments) -> None:
     """One fetch from each broker."""
-    reads: dict[TopicPartition, dict[int, Read]] = {each.partition: {} for each in partitions}
-    brokers = sorted({replica for each in partitions for replica in each.replicas})
+    reads: dict[TopicPartition, dict[int, Read]] = {partition.partition: {} for partition in partitions}
+    brokers = sorted({replica for partition in partitions for replica in partition.replicas})
     wait_ms = min(arguments["max-wait-ms"], arguments["report-interval-ms"]) // len(brokers)
     began = time.monotonic()
     for broker in brokers:
-        hosted = [each for each in partitions if broker in each.replicas]
+        hosted = [partition for partition in partitions if broker in partition.replicas]
         try:
             _fetch(cluster, broker, hosted, reads, arguments["fetch-size"], wait_ms)
         except BrokerUnreachable as error:
             _forget(cluster, broker)
-            for each in hosted:
-                each.unread[broker] = str(error)
-    for each in partitions:
-        for told in each.compare(reads[each.partition]):
+            for compared in hosted:
+                compared.unread[broker] = str(error)
+    for partition in partitions:
+        for told in partition.compare(reads[partition.partition]):
             _tell(arguments, told)
     # Brokers that do not answer, or at once, are not asked without a pause.
-    if not any(each.batches for found in reads.values() for each in found.values()):
+    if not any(read.batches for found in reads.values() for read in found.values()):
         time.sleep(max(0.0, wait_ms * len(brokers) / 1000 - (time.monotonic() - began)))
 
 
@@ -93,13 +93,13 @@ def _fetch(
     bytes_max: int,
     wait_ms: int,
 ) -> None:
-    by_partition = {each.partition: each for each in hosted}
+    by_partition = {compared.partition: compared for compared in hosted}
     topics: dict[str, list[FetchPartition]] = {}
-    for each in by_partition.values():
+    for partition in by_partition.values():
         asked = FetchPartition(
-            partition=each.partition.partition, fetch_offset=each.offset, partition_max_bytes=bytes_max
+            partition=partition.partition.partition, fetch_offset=partition.offset, partition_max_bytes=bytes_max
         )
-        topics.setdefault(each.partition.topic, []).append(asked)
+        topics.setdefault(partition.partition.topic, []).append(asked)
     request = FetchRequest(
         max_wait_ms=wait_ms,
         min_bytes=1,
@@ -139,13 +139,15 @@ def _begin_where_it_begins(cluster: Cluster, compared: Compared) -> None:
 
 def _report(arguments: Arguments, partitions: list[Compared]) -> None:
     if wants_json(arguments):
-        lags = {str(each.partition): {"lag": each.lag, "offset": each.offset} for each in partitions}
+        lags = {
+            str(partition.partition): {"lag": partition.lag, "offset": partition.offset} for partition in partitions
+        }
         print(json.dumps({"time": _now(), "partitions": lags}), flush=True)
     else:
         _tell(arguments, report(partitions))
-    for each in partitions:
-        for replica, sentence in sorted(each.unread.items()):
-            print(f"{_now()}: replica {replica} of {each.partition} cannot be read: {sentence}", file=sys.stderr)
+    for partition in partitions:
+        for replica, sentence in sorted(partition.unread.items()):
+            print(f"{_now()}: replica {replica} of {partition.partition} cannot be read: {sentence}", file=sys.stderr)
 
 
 def _tell(arguments: Arguments, sentence: str) -> None:

@@ -16,12 +16,12 @@ _ID_KEYS = ("node.id", "broker.id")
 def run(arguments: Arguments) -> None:
     servers = running_servers(is_broker)
     if arguments.given("node-id"):
-        servers = [each for each in servers if node_id(each) == arguments["node-id"]]
+        servers = [server for server in servers if node_id(server) == arguments["node-id"]]
     if arguments["process-role"] == _CONTROLLER:
         servers = []
     told = stop(servers, "kafka")
     if wants_json(arguments):
-        print_json([{"pid": each.pid, "nodeId": node_id(each)} for each in told])
+        print_json([{"pid": item.pid, "nodeId": node_id(item)} for item in told])
 
 
 def is_broker(words: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ _SET_SOURCES = (1, 2, 3, 4)
 
 
 def run(arguments: Arguments) -> None:
-    action = next(each for each in _ACTIONS if arguments[each])
+    action = next(action for action in _ACTIONS if arguments[action])
     if action not in ("list", "describe") and not arguments["topic"]:
         raise UsageError('Missing required argument "[topic]"')
     if arguments.given("replica-assignment") and (arguments.given("partitions") and action == "create"):
@@ -203,13 +203,13 @@ def _states(cluster: Cluster, topics: dict[str, MetadataResponseTopic]) -> list[
     for name, topic in topics.items():
         partitions = tuple(
             PartitionState(
-                each.partition_index,
-                each.leader_id,
-                tuple(each.replica_nodes),
-                tuple(each.isr_nodes),
-                *moves.get((name, each.partition_index), ((), ())),
+                partition.partition_index,
+                partition.leader_id,
+                tuple(partition.replica_nodes),
+                tuple(partition.isr_nodes),
+                *moves.get((name, partition.partition_index), ((), ())),
             )
-            for each in sorted(topic.partitions, key=lambda each: each.partition_index)
+            for partition in sorted(topic.partitions, key=lambda response_partition: response_partition.partition_index)
         )
         values, own = configs.get(name, ({}, frozenset()))
         states.append(TopicState(name, text_of_id(topic.topic_id), partitions, values, own))
@@ -227,11 +227,11 @@ def _configs(cluster: Cluster, names: list[str]) -> dict[str, tuple[dict[str, st
     for result in cluster.ask_any(DescribeConfigsRequest(resources=resources)).results:
         # A topic may have been deleted since it was listed.
         values = {
-            each.name: "" if each.value is None else each.value
-            for each in result.configs
-            if each.config_source in _SET_SOURCES
+            config.name: "" if config.value is None else config.value
+            for config in result.configs
+            if config.config_source in _SET_SOURCES
         }
-        own = frozenset(each.name for each in result.configs if each.config_source == _TOPIC_SOURCE)
+        own = frozenset(config.name for config in result.configs if config.config_source == _TOPIC_SOURCE)
         found[result.resource_name] = values, own
     return found
 
@@ -245,9 +245,9 @@ def _moves(cluster: Cluster) -> dict[tuple[str, int], tuple[tuple[int, ...], tup
     except ApiNotServed:
         return {}
     return {
-        (topic.name, each.partition_index): (tuple(each.adding_replicas), tuple(each.removing_replicas))
+        (topic.name, partition.partition_index): (tuple(partition.adding_replicas), tuple(partition.removing_replicas))
         for topic in answer.topics
-        for each in topic.partitions
+        for partition in topic.partitions
     }
 
 

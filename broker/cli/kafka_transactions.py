@@ -51,8 +51,8 @@ def _listed(cluster: Cluster, duration_ms: int) -> list[tuple[str, int, int, str
         answer = cluster.ask_broker(broker, ListTransactionsRequest(duration_filter=duration_ms))
         check(answer.error_code)
         rows += [
-            (each.transactional_id, broker, each.producer_id, each.transaction_state)
-            for each in answer.transaction_states
+            (state.transactional_id, broker, state.producer_id, state.transaction_state)
+            for state in answer.transaction_states
         ]
     return sorted(rows)
 
@@ -105,14 +105,14 @@ def _describe_producers(arguments: Arguments) -> None:
         PRODUCERS,
         [
             (
-                each.producer_id,
-                each.producer_epoch,
-                or_none(each.coordinator_epoch),
-                each.last_sequence,
-                each.last_timestamp,
-                or_none(each.current_txn_start_offset),
+                producer.producer_id,
+                producer.producer_epoch,
+                or_none(producer.coordinator_epoch),
+                producer.last_sequence,
+                producer.last_timestamp,
+                or_none(producer.current_txn_start_offset),
             )
-            for each in producers
+            for producer in producers
         ],
     )
 
@@ -157,7 +157,9 @@ def _marker(cluster: Cluster, arguments: Arguments, partition: TopicPartition) -
         )
     if arguments.given("start-offset"):
         offset = arguments["start-offset"]
-        found = [each for each in _producers(cluster, partition, None) if each.current_txn_start_offset == offset]
+        found = [
+            producer for producer in _producers(cluster, partition, None) if producer.current_txn_start_offset == offset
+        ]
         if not found:
             raise CommandError(
                 f"Could not find any open transactions starting at offset {offset} on partition {partition}"
@@ -196,25 +198,28 @@ def _find_hanging(arguments: Arguments) -> None:
         suspects: list[OpenTransaction] = []
         for number, partition in enumerate(partitions):
             progress.show(f"{number} of {len(partitions)} partitions")
-            for each in _open(partition, _producers(cluster, partition, arguments["broker-id"])):
-                if each.is_old(now_ms, age_ms):
-                    suspects.append(each)
-        hanging = [each for each in suspects if not _is_known(cluster, each)] if suspects else []
-    _print(arguments, HANGING, [each.row(now_ms) for each in hanging])
+            for producer in _open(partition, _producers(cluster, partition, arguments["broker-id"])):
+                if producer.is_old(now_ms, age_ms):
+                    suspects.append(producer)
+        hanging = [suspect for suspect in suspects if not _is_known(cluster, suspect)] if suspects else []
+    _print(arguments, HANGING, [row.row(now_ms) for row in hanging])
 
 
 def _searched(cluster: Cluster, arguments: Arguments) -> list[TopicPartition]:
     """Of the topic, or all; with a broker those that it has a replica of."""
     topic, broker = arguments["topic"], arguments["broker-id"]
     described = cluster.describe_topics([topic] if topic else None).topics
-    for each in described:
-        check(each.error_code, f"there is no topic {topic!r}" if topic and each.error_code == 3 else None)
+    for response_topic in described:
+        check(
+            response_topic.error_code,
+            f"there is no topic {topic!r}" if topic and response_topic.error_code == 3 else None,
+        )
     return [
-        TopicPartition(found.name or "", each.partition_index)
+        TopicPartition(found.name or "", partition.partition_index)
         for found in described
-        for each in found.partitions
-        if (broker is None and each.leader_id != NO_BROKER) or broker in each.replica_nodes
-        if arguments["partition"] in (None, each.partition_index)
+        for partition in found.partitions
+        if (broker is None and partition.leader_id != NO_BROKER) or broker in partition.replica_nodes
+        if arguments["partition"] in (None, partition.partition_index)
     ]
 
 
@@ -222,14 +227,14 @@ def _open(partition: TopicPartition, producers: Iterable[ProducerState]) -> list
     return [
         OpenTransaction(
             *partition,
-            each.producer_id,
-            each.producer_epoch,
-            each.coordinator_epoch,
-            each.current_txn_start_offset,
-            each.last_timestamp,
+            producer.producer_id,
+            producer.producer_epoch,
+            producer.coordinator_epoch,
+            producer.current_txn_start_offset,
+            producer.last_timestamp,
         )
-        for each in producers
-        if each.current_txn_start_offset >= 0
+        for producer in producers
+        if producer.current_txn_start_offset >= 0
     ]
 
 

@@ -56,7 +56,7 @@ class _Reading:
 
         while not stopping.asked and (self._limit < 0 or self._read < self._limit):
             wanted = _AT_ONCE if self._limit < 0 else min(_AT_ONCE, self._limit - self._read)
-            records = [each for each in next_messages(self._consumer, wanted, _POLL_S) if _is_record(each)]
+            records = [message for message in next_messages(self._consumer, wanted, _POLL_S) if _is_record(message)]
             if records:
                 self._take(records)
 
@@ -75,7 +75,7 @@ class _Reading:
         ranges = _ranges(records)
         print_event("records_consumed", count=len(records), partitions=ranges)
         if self._commits:
-            self._commit({(each["topic"], each["partition"]): each["maxOffset"] + 1 for each in ranges})
+            self._commit({(range_["topic"], range_["partition"]): range_["maxOffset"] + 1 for range_ in ranges})
 
     def _commit(self, offsets: dict[tuple[str, int], int]) -> None:
         from confluent_kafka import KafkaException, TopicPartition
@@ -128,7 +128,7 @@ def _is_record(message: Any) -> bool:
 
 def _tell(what: str) -> Any:
     def tell(_consumer: "Consumer", partitions: list[Any]) -> None:
-        shown = [{"topic": each.topic, "partition": each.partition} for each in partitions]
+        shown = [{"topic": partition.topic, "partition": partition.partition} for partition in partitions]
         print_event(f"partitions_{what}", partitions=shown)
 
     return tell

@@ -16,10 +16,10 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     require("registry")
     overrides = {}
-    for each in arguments.override:
-        key, is_pair, value = each.partition("=")
+    for entry in arguments.override:
+        key, is_pair, value = entry.partition("=")
         if not is_pair:
-            raise StartupError(f"--override {each} is not KEY=VALUE.")
+            raise StartupError(f"--override {entry} is not KEY=VALUE.")
         overrides[key.strip()] = value.strip()
     config = read_config_file(arguments.config, overrides)
     configure_logs(process="registry")

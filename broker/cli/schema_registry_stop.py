@@ -11,7 +11,7 @@ from broker.cli.servers.running_servers import running_servers, stop
 def run(arguments: Arguments) -> None:
     told = stop(running_servers(is_registry), "schema registry")
     if wants_json(arguments):
-        print_json([{"pid": each.pid} for each in told])
+        print_json([{"pid": item.pid} for item in told])
 
 
 def is_registry(words: Sequence[str]) -> bool:

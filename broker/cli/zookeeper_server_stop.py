@@ -12,7 +12,7 @@ from broker.zookeeper.ensemble import MAIN_CLASS
 def run(arguments: Arguments) -> None:
     told = stop(running_servers(is_zookeeper), "zookeeper")
     if wants_json(arguments):
-        print_json([{"pid": each.pid, "config": each.words[-1]} for each in told])
+        print_json([{"pid": item.pid, "config": item.words[-1]} for item in told])
 
 
 def is_zookeeper(words: Sequence[str]) -> bool:

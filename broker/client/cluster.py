@@ -85,7 +85,7 @@ class Cluster:
         deadline = time.monotonic() + self._timeout_s
         while True:
             metadata = self.describe_topics([])
-            addresses = {each.node_id: (each.host, each.port) for each in metadata.brokers}
+            addresses = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
             try:
                 if metadata.controller_id not in addresses:
                     raise ApiError(ErrorCode.NOT_CONTROLLER, "no controller is elected at the moment; try again")
@@ -104,7 +104,7 @@ class Cluster:
 
     def brokers(self) -> dict[int, tuple[str, int]]:
         """Id → address of those alive. Raises BrokerUnreachable."""
-        return {each.node_id: (each.host, each.port) for each in self.describe_topics([]).brokers}
+        return {broker.node_id: (broker.host, broker.port) for broker in self.describe_topics([]).brokers}
 
     def connection(self, host: str, port: int) -> BrokerConnection:
         """Raises BrokerUnreachable, ProtocolError, NotTrusted, LoginRefused, ClientConfigError."""

@@ -207,7 +207,7 @@ class BrokerConnection:
         membership: "Membership | None" = None,
     ) -> list[Sent[AnyResponse]]:
         """The same of several, as one piece: who is asked is woken once."""
-        versions = [self._version_of(each, version_max) for each in requests]
+        versions = [self._version_of(request, version_max) for request in requests]
         deadline = time.monotonic() + self.timeout_s
         if not self._unanswered:
             self._be_logged_in(membership, deadline)
@@ -276,7 +276,9 @@ class BrokerConnection:
             return served
         introduction = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
         answer = self._exchange(introduction, _INTRODUCED_FROM, deadline)
-        self._features = {each.name: (each.min_version, each.max_version) for each in answer.supported_features}
+        self._features = {
+            feature.name: (feature.min_version, feature.max_version) for feature in answer.supported_features
+        }
         return _versions(answer)
 
     def _version_of(self, request: Request[Message], version_max: int) -> int:
@@ -330,7 +332,7 @@ class BrokerConnection:
         self, requests: Sequence[Request[AnyResponse]], versions: Sequence[int], deadline: float
     ) -> list[Sent[AnyResponse]]:
         pieces: list[Buffer] = []
-        sent = [self._frame(each, version, pieces) for each, version in zip(requests, versions, strict=True)]
+        sent = [self._frame(request, version, pieces) for request, version in zip(requests, versions, strict=True)]
         self._wire.send(pieces, deadline)
         return sent
 
@@ -373,7 +375,7 @@ class BrokerConnection:
 def _versions(answer: ApiVersionsResponse) -> dict[int, tuple[int, int]]:
     if answer.error_code:
         raise ApiError(error_code_of(answer.error_code))
-    return {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
+    return {key.api_key: (key.min_version, key.max_version) for key in answer.api_keys}
 
 
 def _why(error: OSError) -> str:

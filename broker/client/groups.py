@@ -127,10 +127,10 @@ class Groups:
         request = OffsetFetchRequest(group_id=group_id, topics=None)
         answer = self._ask(group_id, request, _error_of_fetch, version_max=_FETCH_OF_ONE)
         return {
-            TopicPartition(topic.name, each.partition_index): each.committed_offset
+            TopicPartition(topic.name, partition.partition_index): partition.committed_offset
             for topic in answer.topics
-            for each in topic.partitions
-            if each.committed_offset >= 0
+            for partition in topic.partitions
+            if partition.committed_offset >= 0
         }
 
     def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
@@ -146,9 +146,9 @@ class Groups:
         request = offset_delete_request(group_id, partitions)
         answer = self._ask(group_id, request, lambda answer: answer.error_code)
         return {
-            TopicPartition(topic.name, each.partition_index): error_code_of(each.error_code)
+            TopicPartition(topic.name, partition.partition_index): error_code_of(partition.error_code)
             for topic in answer.topics
-            for each in topic.partitions
+            for partition in topic.partitions
         }
 
     def _ask(
@@ -164,13 +164,13 @@ class Groups:
 def _consumer_group(group: DescribedGroup) -> ConsumerGroup:
     members = tuple(
         GroupMember(
-            each.member_id,
-            each.group_instance_id or "",
-            each.client_id,
-            each.client_host,
-            decode_assignment(bytes(each.member_assignment)) if each.member_assignment else (),
+            member.member_id,
+            member.group_instance_id or "",
+            member.client_id,
+            member.client_host,
+            decode_assignment(bytes(member.member_assignment)) if member.member_assignment else (),
         )
-        for each in group.members
+        for member in group.members
     )
     return ConsumerGroup(group.group_id, group.group_state, group.protocol_data, members)
 
@@ -187,7 +187,7 @@ def _error_of_fetch(answer: OffsetFetchResponse) -> int:
 
 
 def _first_error(answer: OffsetFetchResponse | OffsetCommitResponse) -> int:
-    codes = (each.error_code for topic in answer.topics for each in topic.partitions)
+    codes = (partition.error_code for topic in answer.topics for partition in topic.partitions)
     return next((code for code in codes if code), ErrorCode.NONE)
 
 

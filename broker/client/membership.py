@@ -76,7 +76,7 @@ class Member:
             self.member_id = numbered.member_id
             return self.join(protocols)
         self.member_id, self._generation, self._protocol = answer.member_id, answer.generation_id, answer.protocol_name
-        members = {each.member_id: bytes(each.metadata) for each in answer.members}
+        members = {member.member_id: bytes(member.metadata) for member in answer.members}
         return Joined(answer.generation_id, answer.member_id, answer.leader, answer.protocol_name or "", members)
 
     def sync(self, assignments: Mapping[str, bytes]) -> bytes:

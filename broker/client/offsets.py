@@ -53,7 +53,9 @@ def _ask_leaders(
     failure: ApiError | BrokerUnreachable | None = None
     try:
         for led in leaders.by_address(question).values():
-            failure = _ask_leader(leaders, {each: question[each] for each in led}, isolation, found) or failure
+            failure = (
+                _ask_leader(leaders, {partition: question[partition] for partition in led}, isolation, found) or failure
+            )
     except (ApiError, BrokerUnreachable) as error:
         return error
     return failure
@@ -80,13 +82,14 @@ def _ask_leader(
         return error
     failure = None
     for answered in response.topics:
-        for each in answered.partitions:
-            partition = TopicPartition(answered.name, each.partition_index)
-            if each.error_code:
+        for partition_response in answered.partitions:
+            partition = TopicPartition(answered.name, partition_response.partition_index)
+            if partition_response.error_code:
                 failure = ApiError(
-                    error_code_of(each.error_code), f"{partition}: {error_code_of(each.error_code).meaning}"
+                    error_code_of(partition_response.error_code),
+                    f"{partition}: {error_code_of(partition_response.error_code).meaning}",
                 )
                 leaders.forget(partition)
             else:
-                found[partition] = each.offset
+                found[partition] = partition_response.offset
     return failure

@@ -31,7 +31,7 @@ def read_to_end(
     starts = list_offsets(leaders, dict.fromkeys(partitions, EARLIEST), timeout_s=timeout_s)
     ends = list_offsets(leaders, dict.fromkeys(partitions, LATEST), IsolationLevel.READ_COMMITTED, timeout_s)
     reader = RecordReader(
-        cluster, {each: start for each, start in starts.items() if start < ends[each]}, IsolationLevel.READ_COMMITTED,
+        cluster, {item: start for item, start in starts.items() if start < ends[item]}, IsolationLevel.READ_COMMITTED,
         fetch_bytes=_FETCH_BYTES, fetch_wait_ms=_FETCH_WAIT_MS, unpacked_bytes_max=UNPACKED_BYTES_MAX,
     )  # fmt: skip
     try:
@@ -40,12 +40,12 @@ def read_to_end(
             yield from reader.read(_WAIT_S, _AT_ONCE)
             for batch in reader.take_left_out():
                 leave_out(batch)
-            for partition in [each for each, at in reader.positions.items() if at >= ends[each]]:
+            for partition in [item for item, at in reader.positions.items() if at >= ends[item]]:
                 reader.drop(partition)
             if positions != reader.positions:
                 positions, moved_at = dict(reader.positions), time.monotonic()
             elif time.monotonic() > moved_at + timeout_s:
-                behind = next(each for each in positions if reader.wants(each))
+                behind = next(position for position in positions if reader.wants(position))
                 raise TimeoutError(f"{behind} brought nothing behind offset {positions[behind]} for {timeout_s:g} s")
     finally:
         reader.close()

@@ -30,7 +30,7 @@ def delete_records(
     Raises ApiNotServed.
     """
     done = _delete(leaders, before, timeout_s)
-    moved = {partition: before[partition] for partition, each in done.items() if each.error in MOVED}
+    moved = {partition: before[partition] for partition, item in done.items() if item.error in MOVED}
     for partition in moved:
         leaders.forget(partition)
     return done | _delete(leaders, moved, timeout_s)
@@ -46,7 +46,7 @@ def _delete(leaders: Leaders, before: Mapping[TopicPartition, int], timeout_s: f
             done[partition] = Deletion(error=error.code, reason=error.message)
     for partitions in led.values():
         try:
-            done |= _ask_leader(leaders, {each: before[each] for each in partitions}, timeout_s)
+            done |= _ask_leader(leaders, {partition: before[partition] for partition in partitions}, timeout_s)
         except BrokerUnreachable as error:
             leaders.forget(partitions[0], connection_broken=True)
             done |= dict.fromkeys(partitions, Deletion(error=ErrorCode.NETWORK_EXCEPTION, reason=str(error)))
@@ -60,9 +60,11 @@ def _ask_leader(
     request = DeleteRecordsRequest(topics=_topics(before.items()), timeout_ms=int(timeout_s * 1000))
     answer = connection.ask(request, timeout_s=timeout_s + _ON_ITS_WAY_S)
     return {
-        TopicPartition(topic.name, each.partition_index): _deletion(each.low_watermark, error_code_of(each.error_code))
+        TopicPartition(topic.name, partition.partition_index): _deletion(
+            partition.low_watermark, error_code_of(partition.error_code)
+        )
         for topic in answer.topics
-        for each in topic.partitions
+        for partition in topic.partitions
     }
 
 

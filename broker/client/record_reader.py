@@ -141,7 +141,7 @@ class RecordReader:
     def drop(self, partition: TopicPartition) -> None:
         """Read no more of the partition until the next `seek`; its position stays."""
         self._wanted.discard(partition)
-        self._fetched = deque(each for each in self._fetched if each.partition != partition)
+        self._fetched = deque(fetched for fetched in self._fetched if fetched.partition != partition)
         if self._reading is not None and self._reading.partition == partition:
             self._reading = self._batch = None
 
@@ -256,7 +256,7 @@ class RecordReader:
             address = by_number[number]
             self._take(address, self._asked.pop(address))
         now = time.monotonic()
-        for address in [each for each, asked in self._asked.items() if now > asked.until]:
+        for address in [item for item, asked in self._asked.items() if now > asked.until]:
             self._lost(address, self._asked.pop(address))
 
     def _ask_all(self) -> None:
@@ -266,7 +266,7 @@ class RecordReader:
             if address in self._asked:
                 continue
             turned = self._rotation % len(partitions)
-            offsets = {each: self.positions[each] for each in partitions[turned:] + partitions[:turned]}
+            offsets = {partition: self.positions[partition] for partition in partitions[turned:] + partitions[:turned]}
             with ExitStack() as turn:
                 try:
                     if self._turn is not None:

@@ -28,20 +28,21 @@ def read_listeners(
 ) -> tuple[Listener, ...]:
     """`port` and `host` where none is named. Raises StartupError."""
     try:
-        found = [urlsplit(each) for each in said]
+        found = [urlsplit(item) for item in said]
         made = tuple(
-            Listener(each.scheme, each.hostname or host, port if each.port is None else each.port) for each in found
+            Listener(result.scheme, result.hostname or host, port if result.port is None else result.port)
+            for result in found
         )
     except ValueError:
         made = ()
-    if not made or any(each.scheme not in SCHEMES for each in made):
+    if not made or any(listener.scheme not in SCHEMES for listener in made):
         raise StartupError(f"{key}={','.join(said)} must be http://host:port or https://host:port, one or several.")
     return made
 
 
 def reached_by_others(listeners: tuple[Listener, ...], scheme: str, key: str) -> Listener:
     """The one that others of the group ask; `scheme` empty: the first. Raises StartupError."""
-    found = [each for each in listeners if scheme in ("", each.scheme)]
+    found = [listener for listener in listeners if scheme in ("", listener.scheme)]
     if not found:
         raise StartupError(f"{key}={scheme}, but no listener speaks it.")
     return found[0]

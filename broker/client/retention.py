@@ -63,7 +63,7 @@ class _Gathered:
 
     @property
     def has_moved(self) -> bool:
-        return any(each.error_code in _MOVED for each in self._partitions.values())
+        return any(partition.error_code in _MOVED for partition in self._partitions.values())
 
     @property
     def result(self) -> PreviewRetentionTopicResult:
@@ -115,7 +115,7 @@ class _Gathered:
         if topic.error_code:
             raise ApiError(error_code_of(topic.error_code), topic.error_message)
         self._topic = topic
-        self._partitions |= {each.partition_index: each for each in topic.partitions}
+        self._partitions |= {partition.partition_index: partition for partition in topic.partitions}
 
     def _request(self, partitions: list[int]) -> PreviewRetentionRequest:
         question = self._question

@@ -46,7 +46,11 @@ def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = 
         yield ""
         yield from _table(
             ("partition", "first offset", "last offset", "bytes", "newest record", "because of"),
-            [_segment_row(each.partition_index, segment) for each in looked_at for segment in each.segments],
+            [
+                _segment_row(partition.partition_index, segment)
+                for partition in looked_at
+                for segment in partition.segments
+            ],
         )
     for partition in preview.partitions:
         if partition.error_code:
@@ -67,7 +71,7 @@ def _plain(value: Any, name: str = "") -> Any:
     if isinstance(value, Struct):
         return _fields(value)
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if name == "reason":
         return DeletionReason(value).name
     return error_code_of(value).name if name == "error_code" else value
@@ -84,7 +88,7 @@ def _retention_row(partition: PreviewRetentionPartitionResult) -> tuple[str, ...
     start = str(partition.log_start_offset)
     if partition.new_log_start_offset != partition.log_start_offset:
         start += f" -> {partition.new_log_start_offset}"
-    reasons = {each.reason: None for each in partition.segments if each.reason != DeletionReason.COMPACTION}
+    reasons = {segment.reason: None for segment in partition.segments if segment.reason != DeletionReason.COMPACTION}
     return (
         str(partition.partition_index),
         f"{partition.deleted_segments} of {partition.segment_count}",
@@ -99,10 +103,11 @@ def _retention_row(partition: PreviewRetentionPartitionResult) -> tuple[str, ...
 def _total(partitions: Sequence[PreviewRetentionPartitionResult]) -> tuple[str, ...]:
     return (
         "all",
-        f"{sum(each.deleted_segments for each in partitions)} of {sum(each.segment_count for each in partitions)}",
-        f"{sum(each.deleted_records for each in partitions):,}",
-        size(sum(each.deleted_bytes for each in partitions)),
-        size(sum(each.size_bytes for each in partitions)),
+        f"{sum(partition.deleted_segments for partition in partitions)} of "
+        f"{sum(partition.segment_count for partition in partitions)}",
+        f"{sum(partition.deleted_records for partition in partitions):,}",
+        size(sum(partition.deleted_bytes for partition in partitions)),
+        size(sum(partition.size_bytes for partition in partitions)),
         "",
         "",
     )

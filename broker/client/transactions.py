@@ -72,7 +72,7 @@ def add_partitions(coordinators: Coordinators, who: ProducerIdentity, partitions
         v3_and_below_transactional_id=who.transactional_id,
         v3_and_below_producer_id=who.producer_id,
         v3_and_below_producer_epoch=who.epoch,
-        v3_and_below_topics=[AddPartitionsToTxnTopic(name=name, partitions=each) for name, each in topics.items()],
+        v3_and_below_topics=[AddPartitionsToTxnTopic(name=name, partitions=item) for name, item in topics.items()],
     )
     coordinators.ask(
         _TRANSACTION, who.transactional_id, request, _error_of_partitions, version_max=_ADD_PARTITIONS_BY_PRODUCER
@@ -131,7 +131,7 @@ def open_transactions(cluster: Cluster, prefix: str) -> list[str]:
         if answer.error_code:
             raise ApiError(error_code_of(answer.error_code))
         found |= {state.transactional_id for state in answer.transaction_states}
-    return sorted(each for each in found if each.startswith(prefix))
+    return sorted(name for name in found if name.startswith(prefix))
 
 
 class _Coded(Protocol):
@@ -144,15 +144,15 @@ def _error_code(answer: _Coded) -> int:
 
 def _error_of_partitions(answer: AddPartitionsToTxnResponse) -> int:
     codes = [
-        each.partition_error_code
+        item.partition_error_code
         for topic in answer.results_by_topic_v3_and_below
-        for each in topic.results_by_partition
+        for item in topic.results_by_partition
     ]
     return _worst(codes)
 
 
 def _error_of_offset(answer: TxnOffsetCommitResponse) -> int:
-    return _worst([each.error_code for topic in answer.topics for each in topic.partitions])
+    return _worst([partition.error_code for topic in answer.topics for partition in topic.partitions])
 
 
 def _worst(codes: list[int]) -> int:

@@ -78,13 +78,13 @@ def typed_group(group_type: str, described: Any) -> ConsumerGroup:
 def share_offsets(response: DescribeShareGroupOffsetsResponse) -> dict[TopicPartition, ShareOffset]:
     """Return the start offset of each share partition that has begun."""
     return {
-        TopicPartition(topic.topic_name, each.partition_index): ShareOffset(
-            each.start_offset, each.lag if each.lag >= 0 else None
+        TopicPartition(topic.topic_name, partition.partition_index): ShareOffset(
+            partition.start_offset, partition.lag if partition.lag >= 0 else None
         )
         for group in response.groups
         for topic in group.topics
-        for each in topic.partitions
-        if each.start_offset >= 0 and not each.error_code
+        for partition in topic.partitions
+        if partition.start_offset >= 0 and not partition.error_code
     }
 
 
@@ -101,7 +101,7 @@ def _streams(described: Any) -> Any:
     topology = getattr(described, "topology", None)
     parts = topology.subtopologies or () if topology is not None else ()
     topics = {
-        part.subtopology_id: sorted({*part.source_topics, *(each.name for each in part.repartition_source_topics)})
+        part.subtopology_id: sorted({*part.source_topics, *(topic.name for topic in part.repartition_source_topics)})
         for part in parts
     }
 
@@ -134,7 +134,7 @@ def _tasks(assignment: TaskAssignment) -> str:
         ("WARMUP", assignment.warmup_tasks),
     )
     return "; ".join(
-        f"{name}: [{'; '.join(f'{each.subtopology_id}: {_numbers(each.partitions)}' for each in tasks)}]"
+        f"{name}: [{'; '.join(f'{task.subtopology_id}: {_numbers(task.partitions)}' for task in tasks)}]"
         for name, tasks in kinds
         if tasks
     )

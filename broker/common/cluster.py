@@ -46,7 +46,7 @@ class BrokerRegistration:
 
     def endpoint(self, listener: str) -> BrokerEndpoint | None:
         """None if it has no listener of that name."""
-        return next((each for each in self.endpoints if each.listener == listener), None)
+        return next((endpoint for endpoint in self.endpoints if endpoint.listener == listener), None)
 
 
 class MemberListeners(NamedTuple):

@@ -26,7 +26,7 @@ class ConnectionPlaces(Generic[C]):
         crowded = self._crowded(address)
         if crowded is not None:
             connections = self._by_address[crowded]
-            idle = (each for each in connections if not self._is_answering(each))
+            idle = (connection for connection in connections if not self._is_answering(connection))
             evicted = next(idle, None) or next(iter(connections))
             self.release(crowded, evicted)
         self._by_address.setdefault(address, OrderedDict())[connection] = None

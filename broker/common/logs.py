@@ -136,7 +136,7 @@ def log_levels() -> dict[str, str]:
     """
     names = sorted(name for name in logging.root.manager.loggerDict if name.split(".")[0] == _OURS)
     found = {ROOT: logging.root} | {name: logging.getLogger(name) for name in names}
-    return {name: _level_name(each.getEffectiveLevel()) for name, each in found.items()}
+    return {name: _level_name(item.getEffectiveLevel()) for name, item in found.items()}
 
 
 def set_log_level(name: str, level: str | None) -> None:

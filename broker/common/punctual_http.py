@@ -129,7 +129,7 @@ def bounded_protocol(
     waits for no answer. With `tls` its
     connections are encrypted, and have their places from before the handshake on.
     """
-    places: _Places = ConnectionPlaces(most, per_address, lambda each: each.is_answering)
+    places: _Places = ConnectionPlaces(most, per_address, lambda protocol: protocol.is_answering)
 
     class BoundedProtocol(PunctualProtocol):
         _address = ""

@@ -87,7 +87,7 @@ class Watch:
 
 
 def _is_reached(servers: str) -> bool:
-    return any(_connects(each.strip()) for each in servers.split(",") if each.strip())
+    return any(_connects(part.strip()) for part in servers.split(",") if part.strip())
 
 
 def _connects(server: str) -> bool:

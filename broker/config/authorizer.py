@@ -20,7 +20,7 @@ class SuperUsers(NamedTuple):
 @accepting("a list as User:alice;User:bob")
 def parse_super_users(text: str) -> SuperUsers:
     principals = tuple(part.strip() for part in text.split(";") if part.strip())
-    if not all(separator and kind for kind, separator, _ in (each.partition(":") for each in principals)):
+    if not all(separator and kind for kind, separator, _ in (principal.partition(":") for principal in principals)):
         raise ValueError(text)
     return SuperUsers(principals)
 

@@ -391,5 +391,5 @@ def _check_together(values: dict[str, Any]) -> None:
 
 def _is_read(name: str, values: dict[str, Any]) -> bool:
     if found := prefixed(name):
-        return found.has_effect and found.listener in {each.listener.lower() for each in values["listeners"]}
+        return found.has_effect and found.listener in {listener.listener.lower() for listener in values["listeners"]}
     return name in BY_NAME and BY_NAME[name].has_effect and name not in OF_MECHANISM_ONLY

@@ -182,8 +182,8 @@ def take_keys(settings: type) -> list[Key]:
     for name in declared:
         delattr(settings, name)
     return [
-        Key(name.replace("_", "."), each.parse, each.default, each.meaning, **each.bounds)
-        for name, each in declared.items()
+        Key(name.replace("_", "."), item.parse, item.default, item.meaning, **item.bounds)
+        for name, item in declared.items()
     ]
 
 

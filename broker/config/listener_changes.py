@@ -9,21 +9,21 @@ from broker.config.listener_settings import prefixed
 def check_listener_change(now: BrokerConfig, then: BrokerConfig) -> None:
     """ConfigError with one sentence if a broker cannot go from one to the other while it runs."""
     then.check_listeners()
-    before = {each.listener: each for each in now.listeners}
-    stay = [each for each in then.listeners if each.listener in before]
-    for each in stay:
-        if each != before[each.listener]:
+    before = {listener.listener: listener for listener in now.listeners}
+    stay = [listener for listener in then.listeners if listener.listener in before]
+    for endpoint in stay:
+        if endpoint != before[endpoint.listener]:
             raise NotDynamicError(
-                f"listeners={each}: {each.listener} listens on {before[each.listener]} already; "
+                f"listeners={endpoint}: {endpoint.listener} listens on {before[endpoint.listener]} already; "
                 "add a listener of another name, or change the file and restart the broker"
             )
-        protocol, was = then.of_listener(each.listener).protocol, now.of_listener(each.listener).protocol
+        protocol, was = then.of_listener(endpoint.listener).protocol, now.of_listener(endpoint.listener).protocol
         if protocol is not was:
             raise NotDynamicError(
-                f"listener.security.protocol.map={each.listener}:{protocol}: clients of {each.listener} speak {was}; "
-                "add a listener of another name, or change the file and restart the broker"
+                f"listener.security.protocol.map={endpoint.listener}:{protocol}: clients of {endpoint.listener} "
+                f"speak {was}; add a listener of another name, or change the file and restart the broker"
             )
-    _check_what_stays({each.listener.lower() for each in stay}, now, then)
+    _check_what_stays({endpoint.listener.lower() for endpoint in stay}, now, then)
 
 
 def _check_what_stays(listeners: set[str], now: BrokerConfig, then: BrokerConfig) -> None:

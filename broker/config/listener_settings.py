@@ -155,4 +155,4 @@ def settings_of_listener(
 def _said_for(listener: str, mechanism: str, own: Mapping[str, Any]) -> dict[str, Any]:
     wanted = (listener.lower(), mechanism.lower())
     found = ((prefixed(name), value) for name, value in own.items())
-    return {each.key.attribute: value for each, value in found if each and each.has_effect and each[:2] == wanted}
+    return {item.key.attribute: value for item, value in found if item and item.has_effect and item[:2] == wanted}

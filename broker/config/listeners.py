@@ -128,7 +128,7 @@ def check_listeners(values: Mapping[str, Any], given: Iterable[str]) -> None:
 
 
 def _check_names(key: str, endpoints: Iterable[Endpoint]) -> None:
-    for name, count in Counter(each.listener for each in endpoints).items():
+    for name, count in Counter(endpoint.listener for endpoint in endpoints).items():
         if count > 1:
             raise ConfigError(f"{key} names {name} {count} times: give each listener a name of its own")
 
@@ -136,8 +136,8 @@ def _check_names(key: str, endpoints: Iterable[Endpoint]) -> None:
 def _check_ports(listeners: Iterable[Endpoint]) -> None:
     """One port may serve IPv4 by one listener and IPv6 by another, if both say so by an address (KAFKA-13299)."""
     hosts: dict[int, list[str]] = {}
-    for each in listeners:
-        hosts.setdefault(each.port, []).append(each.host)
+    for listener in listeners:
+        hosts.setdefault(listener.port, []).append(listener.host)
     for port, of_port in hosts.items():
         if port and len(of_port) > 1 and sorted(map(_ip_version, of_port)) != [4, 6]:
             raise ConfigError(
@@ -158,7 +158,7 @@ def _check_advertised(listeners: tuple[Endpoint, ...], advertised: tuple[Endpoin
     for endpoint in advertised or ():
         if endpoint.host in _EVERYWHERE:
             raise ConfigError(f"advertised.listeners={endpoint} must name a host that clients can reach")
-        if endpoint.listener not in {each.listener for each in listeners}:
+        if endpoint.listener not in {listener.listener for listener in listeners}:
             raise ConfigError(f"advertised.listeners={endpoint}: add a listener {endpoint.listener} to listeners")
     for endpoint in () if advertised else listeners:
         if endpoint.host in _EVERYWHERE:
@@ -167,11 +167,11 @@ def _check_advertised(listeners: tuple[Endpoint, ...], advertised: tuple[Endpoin
 
 def _check_protocols(listeners: Iterable[Endpoint], values: Mapping[str, Any]) -> None:
     known = dict(values["listener_security_protocol_map"])
-    for each in listeners:
-        if each.listener not in known:
+    for listener in listeners:
+        if listener.listener not in known:
             raise ConfigError(
-                f"no security protocol is defined for listener {each.listener}: "
-                f"add {each.listener}:PLAINTEXT, or another protocol, to listener.security.protocol.map"
+                f"no security protocol is defined for listener {listener.listener}: "
+                f"add {listener.listener}:PLAINTEXT, or another protocol, to listener.security.protocol.map"
             )
 
 
@@ -180,7 +180,7 @@ def _check_between_brokers(advertised: Iterable[Endpoint], values: Mapping[str, 
         raise ConfigError(
             "inter.broker.listener.name and security.inter.broker.protocol are both set: remove one of them"
         )
-    names = [each.listener for each in advertised]
+    names = [endpoint.listener for endpoint in advertised]
     between_brokers, of_controller = inter_broker_listener(values), values["control_plane_listener_name"]
     if between_brokers not in names:
         raise ConfigError(

@@ -51,7 +51,7 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 
 #: Broker key -> itself and those it is said instead of in another unit, most precise first.
 BROKER_SYNONYMS: dict[str, tuple[str, ...]] = {
-    name: tuple(each for each, _ in names) for names in SYNONYMS.values() if len(names) > 1 for name, _ in names
+    name: tuple(text for text, _ in names) for names in SYNONYMS.values() if len(names) > 1 for name, _ in names
 }
 
 
@@ -92,9 +92,9 @@ def told_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
     the topic itself, from the most precise name on. A default in hours, alone, is no synonym of milliseconds.
     """
     most_precise = SYNONYMS.get(key.name, ((None, 1),))[0][0]
-    first = next((at for at, each in enumerate(settings) if each.name in (key.name, most_precise)), len(settings))
+    first = next((at for at, setting in enumerate(settings) if setting.name in (key.name, most_precise)), len(settings))
     told = settings[first:]
-    return [each for each in told if key.name in SYNONYMS or each.source is not ConfigSource.DEFAULT]
+    return [item for item in told if key.name in SYNONYMS or item.source is not ConfigSource.DEFAULT]
 
 
 def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Setting]]:
@@ -106,7 +106,7 @@ def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Se
     found = list(_in_layers(names, broker))
     if key.default is not REQUIRED:
         found.append(Setting(key.name, key.default, ConfigSource.DEFAULT))
-    return next(each for each in found if each.name == key.name), found
+    return next(setting for setting in found if setting.name == key.name), found
 
 
 def _in_layers(names: Iterable[tuple[str, int]], broker: BrokerConfig) -> Iterator[Setting]:

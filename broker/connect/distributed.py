@@ -71,8 +71,8 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
         herder.run_only(frozenset()).result()
         group.stop()
         herder.stop()
-        for each in logs:
-            each.stop()
+        for log in logs:
+            log.stop()
         cluster.close()
 
 

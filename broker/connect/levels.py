@@ -19,7 +19,7 @@ class Levels:
     def names(self) -> list[str]:
         """The root, and whose level was set."""
         known = logging.root.manager.loggerDict.items()
-        return ["root", *sorted(name for name, each in known if isinstance(each, logging.Logger) and each.level)]
+        return ["root", *sorted(name for name, rule in known if isinstance(rule, logging.Logger) and rule.level)]
 
     def knows(self, name: str) -> bool:
         return name == "root" or name in logging.root.manager.loggerDict
@@ -45,8 +45,8 @@ class Levels:
         if number is None or self.obstacle(name):
             return []
         self._new_count += not self.knows(name)
-        names = sorted({name, *(each for each in logging.root.manager.loggerDict if each.startswith(f"{name}."))})
-        for each in names:
-            logging.getLogger(None if each == "root" else each).setLevel(number)
-            self._set_at[each] = int(time.time() * 1000)
+        names = sorted({name, *(item for item in logging.root.manager.loggerDict if item.startswith(f"{name}."))})
+        for text in names:
+            logging.getLogger(None if text == "root" else text).setLevel(number)
+            self._set_at[text] = int(time.time() * 1000)
         return names

@@ -31,7 +31,7 @@ class MirrorFlow:
 
 def read_flows(props: Mapping[str, str], only_to: list[str]) -> list[MirrorFlow]:
     """Those that are enabled, to the clusters named in `only_to` if any is. Raises StartupError."""
-    clusters = [each.strip() for each in props.get("clusters", "").split(",") if each.strip()]
+    clusters = [part.strip() for part in props.get("clusters", "").split(",") if part.strip()]
     if len(clusters) < 2:
         raise StartupError("clusters must name at least two, as in clusters = east, west.")
     for alias in only_to:

@@ -21,7 +21,7 @@ class Providers:
 
     def __init__(self, props: Mapping[str, str]):
         self._asks: dict[str, Ask] = {}
-        for name in (each.strip() for each in props.get(_PREFIX, "").split(",") if each.strip()):
+        for name in (part.strip() for part in props.get(_PREFIX, "").split(",") if part.strip()):
             prefix = f"{_PREFIX}.{name}."
             own = {key.removeprefix(f"{prefix}param."): value for key, value in props.items() if key.startswith(prefix)}
             kind = props.get(f"{prefix}class", "").rsplit(".", 1)[-1]
@@ -75,11 +75,11 @@ def _within(own: Mapping[str, str], path: str) -> tuple[Path, Path]:
     Raises PermissionError.
     """
     found = Path(path).resolve()
-    allowed = [Path(each.strip()).resolve() for each in own.get("allowed.paths", "").split(",") if each.strip()]
-    around = [each for each in allowed or [Path("/")] if found.is_relative_to(each)]
+    allowed = [Path(part.strip()).resolve() for part in own.get("allowed.paths", "").split(",") if part.strip()]
+    around = [item for item in allowed or [Path("/")] if found.is_relative_to(item)]
     if not around:
         raise PermissionError(None, "not below allowed.paths")
-    return found, min(around, key=lambda each: len(each.parts))
+    return found, min(around, key=lambda path: len(path.parts))
 
 
 def _text(path: Path, root: Path) -> str:

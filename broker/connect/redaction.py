@@ -51,7 +51,7 @@ def _entries(value: str) -> Iterator[str]:
 
 def _longest_first(values: Mapping[str, str]) -> list[_Resolved]:
     named = (_Resolved(value, reference) for value, reference in values.items() if value.strip())
-    return sorted(named, key=lambda each: -len(each.value))
+    return sorted(named, key=lambda resolved: -len(resolved.value))
 
 
 def _places_of(text: str, value: str) -> Iterator[tuple[int, int]]:

@@ -186,14 +186,14 @@ class Settings(ByAttribute):
 
         Raises ConnectError, ClientConfigError."""
         own = self._own("admin", overrides) if overrides is not None else {}
-        servers = next((own[each] for each in SERVERS if each in own), self.values["bootstrap_servers"])
+        servers = next((own[server] for server in SERVERS if server in own), self.values["bootstrap_servers"])
         security = self.security if overrides is None else self.security_of("admin", overrides)
         return Cluster(parse_bootstrap_servers(servers), security=security)
 
     def cluster_of(self, kind: str, overrides: Mapping[str, str]) -> Cluster:
         """Where a connector's clients of that kind are, and as whom, for our own client. Raises as `consumer`."""
         own = self._own(kind, overrides)
-        servers = next((own[each] for each in SERVERS if each in own), self.values["bootstrap_servers"])
+        servers = next((own[server] for server in SERVERS if server in own), self.values["bootstrap_servers"])
         return Cluster(
             parse_bootstrap_servers(servers), client_id=f"connect-{kind}", security=self.security_of(kind, overrides)
         )
@@ -234,7 +234,7 @@ class Settings(ByAttribute):
         own = self._own("producer", overrides)
         made = self._settings(self.security_of("producer", overrides))
         return made | {
-            "bootstrap.servers": next((own[each] for each in SERVERS if each in own), self.bootstrap_servers)
+            "bootstrap.servers": next((own[server] for server in SERVERS if server in own), self.bootstrap_servers)
         }
 
     def _client(self, kind: str, overrides: Mapping[str, str], ours: dict[str, Any]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class Settings(ByAttribute):
     def security_of(self, kind: str, overrides: Mapping[str, str]) -> ClientSecurity:
         """The worker's login goes nowhere but where the worker says."""
         said = self.policy.allowed(kind, overrides)
-        if any(each in said for each in SERVERS):
+        if any(server in said for server in SERVERS):
             return read_security(said)
         own = _named(self.props, f"{kind}.") | said
         return read_security({**self.props, **own}) if is_of_login(own) else self.security
@@ -262,7 +262,7 @@ class Settings(ByAttribute):
 def _check_algorithms(values: Mapping[str, Any]) -> None:
     """Raises ConfigError."""
     accepted = values.get("inter_worker_verification_algorithms", ())
-    if unknown := [each for each in accepted if each not in ALGORITHMS]:
+    if unknown := [item for item in accepted if item not in ALGORITHMS]:
         raise ConfigError(f"inter.worker.verification.algorithms: {unknown[0]} is none of {', '.join(ALGORITHMS)}")
     signs = values.get("inter_worker_signature_algorithm")
     if signs is not None and signs not in accepted:

@@ -140,12 +140,12 @@ class ControllerContext:
         """Online and offline. Asked several times for each partition of an event that may touch all there are."""
         assignment, brokers = self.assignment(partition), self.brokers
         if self.failed_replicas or self.deferred_replicas:
-            online = tuple([each for each in assignment if self.is_online(Replica(partition, each))])
+            online = tuple([item for item in assignment if self.is_online(Replica(partition, item))])
         else:
-            online = tuple([each for each in assignment if each in brokers])
+            online = tuple([item for item in assignment if item in brokers])
         if len(online) == len(assignment):
             return assignment, ()
-        return online, tuple([each for each in assignment if each not in online])
+        return online, tuple([item for item in assignment if item not in online])
 
     def full_hosts(self, partition: TopicPartition) -> frozenset[int]:
         """The brokers whose replica of the partition is in a log directory that is full."""
@@ -158,7 +158,7 @@ class ControllerContext:
     def extents(self, partition: TopicPartition) -> dict[int, tuple[int, int]]:
         """How far the logs of the partition's replicas reach, by broker; of those that are known."""
         known = self.log_extents
-        return {each.broker_id: known[each] for each in self.replicas(partition) if each in known}
+        return {replica.broker_id: known[replica] for replica in self.replicas(partition) if replica in known}
 
     def wanted_states(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
         """The states to be written for those of `partitions` that are not as they should be."""

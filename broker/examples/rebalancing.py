@@ -23,7 +23,7 @@ class Member:
         self.consumer.subscribe([topic], on_assign=self._on_assign, on_revoke=self._on_revoke)
 
     def _on_assign(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        self.partitions = sorted(each.partition for each in partitions)
+        self.partitions = sorted(partition.partition for partition in partitions)
         print(f"{self.name} has {self.partitions}")
 
     def _on_revoke(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:

@@ -48,7 +48,7 @@ async def _handle_of_producer(
 
 
 async def _handle_batched(request: AddPartitionsToTxnRequest, context: RequestContext) -> AddPartitionsToTxnResponse:
-    results = await in_turns(request.transactions, lambda each: _of_batch(each, context), context.services.turns)
+    results = await in_turns(request.transactions, lambda turn: _of_batch(turn, context), context.services.turns)
     return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
@@ -95,8 +95,8 @@ async def _add(
         return await _all_of(topics, error.code, context)
     results = _results(response)
     for topic in results:
-        for each in topic.results_by_partition:
-            each.partition_error_code = _known(each.partition_error_code, context.api_version)
+        for result in topic.results_by_partition:
+            result.partition_error_code = _known(result.partition_error_code, context.api_version)
     return results
 
 
@@ -107,7 +107,7 @@ def _results(response: AddPartitionsToTxnResponse) -> list[AddPartitionsToTxnTop
 
 
 def _codes(results: list[AddPartitionsToTxnTopicResult]) -> set[int]:
-    return {each.partition_error_code for topic in results for each in topic.results_by_partition}
+    return {item.partition_error_code for topic in results for item in topic.results_by_partition}
 
 
 def _known(code: int, api_version: int) -> int:
@@ -119,7 +119,7 @@ def _known(code: int, api_version: int) -> int:
 async def _has_unknown(topics: list[AddPartitionsToTxnTopic], context: RequestContext) -> bool:
     partition_of = context.services.metadata.partition_of
     named = ((topic.name, index) for topic in topics for index in topic.partitions)
-    return any(await in_turns(named, lambda each: partition_of(*each) is None, context.services.turns))
+    return any(await in_turns(named, lambda turn: partition_of(*turn) is None, context.services.turns))
 
 
 def _why_refused(topic: str, index: int, context: RequestContext, denied: frozenset[str]) -> ErrorCode:

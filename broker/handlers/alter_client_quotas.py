@@ -32,15 +32,15 @@ async def handle_alter_client_quotas(
             await _alter(entry, context, validate_only=request.validate_only)
         except ApiError as error:
             code, message = error.code, error.message
-        entity = [EntityData(entity_type=each.entity_type, entity_name=each.entity_name) for each in entry.entity]
+        entity = [EntityData(entity_type=data.entity_type, entity_name=data.entity_name) for data in entry.entity]
         return EntryResult(error_code=code, error_message=message, entity=entity)
 
     return AlterClientQuotasResponse(entries=await in_turns(request.entries, alter, context.services.turns))
 
 
 async def _alter(entry: EntryData, context: RequestContext, *, validate_only: bool) -> None:
-    entity = entity_of((each.entity_type, each.entity_name) for each in entry.entity)
-    changes = {each.key: None if each.remove else each.value for each in entry.ops}
+    entity = entity_of((data.entity_type, data.entity_name) for data in entry.entity)
+    changes = {operation.key: None if operation.remove else operation.value for operation in entry.ops}
     await context.services.quotas.alter(entity, changes, validate_only=validate_only)
 
 

@@ -59,7 +59,11 @@ def _responses(verdicts: dict[TopicPartition, Verdict]) -> list[ReassignableTopi
 
 def _refused(request: AlterPartitionReassignmentsRequest, error: ApiError) -> AlterPartitionReassignmentsResponse:
     refusal = Verdict(error.code, error.message)
-    named = {TopicPartition(topic.name, each.partition_index) for topic in request.topics for each in topic.partitions}
+    named = {
+        TopicPartition(topic.name, partition.partition_index)
+        for topic in request.topics
+        for partition in topic.partitions
+    }
     return AlterPartitionReassignmentsResponse(
         error_code=error.code, error_message=error.message, responses=_responses(dict.fromkeys(named, refusal))
     )

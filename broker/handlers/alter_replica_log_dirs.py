@@ -21,9 +21,9 @@ async def handle_alter_replica_log_dirs(
 ) -> AlterReplicaLogDirsResponse:
     """Of a partition that is named for several directories the last one counts, as in Kafka."""
     wanted = {
-        TopicPartition(topic.name, index): each.path
-        for each in request.dirs
-        for topic in each.topics
+        TopicPartition(topic.name, index): directory.path
+        for directory in request.dirs
+        for topic in directory.topics
         for index in topic.partitions
     }
     try:
@@ -37,7 +37,7 @@ async def handle_alter_replica_log_dirs(
     for (topic, index), code in zip(wanted, codes, strict=True):
         topics.setdefault(topic, []).append(AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code))
     return AlterReplicaLogDirsResponse(
-        results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=each) for name, each in topics.items()]
+        results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=item) for name, item in topics.items()]
     )
 
 

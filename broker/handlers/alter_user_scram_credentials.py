@@ -42,7 +42,10 @@ async def _carried_out(
 
 
 def _refused(request: AlterUserScramCredentialsRequest, code: ErrorCode) -> AlterUserScramCredentialsResponse:
-    deleted, upserted = [each.name for each in request.deletions], [each.name for each in request.upsertions]
+    deleted, upserted = (
+        [deletion.name for deletion in request.deletions],
+        [upsertion.name for upsertion in request.upsertions],
+    )
     users = dict.fromkeys(deleted + upserted)
     return AlterUserScramCredentialsResponse(
         results=[

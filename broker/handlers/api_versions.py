@@ -26,10 +26,10 @@ _OF_LOGIN = (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
 
 def api_versions_handler(others: Iterable[Handler]) -> Handler:
     """The handler that tells of itself and of `others`, of this broker's own APIs only those who know what they are."""
-    of_login = [_advertised(each.api, *each.served) for each in others if each.api in _OF_LOGIN]
+    of_login = [_advertised(other.api, *other.served) for other in others if other.api in _OF_LOGIN]
     told = [_advertised(handler.api, *handler.advertised) for handler in others if handler.advertised is not None]
-    told_to_own = sorted([*told, _OWN], key=lambda each: each.api_key)
-    told_to_all = [each for each in told_to_own if each.api_key < OWN_APIS_FROM]
+    told_to_own = sorted([*told, _OWN], key=lambda version: version.api_key)
+    told_to_all = [key for key in told_to_own if key.api_key < OWN_APIS_FROM]
 
     def handle_api_versions(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
         if not names_its_software(request, context.api_version):
@@ -39,7 +39,7 @@ def api_versions_handler(others: Iterable[Handler]) -> Handler:
         api_keys = told_to_own if is_own else told_to_all
         door = context.session.door
         if door is not None and door.is_for_clients:
-            api_keys = sorted([*api_keys, *of_login], key=lambda each: each.api_key)
+            api_keys = sorted([*api_keys, *of_login], key=lambda key: key.api_key)
         return ApiVersionsResponse(api_keys=api_keys)
 
     return public(ApiKey.API_VERSIONS, _FIRST, _LAST, handle_api_versions)

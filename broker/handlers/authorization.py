@@ -67,7 +67,7 @@ async def only_seen(
     if rights is UNLIMITED:
         return things
     is_seen = await in_turns(
-        things, lambda each: rights.sees(Operation.DESCRIBE, kind, name_of(each)), context.services.turns
+        things, lambda turn: rights.sees(Operation.DESCRIBE, kind, name_of(turn)), context.services.turns
     )
     return chosen(things, is_seen)
 

@@ -42,7 +42,7 @@ async def _create(
     response: CreateDelegationTokenResponse,
 ) -> None:
     requester = asker_of(context)
-    renewers = tuple(Principal(each.principal_type, each.principal_name) for each in request.renewers)
+    renewers = tuple(Principal(renewer.principal_type, renewer.principal_name) for renewer in request.renewers)
     check_parties(owner, requester, renewers, context.session.rights)
     require_enabled(context)
     tokens = context.services.delegation_tokens

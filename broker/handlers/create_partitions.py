@@ -41,7 +41,9 @@ async def _add(
     charge: Charge,
 ) -> CreatePartitionsTopicResult:
     services = context.services
-    assignments = None if topic.assignments is None else [tuple(each.broker_ids) for each in topic.assignments]
+    assignments = (
+        None if topic.assignments is None else [tuple(assignment.broker_ids) for assignment in topic.assignments]
+    )
     try:
         if services.metadata.controller_id != services.config.broker_id:
             raise ApiError(ErrorCode.NOT_CONTROLLER)

@@ -90,7 +90,7 @@ def _configs(topic: NewTopic, context: RequestContext) -> list[CreatableTopicCon
 
 
 def _new_topic(topic: CreatableTopic) -> NewTopic:
-    if len({each.partition_index for each in topic.assignments}) < len(topic.assignments):
+    if len({assignment.partition_index for assignment in topic.assignments}) < len(topic.assignments):
         raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"topic {topic.name!r} has a partition assigned twice")
     configs: dict[str, str] = {}
     for config in topic.configs:
@@ -101,7 +101,7 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
         name=topic.name,
         partitions=topic.num_partitions,
         replication_factor=topic.replication_factor,
-        assignment={each.partition_index: tuple(each.broker_ids) for each in topic.assignments},
+        assignment={assignment.partition_index: tuple(assignment.broker_ids) for assignment in topic.assignments},
         configs=configs,
     )
 

@@ -15,5 +15,5 @@ def partitions_once(
     """By topic, what is asked of each partition; as a rule just what is given."""
     found: dict[str, dict[int, Partition]] = {}
     for topic, partitions in topics:
-        found.setdefault(topic, {}).update((index_of(each), each) for each in partitions)
+        found.setdefault(topic, {}).update((index_of(partition), partition) for partition in partitions)
     return {topic: list(partitions.values()) for topic, partitions in found.items()}

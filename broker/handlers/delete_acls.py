@@ -16,7 +16,7 @@ from broker.security.operations import Operation
 
 
 async def handle_delete_acls(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
-    filters = [filter_of(each) for each in request.filters]
+    filters = [filter_of(filter_) for filter_ in request.filters]
     try:
         results = await authorizer_for(Operation.ALTER, context).delete(filters)
     except ApiError as error:

@@ -34,7 +34,7 @@ async def handle_delete_records(request: DeleteRecordsRequest, context: RequestC
     pending: _Pending = []
     topics = await partitions_in_turns(
         asked,
-        lambda topic, each: _denied(each) if topic in denied else _plan(topic, each, context, pending),
+        lambda topic, turn: _denied(turn) if topic in denied else _plan(topic, turn, context, pending),
         context.services.turns,
     )
     response = DeleteRecordsResponse(

@@ -25,12 +25,13 @@ _FIRST_STRICT_VERSION = 5
 
 async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     asked = request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
-    times_named = Counter((each.name, each.topic_id) for each in asked)
+    times_named = Counter((state.name, state.topic_id) for state in asked)
     quota = context.services.quotas.of_mutations(
         context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
     )
     works = (
-        _delete(each, times_named[each.name, each.topic_id], request.timeout_ms, context, quota.take) for each in asked
+        _delete(state, times_named[state.name, state.topic_id], request.timeout_ms, context, quota.take)
+        for state in asked
     )
     results = await gather(works, context.services.turns)
     return DeleteTopicsResponse(throttle_time_ms=quota.throttle_time_ms, responses=results)

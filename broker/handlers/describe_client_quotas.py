@@ -21,7 +21,9 @@ async def handle_describe_client_quotas(
 ) -> DescribeClientQuotasResponse:
     try:
         require_on_cluster(Operation.DESCRIBE_CONFIGS, context)
-        components = [(each.entity_type, each.match_type, each.match) for each in request.components]
+        components = [
+            (component.entity_type, component.match_type, component.match) for component in request.components
+        ]
         described = await context.services.quotas.described(read_filter(components, is_strict=request.strict))
     except ApiError as error:
         return DescribeClientQuotasResponse(error_code=error.code, error_message=error.message, entries=None)

@@ -38,9 +38,9 @@ from broker.security.operations import Operation
 
 
 async def handle_describe_configs(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
-    resources = {(each.resource_type, each.resource_name): each for each in request.resources}
+    resources = {(resource.resource_type, resource.resource_name): resource for resource in request.resources}
     turns = context.services.turns
-    described = await in_turns(resources.values(), lambda each: _describe(each, request, context), turns)
+    described = await in_turns(resources.values(), lambda turn: _describe(turn, request, context), turns)
     return DescribeConfigsResponse(results=described)
 
 
@@ -53,7 +53,7 @@ async def _describe(
         require_config(Operation.DESCRIBE_CONFIGS, asked.resource_type, asked.resource_name, context)
         if asked.resource_type == ResourceType.BROKER_LOGGER:
             loggers = describe_loggers(asked.resource_name, context)
-            result.configs = [each for each in loggers if wanted is None or each.name in wanted]
+            result.configs = [logger for logger in loggers if wanted is None or logger.name in wanted]
             return result
         keys, describe = await _settings(asked, context)
     except ApiError as error:
@@ -109,7 +109,7 @@ def _of_plug_ins(config: BrokerConfig) -> list[Key]:
 
 def _of_broker(key: Key, config: BrokerConfig) -> _Described:
     counts, settings = broker_settings_of(key, config)
-    is_told = [each for each in settings if each.value is not None]
+    is_told = [setting for setting in settings if setting.value is not None]
     return _Described(key, counts, is_told, update_mode(key.name) is UpdateMode.READ_ONLY)
 
 
@@ -123,8 +123,8 @@ def _entry(described: _Described, request: DescribeConfigsRequest, version: int)
     key, counts, settings, is_read_only = described
     is_told = key.config_type is not ConfigType.PASSWORD and _is_known(key)
     synonyms = [
-        DescribeConfigsSynonym(name=each.name, value=each.said_text if is_told else None, source=each.source)
-        for each in settings
+        DescribeConfigsSynonym(name=setting.name, value=setting.said_text if is_told else None, source=setting.source)
+        for setting in settings
     ]
     return DescribeConfigsResourceResult(
         name=key.name,

@@ -27,7 +27,7 @@ async def handle_describe_delegation_token(
         return DescribeDelegationTokenResponse()
     owners = None
     if request.owners is not None:
-        owners = frozenset(Principal(each.principal_type, each.principal_name) for each in request.owners)
+        owners = frozenset(Principal(owner.principal_type, owner.principal_name) for owner in request.owners)
     described = await in_turns(
         context.services.delegation_tokens,
         lambda token: _describe(token, context) if is_shown(token, owners, asker, context.session.rights) else None,
@@ -48,8 +48,8 @@ def _describe(token: Token, context: RequestContext) -> DescribedDelegationToken
         token_id=token.token_id,
         hmac=context.services.delegation_tokens.hmac_of(token.token_id),
         renewers=[
-            DescribedDelegationTokenRenewer(principal_type=each.type, principal_name=each.name)
-            for each in token.renewers
+            DescribedDelegationTokenRenewer(principal_type=renewer.type, principal_name=renewer.name)
+            for renewer in token.renewers
         ],
     )
 

@@ -25,16 +25,16 @@ async def handle_describe_log_dirs(request: DescribeLogDirsRequest, context: Req
         return DescribeLogDirsResponse(error_code=error.code)
     wanted = None if request.topics is None else {topic.topic: set(topic.partitions) for topic in request.topics}
     found = await context.services.log_dirs.describe()
-    return DescribeLogDirsResponse(results=[_result(each, wanted) for each in found])
+    return DescribeLogDirsResponse(results=[_result(item, wanted) for item in found])
 
 
 def _result(found: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDirsResult:
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
     entries = [
-        (each, DescribeLogDirsPartition(partition_index=each.partition, partition_size=size))
-        for each, size in found.partitions.items()
+        (item, DescribeLogDirsPartition(partition_index=item.partition, partition_size=size))
+        for item, size in found.partitions.items()
     ]
-    entries += [(each, _future(each.partition, size, lag)) for each, (size, lag) in found.futures.items()]
+    entries += [(item, _future(item.partition, size, lag)) for item, (size, lag) in found.futures.items()]
     for (topic, index), entry in sorted(entries, key=itemgetter(0)):
         if wanted is None or index in wanted.get(topic, ()):
             topics.setdefault(topic, []).append(entry)

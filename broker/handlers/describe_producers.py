@@ -46,7 +46,7 @@ def _describe(topic_partition: TopicPartition, context: RequestContext, *, is_de
         hosted = context.services.replicas.get(*topic_partition)
         if hosted is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        answer.active_producers = [ProducerState(**each._asdict()) for each in hosted.log.producers()]
+        answer.active_producers = [ProducerState(**producer._asdict()) for producer in hosted.log.producers()]
     except ApiError as error:
         answer.error_code = refusal(error, topic_partition, context)
         answer.error_message = answer.error_code.meaning

@@ -26,10 +26,10 @@ def handle_describe_requests(_request: DescribeRequestsRequest, context: Request
     services = context.services
     results = [_result(api, times) for api, times in services.request_times]
     return DescribeRequestsResponse(
-        results=[each for each in results if each.count],
+        results=[result for result in results if result.count],
         group_coordinators_not_loaded=len(services.groups.not_loaded),
         transaction_coordinators_not_loaded=len(services.transactions.not_loaded),
-        quota_uses=[_use(each) for each in (*services.quotas.uses(), *services.quotas.address_uses())],
+        quota_uses=[_use(use) for use in (*services.quotas.uses(), *services.quotas.address_uses())],
         denials=_denials(services.authorizer.log) if services.authorizer else [],
         foreign_brokers=sorted(services.controller.foreign_brokers),
         budgets=[

@@ -46,7 +46,7 @@ async def handle_describe_topic_partitions(
             response.topics.append(_denied(name) if name in denied else _missing(name, context.session.rights))
             continue
         begin = first.partition_index if name == first.topic_name else 0
-        known = sorted(each for each in topic.partitions.items() if each[0] >= begin)
+        known = sorted(item for item in topic.partitions.items() if item[0] >= begin)
         response.topics.append(_topic(topic, known[:left], context.session.rights))
         if len(known) > left:
             response.next_cursor = Cursor(topic_name=name, partition_index=known[left][0])
@@ -59,8 +59,8 @@ async def _asked(
     request: DescribeTopicPartitionsRequest, first: Cursor, context: RequestContext
 ) -> tuple[Iterable[str], Collection[str]]:
     """Names from the cursor on, each once, and which of those that were named the client may not see."""
-    names = {each.name for each in request.topics} or context.services.metadata.topics.keys()
-    left = sorted(each for each in names if each >= first.topic_name)
+    names = {topic.name for topic in request.topics} or context.services.metadata.topics.keys()
+    left = sorted(name for name in names if name >= first.topic_name)
     if request.topics:
         return left, await denied_topics(Operation.DESCRIBE, left, context)
     return await only_seen(ResourceType.TOPIC, left, str, context), ()
@@ -82,8 +82,8 @@ def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitions
     """The cursor names no partition; the answer has room for errors with its topics only."""
     return DescribeTopicPartitionsResponse(
         topics=[
-            DescribeTopicPartitionsResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=each.name)
-            for each in request.topics
+            DescribeTopicPartitionsResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=topic.name)
+            for topic in request.topics
         ]
     )
 

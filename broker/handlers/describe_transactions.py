@@ -22,7 +22,7 @@ async def handle_describe_transactions(
     request: DescribeTransactionsRequest, context: RequestContext
 ) -> DescribeTransactionsResponse:
     ids = dict.fromkeys(request.transactional_ids)
-    described = await in_turns(ids, lambda each: _describe(each, context), context.services.turns)
+    described = await in_turns(ids, lambda turn: _describe(turn, context), context.services.turns)
     return DescribeTransactionsResponse(transaction_states=described)
 
 

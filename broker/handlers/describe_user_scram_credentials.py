@@ -48,7 +48,7 @@ async def _described(names: list[str], credentials: Credentials) -> DescribeUser
 
 
 def _in_order(results: list[DescribeUserScramCredentialsResult]) -> list[DescribeUserScramCredentialsResult]:
-    return sorted(results, key=lambda each: each.user)
+    return sorted(results, key=lambda result: result.user)
 
 
 def _result(user: str, credentials: OfUser) -> DescribeUserScramCredentialsResult:

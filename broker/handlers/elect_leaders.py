@@ -94,11 +94,13 @@ async def _refuse(request: ElectLeadersRequest, error: ApiError, context: Reques
     def refused(index: int) -> PartitionResult:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
 
-    each = iter(await in_turns(chain.from_iterable(one.partitions for one in named), refused, context.services.turns))
+    iterator = iter(
+        await in_turns(chain.from_iterable(one.partitions for one in named), refused, context.services.turns)
+    )
     return ElectLeadersResponse(
         error_code=error.code if context.api_version > 0 else ErrorCode.NONE,
         replica_election_results=[
-            ReplicaElectionResult(topic=one.topic, partition_result=list(islice(each, len(one.partitions))))
+            ReplicaElectionResult(topic=one.topic, partition_result=list(islice(iterator, len(one.partitions))))
             for one in named
         ],
     )

@@ -68,7 +68,9 @@ def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
 
 def _asked_once(topics: Iterable[tuple[TopicKey, list[FetchPartition]]]) -> list[Asked]:
     """As sessions do, and Kafka: what is said of a partition last counts, in the place of the first."""
-    asked = {(topic, each.partition): (topic, each) for topic, partitions in topics for each in partitions}
+    asked = {
+        (topic, partition.partition): (topic, partition) for topic, partitions in topics for partition in partitions
+    }
     return list(asked.values())
 
 
@@ -139,9 +141,9 @@ def _why_not_followed(context: RequestContext) -> ErrorCode | None:
 
 def _refused_everywhere(request: FetchRequest, code: ErrorCode) -> FetchResponse:
     answers = []
-    for each in request.topics:
-        partitions = [refused(asked.partition, code) for asked in each.partitions]
-        answers.append(FetchableTopicResponse(topic=each.topic, topic_id=each.topic_id, partitions=partitions))
+    for topic in request.topics:
+        partitions = [refused(asked.partition, code) for asked in topic.partitions]
+        answers.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=partitions))
     return FetchResponse(responses=answers)
 
 

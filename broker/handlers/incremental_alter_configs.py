@@ -67,9 +67,9 @@ def _list_of(key: Key, name: str, value: str) -> tuple[str, ...]:
 
 def _changed_list(operation: int, given: Collection[str], present: Collection[str]) -> str:
     if operation == ConfigOperation.APPEND:
-        return render_list((*present, *(each for each in given if each not in present)))
+        return render_list((*present, *(item for item in given if item not in present)))
     if operation == ConfigOperation.SUBTRACT:
-        return render_list(each for each in present if each not in given)
+        return render_list(name for name in present if name not in given)
     raise ApiError(ErrorCode.INVALID_REQUEST, f"operation {operation} is not known")
 
 

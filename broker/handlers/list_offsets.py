@@ -38,7 +38,7 @@ async def handle_list_offsets(request: ListOffsetsRequest, context: RequestConte
     denied = await denied_topics(Operation.DESCRIBE, asked, context)
     topics = await partitions_in_turns(
         asked,
-        lambda topic, each: _denied(each) if topic in denied else _answer(topic, each, is_stable_only, context),
+        lambda topic, turn: _denied(turn) if topic in denied else _answer(topic, turn, is_stable_only, context),
         context.services.turns,
     )
     return ListOffsetsResponse(

@@ -65,7 +65,7 @@ async def _answer_when_asked(
 ) -> MetadataResponse:
     """Whether there is a topic that may not be seen is not looked at."""
     topic_of_id = context.services.metadata.topic_of_id
-    by_id = [topic_of_id(each.topic_id) for each in asked or () if _is_by_id(each)]
+    by_id = [topic_of_id(name.topic_id) for name in asked or () if _is_by_id(name)]
     names = [topic.name for topic in by_id if topic is not None] + _names_of(asked or ())
     denied = await denied_topics(Operation.DESCRIBE, names, context)
     reply = _answer_allowed(request, asked, dict.fromkeys(denied, _DENIED), context)
@@ -83,13 +83,13 @@ def _answer_allowed(
     if asked and missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
         return _create_then_answer(request, asked, missing, errors, context)
     if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX and _is_short(asked, context):
-        return _response([_asked_topic(each, errors, request, context) for each in asked], request, context)
+        return _response([_asked_topic(item, errors, request, context) for item in asked], request, context)
     return _answer_late(request, asked, errors, context)
 
 
 def _is_short(asked: list[MetadataRequestTopic], context: RequestContext) -> bool:
     topics = context.services.metadata.topics
-    known = (topics.get(each.name or "") or context.services.metadata.topic_of_id(each.topic_id) for each in asked)
+    known = (topics.get(topic.name or "") or context.services.metadata.topic_of_id(topic.topic_id) for topic in asked)
     return sum(len(topic.partitions) for topic in known if topic) <= _PARTITIONS_AT_ONCE_MAX
 
 
@@ -97,12 +97,12 @@ def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[Met
     """Each topic once; None means all topics (version 0 says so by an empty list)."""
     if request.topics is None or (context.api_version == 0 and not request.topics):
         return None
-    return list({each.topic_id if _is_by_id(each) else each.name: each for each in request.topics}.values())
+    return list({topic.topic_id if _is_by_id(topic) else topic.name: topic for topic in request.topics}.values())
 
 
 def _names_of(asked: Iterable[MetadataRequestTopic]) -> list[str]:
     """Return the topics that are asked for by name."""
-    return [each.name for each in asked if each.name is not None and not _is_by_id(each)]
+    return [item.name for item in asked if item.name is not None and not _is_by_id(item)]
 
 
 def _is_by_id(asked: MetadataRequestTopic) -> bool:
@@ -113,8 +113,8 @@ def _refuse_ids(asked: list[MetadataRequestTopic]) -> MetadataResponse:
     """The versions in which requests can already carry ids, but answers not yet null names."""
     return MetadataResponse(
         topics=[
-            MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=each.name or "", topic_id=each.topic_id)
-            for each in asked
+            MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=topic.name or "", topic_id=topic.topic_id)
+            for topic in asked
         ]
     )
 
@@ -156,9 +156,9 @@ async def _answer_late(
         rights = context.session.rights
         known = list(context.services.metadata.topics.values())
         seen = await only_seen(ResourceType.TOPIC, known, attrgetter("name"), context)
-        topics = made_late(seen, lambda each: _topic(each, request, rights))
+        topics = made_late(seen, lambda value: _topic(value, request, rights))
     else:
-        topics = made_late(asked, lambda each: _asked_topic(each, errors, request, context))
+        topics = made_late(asked, lambda value: _asked_topic(value, errors, request, context))
     return _response(topics, request, context)
 
 
@@ -253,7 +253,7 @@ def _as_seen_by_listener(topics: list[MetadataResponseTopic], context: RequestCo
     """
     listener = context.session.listener
     brokers = context.services.metadata.brokers
-    lacking = frozenset(each.broker_id for each in brokers.values() if listener not in each.endpoints)
+    lacking = frozenset(broker.broker_id for broker in brokers.values() if listener not in broker.endpoints)
     if not lacking:
         return topics
     has_error = context.api_version >= _FIRST_VERSION_WITH_LISTENER_ERROR
@@ -271,7 +271,7 @@ def _partition_as_seen(
     lacking: frozenset[int], error: ErrorCode, partition: MetadataResponsePartition
 ) -> MetadataResponsePartition:
     offline = set(partition.offline_replicas) | (lacking & set(partition.replica_nodes))
-    partition.offline_replicas = [each for each in partition.replica_nodes if each in offline]
+    partition.offline_replicas = [node for node in partition.replica_nodes if node in offline]
     if partition.leader_id in lacking:
         partition.error_code = error
         partition.leader_id = -1

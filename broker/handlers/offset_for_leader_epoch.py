@@ -29,7 +29,7 @@ async def handle_offset_for_leader_epoch(
     denied = () if is_replica else await denied_topics(Operation.DESCRIBE, asked, context)
     topics = await partitions_in_turns(
         asked,
-        lambda topic, each: _denied(each) if topic in denied else _answer(topic, each, context),
+        lambda topic, turn: _denied(turn) if topic in denied else _answer(topic, turn, context),
         context.services.turns,
     )
     return OffsetForLeaderEpochResponse(

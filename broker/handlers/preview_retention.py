@@ -47,9 +47,9 @@ async def handle_preview_retention(
     answer = _Answer(request, context)
     topics = list({topic.name: topic for topic in request.topics}.values())
     # ZooKeeper is asked of all at once: one after the other each answer would wake it and three threads here.
-    configs = await gather((answer.config(each) for each in topics), context.services.turns)
+    configs = await gather((answer.config(topic) for topic in topics), context.services.turns)
     return PreviewRetentionResponse(
-        topics=[await answer.topic(each, config) for each, config in zip(topics, configs, strict=True)]
+        topics=[await answer.topic(topic, config) for topic, config in zip(topics, configs, strict=True)]
     )
 
 
@@ -70,7 +70,7 @@ class _Answer:
             check_topic(asked.name, self._context)
             if len({config.name for config in asked.configs}) < len(asked.configs):
                 raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
-            return await self._previews.config_with(asked.name, {each.name: each.value for each in asked.configs})
+            return await self._previews.config_with(asked.name, {config.name: config.value for config in asked.configs})
         except ApiError as error:
             return error
 
@@ -88,8 +88,8 @@ class _Answer:
             retention_ms=config.retention_ms,
             retention_bytes=config.retention_bytes,
             partitions=[
-                self._partition(TopicPartition(asked.name, index), each)
-                for index, each in zip(partitions, found, strict=True)
+                self._partition(TopicPartition(asked.name, index), partition)
+                for index, partition in zip(partitions, found, strict=True)
             ],
         )
 
@@ -119,13 +119,13 @@ class _Answer:
 
 
 def _segments(found: LogPreview) -> Iterator[PreviewRetentionSegment]:
-    for each in found.retention.segments:
+    for expired_segment in found.retention.segments:
         yield PreviewRetentionSegment(
-            base_offset=each.base_offset,
-            last_offset=each.next_offset - 1,
-            size_bytes=each.size_bytes,
-            max_timestamp=each.max_timestamp,
-            reason=_REASONS[each.reason],
+            base_offset=expired_segment.base_offset,
+            last_offset=expired_segment.next_offset - 1,
+            size_bytes=expired_segment.size_bytes,
+            max_timestamp=expired_segment.max_timestamp,
+            reason=_REASONS[expired_segment.reason],
         )
     for segment in found.compaction.plan.segments if found.compaction else ():
         yield PreviewRetentionSegment(

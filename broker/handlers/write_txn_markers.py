@@ -80,7 +80,7 @@ def _when_committed(
             result.error_code = code
         return response
 
-    appended = [each.appended for each in uncommitted]
+    appended = [item.appended for item in uncommitted]
     return context.services.delayed_produces.wait(appended, _COMMIT_TIMEOUT_MS, when_decided)
 
 

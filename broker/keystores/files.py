@@ -75,8 +75,10 @@ def authorities(store: StoreFile) -> str:
         from cryptography.hazmat.primitives.serialization import Encoding
 
         found = _open(data, store)
-        trusted = [each.certificate for each in (found.cert, *found.additional_certs) if each]
-        return certificates("".join(each.public_bytes(Encoding.PEM).decode() for each in trusted), store.path)
+        trusted = [cert.certificate for cert in (found.cert, *found.additional_certs) if cert]
+        return certificates(
+            "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in trusted), store.path
+        )
     if store.password:
         raise BadStore(f"{store.password_name} does not belong to {store.path}, which is PEM")
     return certificates(_text(data, store.path), store.path)
@@ -87,7 +89,7 @@ def certificates(text: str, where: str) -> str:
     found = _CERTIFICATE.findall(text)
     if not found:
         raise BadStore(f"{where} has no certificate in it that is PEM")
-    return "".join(f"{each}\n" for each in found)
+    return "".join(f"{value}\n" for value in found)
 
 
 def private_key(text: str, where: str) -> str:
@@ -124,9 +126,11 @@ def _of_pkcs12(data: bytes, store: StoreFile) -> OwnCertificate:
     found = _open(data, store)
     if found.key is None or found.cert is None:
         raise BadStore(f"{store.path} holds no private key with its certificate")
-    chain = [found.cert.certificate, *(each.certificate for each in found.additional_certs)]
+    chain = [found.cert.certificate, *(cert.certificate for cert in found.additional_certs)]
     key = found.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return OwnCertificate("".join(each.public_bytes(Encoding.PEM).decode() for each in chain), key.decode(), "")
+    return OwnCertificate(
+        "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in chain), key.decode(), ""
+    )
 
 
 def _open(data: bytes, store: StoreFile) -> "PKCS12KeyAndCertificates":

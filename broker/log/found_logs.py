@@ -104,27 +104,27 @@ class FoundLogs(FutureLogs):
 
     def _without_surplus(self, found: list[FoundLog]) -> list[FoundLog]:
         copies: dict[TopicPartition, list[FoundLog]] = {}
-        for each in found:
-            copies.setdefault(each.partition, []).append(each)
-        surplus = [each for places in copies.values() if len(places) > 1 for each in self._set_surplus_aside(places)]
-        return [each for each in found if each not in surplus]
+        for log in found:
+            copies.setdefault(log.partition, []).append(log)
+        surplus = [place for places in copies.values() if len(places) > 1 for place in self._set_surplus_aside(places)]
+        return [item for item in found if item not in surplus]
 
     def _set_surplus_aside(self, places: list[FoundLog]) -> list[FoundLog]:
         """Return all of the places where a partition was found but one, which is the log; all if two may be it."""
         known: list[tuple[CopyFacts, FoundLog]] = []
-        for each in places:
-            with self._failing_to_start(each.directory):
-                known.append((each.directory.copy_facts(each.partition), each))
+        for place in places:
+            with self._failing_to_start(place.directory):
+                known.append((place.directory.copy_facts(place.partition), place))
         known.sort(key=lambda copy: copy[0])
-        surplus = [each for _, each in known[:-1]]
-        moved = [(facts, each) for facts, each in known if facts.is_moved]
-        others = [(facts, each) for facts, each in known if not facts.is_moved]
+        surplus = [item for _, item in known[:-1]]
+        moved = [(facts, item) for facts, item in known if facts.is_moved]
+        others = [(facts, item) for facts, item in known if not facts.is_moved]
         if len(others) == 1 and (others[0][0].holds_batches or not any(facts.holds_batches for facts, _ in moved)):
-            for facts, each in moved:
-                self._let_go_of_moved(facts, each, others[0][1])
-            return [each for _, each in moved]
+            for facts, log in moved:
+                self._let_go_of_moved(facts, log, others[0][1])
+            return [item for _, item in moved]
         if any(facts.holds_batches for facts, _ in known[:-1]):
-            self._leave_copies_unopened([each for _, each in known])
+            self._leave_copies_unopened([item for _, item in known])
             return places
         for _, (directory, partition, _) in known[:-1]:
             with self._failing_to_start(directory):

@@ -92,7 +92,11 @@ class HostedLogs:
     @property
     def offline_directories(self) -> dict[Path, str]:
         """Why, by path."""
-        failed = {each.path: each.offline_reason for each in self._directories if each.offline_reason is not None}
+        failed = {
+            directory.path: directory.offline_reason
+            for directory in self._directories
+            if directory.offline_reason is not None
+        }
         return self._unusable | failed
 
     @property
@@ -175,7 +179,7 @@ class HostedLogs:
         Return which could not be noted, and why. For a worker thread. A log that was let go, cut, made anew, or moved
         to another directory meanwhile is left out: `noted_log_start` tells.
         """
-        home = next(each for each in self._directories if each.path == directory)
+        home = next(log_directory for log_directory in self._directories if log_directory.path == directory)
 
         def still_there() -> dict[TopicPartition, int]:
             logs = {partition: self._logs.get(partition) for partition in starts if self._is_in(partition, home)}

@@ -270,7 +270,9 @@ class LogManager(FoundLogs):
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
         reason = "every log directory is offline"
         preferred = self._preferred.get(partition)
-        for directory in sorted(self._online(), key=lambda each: (each is not preferred, each.logs_count)):
+        for directory in sorted(
+            self._online(), key=lambda directory: (directory is not preferred, directory.logs_count)
+        ):
             try:
                 log = self._create_in(directory, partition, topic_id)
                 self._unmade.pop(partition, None)
@@ -373,8 +375,8 @@ class LogManager(FoundLogs):
             is_all_closed = partitions <= self._closed_clean and copies <= closed_copies
             may_be_clean = directory.offline_reason is None and not directory.unrecovered
             if directory.is_loaded and may_be_clean and is_all_closed:
-                logs = [(each, self._logs[each]) for each in partitions]
-                logs += [(each, self._futures[each].log) for each in copies]
+                logs = [(partition, self._logs[partition]) for partition in partitions]
+                logs += [(copy, self._futures[copy].log) for copy in copies]
                 self._leave_clean(directory, logs)
             directory.is_loaded = False
         self._logs.clear()

@@ -55,7 +55,7 @@ class OffsetCheckpoint:
     def lower(self, offsets: Mapping[TopicPartition, int]) -> None:
         """What was noted beyond these is no longer true, and the file must not say it any more. Raises OSError."""
         with self._lock:
-            lowered = {each: offset for each, offset in offsets.items() if self._offsets.get(each, 0) > offset}
+            lowered = {item: offset for item, offset in offsets.items() if self._offsets.get(item, 0) > offset}
             if lowered:
                 self._write(self._offsets | lowered)
 

@@ -45,7 +45,7 @@ class OpenTransactions:
 
     def first_offset_besides(self, producer_id: int) -> int | None:
         """Where the oldest open one of another producer began, None if there is none."""
-        return next((offset for each, offset in self._open.items() if each != producer_id), None)
+        return next((offset for item, offset in self._open.items() if item != producer_id), None)
 
     def first_undecided_offset(self, high_watermark: int) -> int | None:
         """Of the open ones and of those whose marker is not below `high_watermark`; those below it are forgotten."""
@@ -61,4 +61,4 @@ class OpenTransactions:
         """As a snapshot says: first offset by producer id, in any order. Nothing may have been noted before."""
         if self._open or self._ended:
             raise InvariantViolation("transactions are restored before others are noted")
-        self._open = dict(sorted(open_from.items(), key=lambda each: each[1]))
+        self._open = dict(sorted(open_from.items(), key=lambda item: item[1]))

@@ -171,7 +171,7 @@ class ProducerState:
         self._producers.move_to_end(producer_id)
         if len(self._producers) > PRODUCERS_PER_PARTITION_MAX:
             # Whose transaction is open is never forgotten: its records would count as committed.
-            idle = next((each for each in self._producers if each not in self._open), None)
+            idle = next((producer for producer in self._producers if producer not in self._open), None)
             if idle is not None:
                 del self._producers[idle]
 
@@ -217,10 +217,10 @@ class ProducerState:
     def facts(self) -> list[ProducerFacts]:
         """Of every producer, least recently heard of first."""
         found = []
-        for producer_id, each in self._producers.items():
+        for producer_id, item in self._producers.items():
             first_open = self._open.first_offset_of(producer_id)
-            entry = (producer_id, each.epoch, each.last_batch.last_sequence, each.last_timestamp_ms)
-            found.append(ProducerFacts(*entry, each.coordinator_epoch, _NONE if first_open is None else first_open))
+            entry = (producer_id, item.epoch, item.last_batch.last_sequence, item.last_timestamp_ms)
+            found.append(ProducerFacts(*entry, item.coordinator_epoch, _NONE if first_open is None else first_open))
         return found
 
     def expire(self, now_ms: int, silence_ms_max: int) -> int:
@@ -230,10 +230,10 @@ class ProducerState:
         Kafka: whoever writes old records would be forgotten while he writes, and his retries written twice.
         """
         expired = []
-        for producer_id, each in self._producers.items():
-            if each.silent_since_ms is None:
-                each.silent_since_ms = now_ms
-            elif now_ms - each.silent_since_ms >= silence_ms_max and producer_id not in self._open:
+        for producer_id, item in self._producers.items():
+            if item.silent_since_ms is None:
+                item.silent_since_ms = now_ms
+            elif now_ms - item.silent_since_ms >= silence_ms_max and producer_id not in self._open:
                 expired.append(producer_id)
         for producer_id in expired:
             del self._producers[producer_id]
@@ -242,7 +242,7 @@ class ProducerState:
     @property
     def last_offsets(self) -> frozenset[int]:
         """Last offset of each producer's newest batch; compaction keeps these, or the producers would be forgotten."""
-        return frozenset(each.batches[-1].last_offset for each in self._producers.values() if each.batches)
+        return frozenset(producer.batches[-1].last_offset for producer in self._producers.values() if producer.batches)
 
     def encode(self, aborts: Sequence[NotedAborts] = ()) -> bytes:
         """Return a snapshot; `aborts` is what the index of aborted transactions holds."""

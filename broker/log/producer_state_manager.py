@@ -78,7 +78,7 @@ class ProducerStateManager:
     def note_replaced(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
         """`new` segments stand where `old` stood. Raises OSError."""
         has_lost_entries = self._aborted.note_replaced(
-            [each.base_offset for each in old], [each.base_offset for each in new]
+            [item.base_offset for item in old], [item.base_offset for item in new]
         )
         if has_lost_entries and new:
             # A start would find fewer entries than the snapshot notes, and rebuild the index for nothing.

@@ -137,7 +137,7 @@ class StoredSegment:
 
     def take_age_of(self, others: Iterable["StoredSegment"]) -> None:
         """Count as last written when the youngest of `others` was. Raises OSError."""
-        modified_ns = max(each.files.log.stat().st_mtime_ns for each in others)
+        modified_ns = max(other.files.log.stat().st_mtime_ns for other in others)
         os.utime(self.files.log, ns=(modified_ns, modified_ns))
 
     def batches_from_timestamp(self, timestamp_ms: int) -> Iterator[tuple[int, BatchHeader]]:

@@ -100,7 +100,7 @@ class MirrorAudit:
 
     def _drop(self, partition: TopicPartition) -> None:
         for counter in (self._copied, self._returning):
-            counter.take_back([(each, windows) for each, windows in counter.drain() if each != partition])
+            counter.take_back([(item, windows) for item, windows in counter.drain() if item != partition])
         self._latencies.take(partition)
 
 

@@ -22,7 +22,7 @@ class Book:
         key = flow, partition
         if key in self._history:
             life = self.positions[key].life if key in self.positions else None
-            history = [each for each in self._history.pop(key).values() if each.life in (None, life)]
+            history = [item for item in self._history.pop(key).values() if item.life in (None, life)]
             before = {run for record in history for run in record.runs}
             self._runs[key] = Runs([*before, *self._runs[key].spread(1 << 30)])
         return self._runs[key]

@@ -77,12 +77,12 @@ class CheckpointKeeper:
 
     def _follow(self, group: str, offsets: dict[TopicPartition, int], ways: Ways, here: Groups) -> None:
         found = checkpoints(group, offsets, ways)
-        for each in found:
-            before = self._said.get((group, each.partition))
-            if before is None or each.offset > before.offset or each.upstream < before.upstream:
-                key, value = written(each)
+        for checkpoint in found:
+            before = self._said.get((group, checkpoint.partition))
+            if before is None or checkpoint.offset > before.offset or checkpoint.upstream < before.upstream:
+                key, value = written(checkpoint)
                 self._producer.produce(self._naming.checkpoints, value, key)
-                self._said[group, each.partition] = each
+                self._said[group, checkpoint.partition] = checkpoint
         if self._commits and found:
             self._commit(group, found, here)
 

@@ -52,7 +52,11 @@ def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways)
 
 def to_commit(found: Iterable[Checkpoint], there: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
     """Of checkpoints, those that bring a group further in the target than it is: it never goes back there."""
-    return {each.partition: each.offset for each in found if each.offset > there.get(each.partition, -1)}
+    return {
+        checkpoint.partition: checkpoint.offset
+        for checkpoint in found
+        if checkpoint.offset > there.get(checkpoint.partition, -1)
+    }
 
 
 class Moved(NamedTuple):
@@ -85,17 +89,17 @@ def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> li
             reason = "what became of an offset this old is not known any more" if is_copied else "it is not copied"
             moved.append(Moved(partition, None, at, None, False, reason))
             continue
-        target, place = min(places, key=lambda each: each[1].offset)
-        moved.append(Moved(partition, target, at, place.offset, all(each.is_exact for _, each in places), ""))
+        target, place = min(places, key=lambda place: place[1].offset)
+        moved.append(Moved(partition, target, at, place.offset, all(place.is_exact for _, place in places), ""))
     return moved
 
 
 def places_of(moved: Iterable[Moved]) -> dict[TopicPartition, int]:
     """What is committed for a move. Two topics may go on in one: then at the earlier place."""
     found: dict[TopicPartition, int] = {}
-    for each in moved:
-        if each.target is not None and each.offset is not None:
-            found[each.target] = min(each.offset, found.get(each.target, each.offset))
+    for line in moved:
+        if line.target is not None and line.offset is not None:
+            found[line.target] = min(line.offset, found.get(line.target, line.offset))
     return found
 
 

@@ -70,12 +70,12 @@ class Hands:
         by_hand: dict[int, list[Callable[[], T]]] = {}
         for hand, job in jobs:
             by_hand.setdefault(id(hand), []).append(job)
-        under_way = [self._threads.submit(_all, each) for each in by_hand.values()]
+        under_way = [self._threads.submit(_all, item) for item in by_hand.values()]
         self._busy_since = time.monotonic()
         while wait(under_way, timeout=_WAIT_S).not_done:
             on_wait()
         self._busy_since = None
-        return [brought for each in under_way for brought in each.result()]
+        return [brought for event in under_way for brought in event.result()]
 
     def close(self) -> None:
         self._threads.shutdown()

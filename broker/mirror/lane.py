@@ -207,7 +207,7 @@ class Lane:
             for clusters, heads_of in heads.items():
                 refused += self._write(clusters, heads_of)
             stopped = {refusal.copied for refusal in refused}
-            left = [each for each in further if each[0] not in stopped]
+            left = [item for item in further if item[0] not in stopped]
         return refused
 
     def _write(self, clusters: Clusters, heads: dict[TopicPartition, tuple[Copied, list[Copy]]]) -> list[Refusal]:
@@ -306,7 +306,7 @@ class Lane:
 
     def _write_ledger(self, producer: Producer, said: Sequence[Said]) -> None:
         now_ms = int(time.time() * 1000)
-        batch = build_batch([Record(0, now_ms, *written(each)) for each in said])
+        batch = build_batch([Record(0, now_ms, *written(item)) for item in said])
         refusal = producer.write({LEDGER: [batch]}, SILENT_S)[LEDGER].refusal
         if refusal is not None:
             raise refusal
@@ -314,5 +314,5 @@ class Lane:
 
 def _stretches(portion: Portion) -> Iterator[tuple[Clusters, list[Copy]]]:
     """Neighbours that have been in the same clusters."""
-    for clusters, those in groupby(portion.copies, key=lambda each: each[1]):
+    for clusters, those in groupby(portion.copies, key=lambda copy: copy[1]):
         yield clusters, [copy for copy, _ in those]

@@ -77,8 +77,8 @@ class Chosen:
         return None
 
     def _takes(self, name: str) -> bool:
-        return any(each.fullmatch(name) for each in self.include) and not any(
-            each.fullmatch(name) for each in self.exclude
+        return any(pattern.fullmatch(name) for pattern in self.include) and not any(
+            pattern.fullmatch(name) for pattern in self.exclude
         )
 
 

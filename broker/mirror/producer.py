@@ -261,7 +261,7 @@ class BatchProducer:
     ) -> ProduceRequest:
         topics: dict[str, list[PartitionProduceData]] = {}
         for partition, number in numbers.items():
-            batch = next(each for at, each in left[partition] if at == number)
+            batch = next(bytearray_ for at, bytearray_ in left[partition] if at == number)
             topics.setdefault(partition.topic, []).append(
                 PartitionProduceData(index=partition.partition, records=batch)
             )
@@ -276,13 +276,13 @@ class BatchProducer:
         self, answer: ProduceResponse, left: Mapping[TopicPartition, Queue], numbers: Mapping[TopicPartition, int]
     ) -> None:
         for topic in answer.responses:
-            for each in topic.partition_responses:
-                partition, code = TopicPartition(topic.name, each.index), error_code_of(each.error_code)
+            for response in topic.partition_responses:
+                partition, code = TopicPartition(topic.name, response.index), error_code_of(response.error_code)
                 queue, number = left[partition], numbers[partition]
                 if queue.refusal is not None:
                     continue
                 if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
-                    queue.settle(number, each.base_offset if code is ErrorCode.NONE else -1)
+                    queue.settle(number, response.base_offset if code is ErrorCode.NONE else -1)
                 elif code in _FENCED:
                     raise Fenced(f"{partition}: {code.meaning}")
                 elif code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and queue.left[0][0] != number:
@@ -291,7 +291,9 @@ class BatchProducer:
                     queue.hinder(ApiError(code, f"{partition}: {code.meaning}"), time.monotonic())
                     self._leaders.forget(partition)
                 else:
-                    self._refuse(partition, queue, ApiError(code, f"{partition}: {each.error_message or code.meaning}"))
+                    self._refuse(
+                        partition, queue, ApiError(code, f"{partition}: {response.error_message or code.meaning}")
+                    )
 
     def _pause(self, reason: BarnabasError) -> None:
         if self._is_stopped():

@@ -28,7 +28,7 @@ class Provenance:
 
     def of(self, producer_ids: Iterable[int]) -> Callable[[int], Clusters]:
         """For each of these ids the clusters its records have been in, this one last. May read the ledger."""
-        if any(each not in self._known and each != NO_PRODUCER_ID for each in producer_ids):
+        if any(producer_id not in self._known and producer_id != NO_PRODUCER_ID for producer_id in producer_ids):
             self._ledger.read_to_end()
         return self._of
 

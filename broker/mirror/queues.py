@@ -35,7 +35,7 @@ class Queue:
 
     def settle(self, number: int, offset: int) -> None:
         self.offsets[number], self.hindered_since = offset, None
-        self.left = [each for each in self.left if each[0] != number]
+        self.left = [item for item in self.left if item[0] != number]
 
 
 def requests(queues: Mapping[TopicPartition, Queue]) -> list[dict[TopicPartition, int]]:

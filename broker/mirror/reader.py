@@ -185,7 +185,7 @@ class SourceReader:
     def _look_at_ends(self) -> None:
         """While nothing is read because the target takes nothing, the source grows."""
         with self._lock:
-            wanted = {partition: LATEST_TIMESTAMP for partition, each in self._wanted.items() if each.offset != _RESTS}
+            wanted = {partition: LATEST_TIMESTAMP for partition, item in self._wanted.items() if item.offset != _RESTS}
         with suppress(ApiError, BrokerUnreachable):
             self.ends.update(list_offsets(self._leaders, wanted, IsolationLevel.READ_COMMITTED))
 
@@ -205,7 +205,7 @@ class SourceReader:
         for number, room in zip(readable, rooms, strict=True):
             address = by_number[number]
             found += self._answered(fetching, address, self._asked.pop(address), room)
-        for address in [each for each, asked in self._asked.items() if time.monotonic() > asked.until]:
+        for address in [item for item, asked in self._asked.items() if time.monotonic() > asked.until]:
             asked = self._asked.pop(address)
             late = BrokerUnreachable(f"{asked.connection.address} did not answer a fetch in {_ANSWER_S:g} s")
             self._lost(fetching, address, next(iter(asked.wanted)), late)
@@ -223,9 +223,9 @@ class SourceReader:
         with self._lock:
             busy = {partition for asked in self._asked.values() for partition in asked.wanted}
             wanted = {
-                partition: each
-                for partition, each in self._wanted.items()
-                if each.offset != _RESTS and partition not in busy
+                partition: item
+                for partition, item in self._wanted.items()
+                if item.offset != _RESTS and partition not in busy
             }
         for address, partitions in self._led(wanted).items():
             if address in self._asked:
@@ -233,7 +233,7 @@ class SourceReader:
             mine = {partition: wanted[partition] for partition in partitions}
             try:
                 connection = fetching.connection(*address)
-                has_ids = all(each.topic_id for each in mine.values())
+                has_ids = all(wanted.topic_id for wanted in mine.values())
                 sent = connection.send(_request(mine), version_max=_FETCH_BY_ID if has_ids else _FETCH_BY_NAME)
             except BrokerUnreachable as error:
                 self._lost(fetching, address, partitions[0], error)
@@ -251,7 +251,7 @@ class SourceReader:
                     raise
                 self.trouble = error.message
         self._turns += 1
-        return {at: each[self._turns % len(each) :] + each[: self._turns % len(each)] for at, each in led.items()}
+        return {at: item[self._turns % len(item) :] + item[: self._turns % len(item)] for at, item in led.items()}
 
     def _answered(self, fetching: Cluster, address: Address, asked: _Asked, room: Room) -> list[Read]:
         try:
@@ -323,7 +323,7 @@ class SourceReader:
 
 def _request(wanted: Mapping[TopicPartition, _Wanted]) -> FetchRequest:
     topics: dict[str, list[FetchPartition]] = {}
-    ids = {partition.topic: each.topic_id for partition, each in wanted.items()}
+    ids = {partition.topic: item.topic_id for partition, item in wanted.items()}
     for partition, (offset, _, _) in wanted.items():
         asked = FetchPartition(partition=partition.partition, fetch_offset=offset, partition_max_bytes=_PARTITION_BYTES)
         topics.setdefault(partition.topic, []).append(asked)
@@ -333,6 +333,6 @@ def _request(wanted: Mapping[TopicPartition, _Wanted]) -> FetchRequest:
         max_bytes=_FETCH_BYTES,
         isolation_level=IsolationLevel.READ_COMMITTED,
         topics=[
-            FetchTopic(topic=name, topic_id=ids[name] or UUID(int=0), partitions=each) for name, each in topics.items()
+            FetchTopic(topic=name, topic_id=ids[name] or UUID(int=0), partitions=item) for name, item in topics.items()
         ],
     )

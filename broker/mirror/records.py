@@ -85,7 +85,7 @@ def written(said: Said) -> tuple[bytes, bytes]:
     """Key and value."""
     if isinstance(said, SettingsRecord):
         seen = {"source": said.source, "target": said.target}
-        sides = {side: {name: list(each) for name, each in told.items()} for side, told in seen.items()}
+        sides = {side: {name: list(item) for name, item in told.items()} for side, told in seen.items()}
         return orjson.dumps(["settings", said.flow, said.topic]), orjson.dumps({"copy": said.copy, **sides})
     if isinstance(said, ProducerRecord):
         return orjson.dumps(["producer", said.producer_id]), orjson.dumps(
@@ -114,7 +114,7 @@ def understood(key: bytes | None, value: bytes | None) -> Said | None:
         named, said = orjson.loads(key or b""), orjson.loads(value or b"")
         match named:
             case ["producer", int(producer_id)]:
-                clusters = tuple(_text(each) for each in said["clusters"][:_CLUSTERS_MAX])
+                clusters = tuple(_text(cluster) for cluster in said["clusters"][:_CLUSTERS_MAX])
                 return ProducerRecord(producer_id, clusters, said.get("writer"))
             case ["settings", str(flow), str(topic)]:
                 return SettingsRecord(flow, topic, _text(said["copy"]), _seen(said["source"]), _seen(said["target"]))
@@ -142,7 +142,7 @@ def _seen(said: Mapping[str, Sequence[Any]]) -> dict[str, Seen]:
 
 
 def _runs(said: Sequence[Sequence[Any]]) -> tuple[Run, ...]:
-    return tuple(Run(*(_offset(number) for number in each)) for each in said[-RUNS_PER_RECORD:])
+    return tuple(Run(*(_offset(number) for number in sequence)) for sequence in said[-RUNS_PER_RECORD:])
 
 
 def _offset(value: Any) -> int:

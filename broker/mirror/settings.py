@@ -69,8 +69,8 @@ def _names(sides: Sides) -> set[str]:
 
 
 def _seen(name: str, value: str | None, before: Iterable[SeenSettings], now_ms: int) -> Seen:
-    told = [each.get(name, _DEFAULT) for each in before]
-    last_ms = max((each.since_ms for each in told), default=0)
+    told = [item.get(name, _DEFAULT) for item in before]
+    last_ms = max((seen.since_ms for seen in told), default=0)
     is_known = not told or Seen(value, last_ms) in told
     return Seen(value, last_ms if is_known else max(now_ms, last_ms + 1))
 

@@ -29,12 +29,12 @@ class SettingsKeeper:
         is_excluded: Callable[[str], object],
     ):
         self._clusters = source(), target()
-        self._there, self._here = (Ledger(each) for each in self._clusters)
+        self._there, self._here = (Ledger(cluster) for cluster in self._clusters)
         self._producer, self._keeper, self._naming, self._is_excluded = producer, keeper, naming, is_excluded
 
     def close(self) -> None:
-        for each in self._clusters:
-            each.close()
+        for cluster in self._clusters:
+            cluster.close()
 
     def look(self, names: Mapping[str, str], own: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         """`names`: topic → its copy, of copies that are there; `own`: topic → its settings, where they can be read.
@@ -46,12 +46,12 @@ class SettingsKeeper:
             ledger.read_to_end(waits_for_open=False)
         now_ms = int(time.time() * 1000)
         both = {topic: copy for topic, copy in names.items() if topic in own and copy in there}
-        sides = sides_of(self._naming, self._there, self._here, {each: (own[each], there[both[each]]) for each in both})
-        found = {topic: follow(each, self._is_excluded, now_ms) for topic, each in sides.items()}
-        refused = self._keeper.change_settings({both[topic]: each.changes for topic, each in found.items()})
-        for topic, each in found.items():
+        sides = sides_of(self._naming, self._there, self._here, {name: (own[name], there[both[name]]) for name in both})
+        found = {topic: follow(item, self._is_excluded, now_ms) for topic, item in sides.items()}
+        refused = self._keeper.change_settings({both[topic]: item.changes for topic, item in found.items()})
+        for topic, item in found.items():
             if both[topic] not in refused:
-                self._write_down(topic, each)
+                self._write_down(topic, item)
         self._producer.flush(_FLUSH_S)
         return refused | {copy: "they cannot be read" for topic, copy in names.items() if topic not in both}
 
@@ -72,13 +72,13 @@ def sides_of(
     for topic, (source, target) in topics.items():
         copy = naming.copy_of(topic)
         above, beside = into_source.get(topic, []), into_target.get(copy, [])
-        mine = [each.source for each in beside if (each.flow, each.topic) == (naming.flow, topic)]
-        back = [each.source for each in above if (each.flow, each.topic) == (naming.way_back, copy)]
+        mine = [item.source for item in beside if (item.flow, item.topic) == (naming.flow, topic)]
+        back = [item.source for item in above if (item.flow, item.topic) == (naming.way_back, copy)]
         found[topic] = Sides(
             source,
             target,
-            (*mine, *(each.target for each in above)),
-            (*(each.target for each in beside), *back),
+            (*mine, *(line.target for line in above)),
+            (*(line.target for line in beside), *back),
             is_only_way=not above and len(beside) == len(mine),
         )
     return found
@@ -86,6 +86,6 @@ def sides_of(
 
 def _by_copy(book: Book) -> dict[str, list[SettingsRecord]]:
     found: dict[str, list[SettingsRecord]] = {}
-    for each in book.settings.values():
-        found.setdefault(each.copy, []).append(each)
+    for setting in book.settings.values():
+        found.setdefault(setting.copy, []).append(setting)
     return found

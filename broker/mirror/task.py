@@ -124,7 +124,7 @@ class MirrorTask:
         """A transaction may have taken too long, or who had the partitions before comes to its end late. Several times
         in a minute: somebody else does the same work, and one of both has to leave it."""
         now = time.monotonic()
-        self._fenced_at = [each for each in self._fenced_at if now - each < _FENCED_AGAIN_S] + [now]
+        self._fenced_at = [item for item in self._fenced_at if now - item < _FENCED_AGAIN_S] + [now]
         self._close_lanes()
         if len(self._fenced_at) > _FENCED_MAX:
             raise fenced
@@ -136,7 +136,7 @@ class MirrorTask:
         self._ledger = Ledger(self._target)
         self._ledger.read_to_end(waits_for_open=False)
         copies = list(self.copies.values())
-        parts = [[each] for each in copies] if self._settings.flow.exactly_once else [copies]
+        parts = [[copy] for copy in copies] if self._settings.flow.exactly_once else [copies]
         self._hands = Hands(self._connect_target, len(parts), self._is_stopped)
         self._begin([self._lane(part) for part in parts])
         self._save_at = time.monotonic() + self._settings.commit_interval_s
@@ -263,7 +263,7 @@ class MirrorTask:
 
     def _try_again(self) -> None:
         now = time.monotonic()
-        for partition in [each for each, at in self._retry_at.items() if at <= now]:
+        for partition in [item for item, at in self._retry_at.items() if at <= now]:
             self._place(self.copies[partition])
 
     def _close_lanes(self) -> None:
@@ -275,9 +275,9 @@ class MirrorTask:
         self._retry_at.clear()
         for copied in self.copies.values():
             copied.fresh, copied.is_moved, copied.turn = [], False, 0
-        for each in (self._source, self._target, self._hands):
-            if each is not None:
-                each.close()
+        for cluster in (self._source, self._target, self._hands):
+            if cluster is not None:
+                cluster.close()
         self._source = self._target = self._hands = None
 
     def close(self) -> None:

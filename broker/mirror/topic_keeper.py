@@ -73,14 +73,14 @@ class TopicKeeper:
 
     def is_one_cluster(self) -> bool:
         """Whether source and target are the same, whatever they are called."""
-        source, target = (each.list_topics(timeout=_TIMEOUT_S).cluster_id for each in (self._source, self._target))
+        source, target = (client.list_topics(timeout=_TIMEOUT_S).cluster_id for client in (self._source, self._target))
         return source is not None and source == target
 
     def topics(self, *, of_source: bool) -> dict[str, int]:
         """Those that have partitions, and how many."""
         admin = self._source if of_source else self._target
         listed = admin.list_topics(timeout=_TIMEOUT_S).topics
-        return {name: len(each.partitions) for name, each in listed.items() if each.partitions}
+        return {name: len(item.partitions) for name, item in listed.items() if item.partitions}
 
     def apply(self, changes: Changes, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         """`settings` of copies that are made; one whose settings are refused is made without them. What could not be
@@ -158,7 +158,7 @@ class TopicKeeper:
                 return None
             raise
         return [
-            Rule(each.name, each.principal, each.host, each.operation.name, each.permission_type.name) for each in found
+            Rule(rule.name, rule.principal, rule.host, rule.operation.name, rule.permission_type.name) for rule in found
         ]
 
     def make_rules(self, rules: Iterable[Rule]) -> None:

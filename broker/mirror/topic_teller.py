@@ -50,7 +50,9 @@ class TopicTeller:
         self._said |= troubled.union(assigned)
         gone = self._said - troubled - set(assigned)
         # Nobody but this one speaks of whole topics; of others whoever copied them until now might once more.
-        for partition in {each for each in gone if each in self._left or each.partition == WHOLE_TOPIC}:
+        for partition in {
+            partition for partition in gone if partition in self._left or partition.partition == WHOLE_TOPIC
+        }:
             self._write(partition, None)
             self._said.discard(partition)
         self._left = gone & self._said

@@ -95,9 +95,9 @@ class ConnectionQuotas:
 
     def _make_room(self, newcomer: Limited) -> bool:
         is_protected = self.is_protected(newcomer)
-        others = [each for each in self._listeners if not self.is_protected(each)]
-        for each in sorted(others, key=lambda one: -one.connection_count):
-            if each.close_a_silent_one() or (is_protected and each.close_least_recently_used()):
+        others = [listener for listener in self._listeners if not self.is_protected(listener)]
+        for other in sorted(others, key=lambda one: -one.connection_count):
+            if other.close_a_silent_one() or (is_protected and other.close_least_recently_used()):
                 return True
         return is_protected and self.total < self.limits.ceiling
 

@@ -37,7 +37,7 @@ class Watch:
 
     def follow(self, brokers: Collection[int]) -> None:
         """These and no others."""
-        self.brokers = {each: self.brokers.get(each) or Standing() for each in sorted(brokers)}
+        self.brokers = {broker: self.brokers.get(broker) or Standing() for broker in sorted(brokers)}
 
     def ask(self, broker: int) -> None:
         if broker in self.brokers:
@@ -62,19 +62,19 @@ class Watch:
         step = 0.0 if self._ticked_at_ms is None else min(max(at_ms - self._ticked_at_ms, 0.0), STEP_MS_MAX)
         self._ticked_at_ms = at_ms
         blamed = []
-        for broker, each in self.brokers.items():
-            if not each.is_asked:
+        for broker, item in self.brokers.items():
+            if not item.is_asked:
                 continue
-            each.silent_ms += step
-            if not each.is_blamed and _is_gone(each):
-                each.is_blamed, each.noticed_after_ms, each.blamed_at_ms = True, each.silent_ms, now_ms
+            item.silent_ms += step
+            if not item.is_blamed and _is_gone(item):
+                item.is_blamed, item.noticed_after_ms, item.blamed_at_ms = True, item.silent_ms, now_ms
                 blamed.append(broker)
         return blamed
 
     @property
     def blamed(self) -> dict[int, Standing]:
-        return {broker: each for broker, each in self.brokers.items() if each.is_blamed}
+        return {broker: item for broker, item in self.brokers.items() if item.is_blamed}
 
 
-def _is_gone(each: Standing) -> bool:
-    return each.silent_ms >= SILENT_MS or (each.broken >= BROKEN_TIMES and each.silent_ms >= BROKEN_MS)
+def _is_gone(standing: Standing) -> bool:
+    return standing.silent_ms >= SILENT_MS or (standing.broken >= BROKEN_TIMES and standing.silent_ms >= BROKEN_MS)

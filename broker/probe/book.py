@@ -60,13 +60,17 @@ class Book:
             self.partitions.clear()
         self.topology = told
         self._addresses |= told.addresses
-        replicas = {broker for each in told.partitions for broker in each.replicas}
+        replicas = {broker for partition in told.partitions for broker in partition.replicas}
         known = told.addresses.keys() | (replicas & self._addresses.keys())
         self._addresses = {broker: self._addresses[broker] for broker in known}
         self.watch.follow(known)
-        for each in told.partitions:
-            self.partitions.setdefault(each.index, Followed(mirrored=Ledger() if self.has_mirror else None))
-        parts = {f"broker/{each}" for each in known} | {f"partition/{each}" for each in self.partitions} | {"whole"}
+        for partition in told.partitions:
+            self.partitions.setdefault(partition.index, Followed(mirrored=Ledger() if self.has_mirror else None))
+        parts = (
+            {f"broker/{item}" for item in known}
+            | {f"partition/{partition}" for partition in self.partitions}
+            | {"whole"}
+        )
         parts |= {name for name in self.tallies.total if name.startswith(MIRROR)}
         self.tallies.forget(self.tallies.total.keys() - parts)
 
@@ -76,16 +80,16 @@ class Book:
         return self._addresses
 
     def led_by(self, broker: int) -> list[int]:
-        return [each.index for each in self.topology.partitions if each.leader == broker]
+        return [partition.index for partition in self.topology.partitions if partition.leader == broker]
 
     def tick(self, at_ms: float, now_ms: int) -> list[int]:
         """Whom to blame from now on."""
         self.tallies.at(now_ms)
-        before = {broker: each.silent_ms for broker, each in self.watch.blamed.items()}
+        before = {broker: item.silent_ms for broker, item in self.watch.blamed.items()}
         fresh = self.watch.tick(at_ms, now_ms)
-        for broker, each in self.watch.blamed.items():
+        for broker, item in self.watch.blamed.items():
             for tally in self.tallies.of(broker, None):
-                tally.silent_ms += each.silent_ms - before.get(broker, 0.0)
+                tally.silent_ms += item.silent_ms - before.get(broker, 0.0)
         return fresh
 
     def answered(self, broker: int) -> bool:
@@ -193,18 +197,23 @@ class Book:
 
     def count_leaderless(self, at_ms: float) -> None:
         """Nobody can be asked for these."""
-        for each in self.topology.partitions:
-            if each.leader not in self._addresses:
-                self.not_written(None, each.index, None, at_ms, "it has no leader", is_refused=True)
-                self.not_fetched(None, each.index, at_ms, "it has no leader")
+        for partition in self.topology.partitions:
+            if partition.leader not in self._addresses:
+                self.not_written(None, partition.index, None, at_ms, "it has no leader", is_refused=True)
+                self.not_fetched(None, partition.index, at_ms, "it has no leader")
 
     def troubled(self, at_ms: float) -> list[dict[str, object]]:
         """Partitions that fail for a while, each with the blamed brokers among its replicas: none explain it."""
         blamed = self.watch.blamed.keys()
         return [
-            {"partition": each.index, "for_ms": at_ms - since, "error": followed.error, "blamed": _in(blamed, each)}
-            for each in self.topology.partitions
-            if (followed := self.partitions[each.index]) and (since := followed.failing_since_ms) is not None
+            {
+                "partition": partition.index,
+                "for_ms": at_ms - since,
+                "error": followed.error,
+                "blamed": _in(blamed, partition),
+            }
+            for partition in self.topology.partitions
+            if (followed := self.partitions[partition.index]) and (since := followed.failing_since_ms) is not None
             if at_ms - since >= TROUBLED_MS
         ]
 
@@ -215,12 +224,12 @@ class Book:
             "now_ms": now_ms,
             "brokers": {str(broker): self._standing(broker) for broker in self._addresses},
             "partitions": {
-                str(each.index): {
-                    "leader": each.leader,
-                    "replicas": each.replicas,
-                    "waiting": self._waiting(each.index),
+                str(partition.index): {
+                    "leader": partition.leader,
+                    "replicas": partition.replicas,
+                    "waiting": self._waiting(partition.index),
                 }
-                for each in self.topology.partitions
+                for partition in self.topology.partitions
             },
             "troubled": self.troubled(at_ms),
             "mirror": self._mirror() if self.has_mirror else None,
@@ -229,24 +238,24 @@ class Book:
         }
 
     def _standing(self, broker: int) -> dict[str, object]:
-        each = self.watch.brokers[broker]
+        standing = self.watch.brokers[broker]
         told: dict[str, object] = {"leads": len(self.led_by(broker)), "registered": broker in self.topology.addresses}
-        if each.is_blamed:
-            told |= {"blamed_at_ms": each.blamed_at_ms, "noticed_after_ms": round(each.noticed_after_ms)}
-            told |= {"silent_ms": round(each.silent_ms), "why": each.why}
+        if standing.is_blamed:
+            told |= {"blamed_at_ms": standing.blamed_at_ms, "noticed_after_ms": round(standing.noticed_after_ms)}
+            told |= {"silent_ms": round(standing.silent_ms), "why": standing.why}
         return told
 
     def _mirror(self) -> dict[str, object]:
         """`waiting`: records that have not come."""
-        ledgers = [each.mirrored for each in self.partitions.values() if each.mirrored is not None]
-        return {"waiting": sum(each.waiting for each in ledgers), "error": self._mirror_error}
+        ledgers = [partition.mirrored for partition in self.partitions.values() if partition.mirrored is not None]
+        return {"waiting": sum(ledger.waiting for ledger in ledgers), "error": self._mirror_error}
 
     def _waiting(self, partition: int) -> int:
         return self.partitions[partition].ledger.waiting
 
 
-def _in(blamed: Collection[int], each: PartitionState) -> list[int]:
-    return sorted(set(blamed) & {*each.replicas, each.leader})
+def _in(blamed: Collection[int], state: PartitionState) -> list[int]:
+    return sorted(set(blamed) & {*state.replicas, state.leader})
 
 
 def _fails(followed: Followed, at_ms: float, why: str) -> None:

@@ -57,11 +57,16 @@ class Desk:
 def _topology(told: MetadataResponse) -> Topology:
     (topic,) = told.topics
     return Topology(
-        {each.node_id: (each.host, each.port) for each in told.brokers},
-        {each.node_id: each.rack for each in told.brokers},
+        {broker.node_id: (broker.host, broker.port) for broker in told.brokers},
+        {broker.node_id: broker.rack for broker in told.brokers},
         tuple(
-            PartitionState(each.partition_index, each.leader_id, tuple(each.replica_nodes), tuple(each.isr_nodes))
-            for each in sorted(topic.partitions, key=lambda each: each.partition_index)
+            PartitionState(
+                partition.partition_index,
+                partition.leader_id,
+                tuple(partition.replica_nodes),
+                tuple(partition.isr_nodes),
+            )
+            for partition in sorted(topic.partitions, key=lambda response_partition: response_partition.partition_index)
         ),
         str(topic.topic_id) if topic.partitions else "",
     )

@@ -14,8 +14,8 @@ FETCH_VERSION_MAX = 12
 
 def fetch_request(topic: str, wanted: dict[int, int], wait_ms: int) -> FetchRequest:
     partitions = [
-        FetchPartition(partition=each, fetch_offset=place, partition_max_bytes=FETCH_BYTES)
-        for each, place in wanted.items()
+        FetchPartition(partition=item, fetch_offset=place, partition_max_bytes=FETCH_BYTES)
+        for item, place in wanted.items()
     ]
     topics = [FetchTopic(topic=topic, partitions=partitions)]
     return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, isolation_level=0, topics=topics, forgotten_topics_data=[])
@@ -31,7 +31,7 @@ def marks_of(told: PartitionData, position: int) -> tuple[list[Mark], int, str]:
             if header.last_offset < position:
                 continue
             found = [] if header.is_control else decode_records(records[at:])
-            marks += [mark for each in found if each.offset >= position and (mark := decode(each.value))]
+            marks += [mark for item in found if item.offset >= position and (mark := decode(item.value))]
             position = header.next_offset
     except ApiError as error:
         return [], position, str(error)

@@ -78,7 +78,7 @@ class Keeper:
         """Whoever is silent may be about to leave: nothing is given to it."""
         view = self._desk.book.topology.view
         silent = self._desk.book.watch.blamed
-        return View({each: rack for each, rack in view.brokers.items() if each not in silent}, view.partitions)
+        return View({item: rack for item, rack in view.brokers.items() if item not in silent}, view.partitions)
 
     def _take(self, step: Step) -> None:
         request = _request(step, self._desk.topic, self._config)
@@ -113,13 +113,13 @@ def _request(step: Step, topic: str, config: ProbeConfig) -> Request[Message]:
         )
         return CreateTopicsRequest(topics=[wanted], timeout_ms=5_000, validate_only=False)
     if isinstance(step, Add):
-        added = [CreatePartitionsAssignment(broker_ids=list(each)) for each in step.assignments]
+        added = [CreatePartitionsAssignment(broker_ids=list(assignment)) for assignment in step.assignments]
         grown = CreatePartitionsTopic(name=topic, count=step.count, assignments=added)
         return CreatePartitionsRequest(topics=[grown], timeout_ms=5_000, validate_only=False)
     if isinstance(step, Elect):
         partitions = [TopicPartitions(topic=topic, partitions=list(step.partitions))]
         return ElectLeadersRequest(election_type=ElectionType.PREFERRED, topic_partitions=partitions, timeout_ms=5_000)
-    moved = [ReassignablePartition(partition_index=index, replicas=list(each)) for index, each in step.replicas.items()]
+    moved = [ReassignablePartition(partition_index=index, replicas=list(item)) for index, item in step.replicas.items()]
     return AlterPartitionReassignmentsRequest(
         timeout_ms=5_000, topics=[ReassignableTopic(name=topic, partitions=moved)]
     )
@@ -129,9 +129,9 @@ def _errors(answer: Any) -> Iterable[tuple[int, str | None]]:
     """(code, message) of each part of an answer."""
     if getattr(answer, "error_code", 0):
         yield answer.error_code, getattr(answer, "error_message", None)
-    for each in getattr(answer, "topics", None) or getattr(answer, "results", None) or ():
-        yield each.error_code, each.error_message
-    for each in getattr(answer, "replica_election_results", ()):
-        yield from ((one.error_code, one.error_message) for one in each.partition_result)
-    for each in getattr(answer, "responses", ()):
-        yield from ((one.error_code, one.error_message) for one in each.partitions)
+    for name in getattr(answer, "topics", None) or getattr(answer, "results", None) or ():
+        yield name.error_code, name.error_message
+    for name in getattr(answer, "replica_election_results", ()):
+        yield from ((one.error_code, one.error_message) for one in name.partition_result)
+    for name in getattr(answer, "responses", ()):
+        yield from ((one.error_code, one.error_message) for one in name.partitions)

@@ -68,7 +68,7 @@ class Lane:
                 return
             with desk.lock:
                 at_ms = desk.at_ms()
-                marks = {each: desk.book.sending(each, at_ms) for each in led if each in desk.book.partitions}
+                marks = {number: desk.book.sending(number, at_ms) for number in led if number in desk.book.partitions}
             written = self._write(topic, marks, at_ms)
         except BarnabasError as error:
             self._note_lost_round(led, marks, _why(error))
@@ -78,15 +78,15 @@ class Lane:
     def _note_lost_round(self, led: list[int], marks: dict[int, Mark], why: str) -> None:
         with self._desk.lock:
             at_ms = self._desk.at_ms()
-            for each in led:
-                index = marks[each].number if each in marks else None
-                self._desk.book.not_written(self._broker, each, index, at_ms, why, is_refused=False)
-                self._desk.book.not_fetched(self._broker, each, at_ms, why)
+            for number in led:
+                index = marks[number].number if number in marks else None
+                self._desk.book.not_written(self._broker, number, index, at_ms, why, is_refused=False)
+                self._desk.book.not_fetched(self._broker, number, at_ms, why)
 
     def _write(self, topic: str, marks: dict[int, Mark], sent_at_ms: float) -> set[int]:
         """The partitions that have the record."""
         now_ms = self._desk.now_ms()
-        data = [PartitionProduceData(index=each, records=encode(mark, now_ms)) for each, mark in marks.items()]
+        data = [PartitionProduceData(index=item, records=encode(mark, now_ms)) for item, mark in marks.items()]
         request = ProduceRequest(
             acks=-1, timeout_ms=self._timeout_ms, topic_data=[TopicProduceData(name=topic, partition_data=data)]
         )
@@ -94,31 +94,33 @@ class Lane:
         written = set()
         with self._desk.lock:
             at_ms, book = self._desk.at_ms(), self._desk.book
-            for each in (each for told in answer.responses for each in told.partition_responses):
-                mark = marks[each.index]
-                if not each.error_code:
-                    book.written(self._broker, each.index, mark.number, each.base_offset, at_ms - sent_at_ms)
-                    written.add(each.index)
+            for response in (
+                partition_response for told in answer.responses for partition_response in told.partition_responses
+            ):
+                mark = marks[response.index]
+                if not response.error_code:
+                    book.written(self._broker, response.index, mark.number, response.base_offset, at_ms - sent_at_ms)
+                    written.add(response.index)
                     continue
-                code = error_code_of(each.error_code)
+                code = error_code_of(response.error_code)
                 is_refused = code in _NOT_WRITTEN
-                book.not_written(self._broker, each.index, mark.number, at_ms, code.meaning, is_refused=is_refused)
+                book.not_written(self._broker, response.index, mark.number, at_ms, code.meaning, is_refused=is_refused)
                 self._desk.look_again = self._desk.look_again or code in MOVED
         return written
 
     def _read(self, topic: str, led: list[int], written: set[int]) -> None:
         with self._desk.lock:
             followed = self._desk.book.partitions
-            places = {each: followed[each].position for each in led if each in followed}
-        wanted = {each: place for each, place in places.items() if place is not None}
+            places = {number: followed[number].position for number in led if number in followed}
+        wanted = {item: place for item, place in places.items() if place is not None}
         if not wanted:
             return
         try:
             answer = self._ask(fetch_request(topic, wanted, FETCH_WAIT_MS if written else 0))
         except BarnabasError as error:
             with self._desk.lock:
-                for each in wanted:
-                    self._desk.book.not_fetched(self._broker, each, self._desk.at_ms(), _why(error))
+                for number in wanted:
+                    self._desk.book.not_fetched(self._broker, number, self._desk.at_ms(), _why(error))
             raise
         for data in (data for answered in answer.responses for data in answered.partitions):
             self._note_read(data, wanted[data.partition_index], data.partition_index in written)

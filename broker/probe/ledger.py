@@ -84,10 +84,10 @@ class Ledger:
 
     def judge(self, position: int, log_start: int, end: int, at_ms: float) -> int:
         """How many more are lost. All before `position` has been read, readers see what is below `end`."""
-        gone = [index for index, each in self._waiting.items() if 0 <= each.offset < min(log_start, position)]
+        gone = [index for index, item in self._waiting.items() if 0 <= item.offset < min(log_start, position)]
         for index in gone:  # deleted before it was read: nobody knows
             del self._waiting[index]
-        lost = [index for index, each in self._waiting.items() if _is_lost(each, position, end, at_ms)]
+        lost = [index for index, item in self._waiting.items() if _is_lost(item, position, end, at_ms)]
         for index in lost:
             del self._waiting[index]
             _remember(self._lost, index)
@@ -99,8 +99,8 @@ class Ledger:
         """
         lost = [
             index
-            for index, each in self._waiting.items()
-            if each.offset >= 0 and index < self._highest_read and at_ms - each.sent_at_ms > LOST_AFTER_MS
+            for index, item in self._waiting.items()
+            if item.offset >= 0 and index < self._highest_read and at_ms - item.sent_at_ms > LOST_AFTER_MS
         ]
         for index in lost:
             del self._waiting[index]
@@ -110,16 +110,16 @@ class Ledger:
     def skip(self, age_ms: float, at_ms: float) -> None:
         """What was not acknowledged and is that old will hardly come any more."""
         for index in [
-            index for index, each in self._waiting.items() if each.offset < 0 and at_ms - each.sent_at_ms > age_ms
+            index for index, item in self._waiting.items() if item.offset < 0 and at_ms - item.sent_at_ms > age_ms
         ]:
             del self._waiting[index]
 
 
-def _is_lost(each: _Waiting, position: int, end: int, at_ms: float) -> bool:
-    if each.offset < 0:
+def _is_lost(waiting: _Waiting, position: int, end: int, at_ms: float) -> bool:
+    if waiting.offset < 0:
         return False
-    is_cut_off = 0 <= end <= each.offset and at_ms - each.sent_at_ms > LOST_AFTER_MS
-    return each.offset < position or is_cut_off
+    is_cut_off = 0 <= end <= waiting.offset and at_ms - waiting.sent_at_ms > LOST_AFTER_MS
+    return waiting.offset < position or is_cut_off
 
 
 def _remember(kept: OrderedDict[int, None], index: int) -> None:

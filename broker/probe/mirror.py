@@ -62,12 +62,12 @@ class MirrorReader:
     def _learn(self) -> None:
         """A partition that came after the first look is read from its beginning."""
         there = self._leaders.partitions(self._topic)
-        new = [each for each in there if each not in self._positions]
+        new = [item for item in there if item not in self._positions]
         begins_at = EARLIEST_TIMESTAMP if self._positions else LATEST_TIMESTAMP
         self._positions |= list_offsets(self._leaders, dict.fromkeys(new, begins_at))
 
     def _fetch(self, led: list[TopicPartition]) -> None:
-        wanted = {each.partition: self._positions[each] for each in led}
+        wanted = {partition.partition: self._positions[partition] for partition in led}
         try:
             answer = self._leaders.connection(led[0]).ask(
                 fetch_request(self._topic, wanted, 0), version_max=FETCH_VERSION_MAX
@@ -75,7 +75,7 @@ class MirrorReader:
         except BrokerUnreachable:
             self._leaders.forget(led[0], connection_broken=True)
             raise
-        for told in (each for topic in answer.responses for each in topic.partitions):
+        for told in (partition for topic in answer.responses for partition in topic.partitions):
             self._note(TopicPartition(self._topic, told.partition_index), told)
 
     def _note(self, partition: TopicPartition, told: Any) -> None:

@@ -59,24 +59,24 @@ def next_step(view: View, factor: int) -> Step | None:
         return None
     copies = min(factor, len(view.brokers))
     if not view.partitions:
-        return Create(tuple(_replicas(view.brokers, each, copies) for each in sorted(view.brokers)))
+        return Create(tuple(_replicas(view.brokers, broker, copies) for broker in sorted(view.brokers)))
     return _cover(view, copies) or _thicken(view, copies) or _elect(view)
 
 
 def _cover(view: View, copies: int) -> Step | None:
     """A partition that each broker leads by preference."""
-    preferred = [each.replicas[0] for each in view.partitions if each.replicas]
+    preferred = [partition.replicas[0] for partition in view.partitions if partition.replicas]
     uncovered = sorted(view.brokers.keys() - set(preferred))
     if not uncovered:
         return None
     room = len(view.brokers) - len(view.partitions)
     there = len(view.partitions[0].replicas)  # Kafka takes new ones with as many replicas as the first has
     if room > 0 and 0 < there <= len(view.brokers):
-        added = tuple(_replicas(view.brokers, each, there) for each in uncovered[:room])
+        added = tuple(_replicas(view.brokers, number, there) for number in uncovered[:room])
         return Add(len(view.partitions) + len(added), added)
     spare = _spare(view, preferred)
     return Move(
-        {each.index: _led_by(broker, each, view, copies) for broker, each in zip(uncovered, spare, strict=False)}
+        {state.index: _led_by(broker, state, view, copies) for broker, state in zip(uncovered, spare, strict=False)}
     )
 
 
@@ -84,37 +84,39 @@ def _spare(view: View, preferred: Sequence[int]) -> list[PartitionState]:
     """Those whose preferred leader is gone, then those of brokers with more than one."""
     left = {broker: preferred.count(broker) for broker in view.brokers}
     gone, doubled = [], []
-    for each in view.partitions:
-        first = each.replicas[0] if each.replicas else -1
+    for partition in view.partitions:
+        first = partition.replicas[0] if partition.replicas else -1
         if first not in view.brokers:
-            gone.append(each)
+            gone.append(partition)
         elif left[first] > 1:
             left[first] -= 1
-            doubled.append(each)
+            doubled.append(partition)
     return gone + doubled
 
 
-def _led_by(broker: int, each: PartitionState, view: View, copies: int) -> tuple[int, ...]:
+def _led_by(broker: int, state: PartitionState, view: View, copies: int) -> tuple[int, ...]:
     """As many of its replicas stay as there is room for: little has to be copied."""
-    staying = [other for other in each.replicas if other != broker and other in view.brokers]
+    staying = [other for other in state.replicas if other != broker and other in view.brokers]
     return _filled([broker, *staying][:copies], view.brokers, copies)
 
 
 def _thicken(view: View, copies: int) -> Step | None:
     """Replicas are added to what was made when there were fewer brokers."""
-    thin = [each for each in view.partitions if len(each.replicas) < copies]
-    return Move({each.index: _filled(each.replicas, view.brokers, copies) for each in thin}) if thin else None
+    thin = [partition for partition in view.partitions if len(partition.replicas) < copies]
+    return Move({state.index: _filled(state.replicas, view.brokers, copies) for state in thin}) if thin else None
 
 
 def _elect(view: View) -> Step | None:
     """When a broker leads none."""
-    leaders = {each.leader for each in view.partitions}
+    leaders = {partition.leader for partition in view.partitions}
     if view.brokers.keys() <= leaders:
         return None
     ready = tuple(
-        each.index
-        for each in view.partitions
-        if each.replicas and each.leader != each.replicas[0] and each.replicas[0] in set(each.isr) & view.brokers.keys()
+        partition.index
+        for partition in view.partitions
+        if partition.replicas
+        and partition.leader != partition.replicas[0]
+        and partition.replicas[0] in set(partition.isr) & view.brokers.keys()
     )
     return Elect(ready) if ready else None
 
@@ -128,8 +130,8 @@ def _filled(kept: Iterable[int], brokers: Mapping[int, str | None], copies: int)
     chosen = list(kept)
     ring = sorted(brokers)
     while len(chosen) < copies:
-        racks = {brokers.get(each) for each in chosen}
-        after = [each for each in ring if each > chosen[0]] + [each for each in ring if each <= chosen[0]]
-        left = [each for each in after if each not in chosen]
-        chosen.append(min(left, key=lambda each: (brokers[each] in racks, left.index(each))))
+        racks = {brokers.get(item) for item in chosen}
+        after = [item for item in ring if item > chosen[0]] + [item for item in ring if item <= chosen[0]]
+        left = [item for item in after if item not in chosen]
+        chosen.append(min(left, key=lambda number: (brokers[number] in racks, left.index(number))))
     return tuple(chosen)

@@ -32,11 +32,11 @@ class Tally:
     def as_json(self) -> dict[str, object]:
         """Only what is not nothing."""
         told: dict[str, object] = {}
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for item in fields(self):
+            value = getattr(self, item.name)
             said = value.as_json() if isinstance(value, Sketch) else round(value)
             if said:
-                told[each.name] = said
+                told[item.name] = said
         return told
 
 

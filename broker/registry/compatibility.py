@@ -20,7 +20,7 @@ def of_group(versions: Iterable[Version], content: Content, group: str | None) -
     """Those that have the same value of the metadata property that makes groups of versions (compatibilityGroup)."""
     if not group:
         return list(versions)
-    return [each for each in versions if _property(each.content, group) == _property(content, group)]
+    return [version for version in versions if _property(version.content, group) == _property(content, group)]
 
 
 def _property(content: Content, name: str) -> Any:

@@ -90,7 +90,7 @@ class RegistryConfig(ByAttribute):
     @property
     def names(self) -> OwnNames:
         """By which one is asked that asks for no login."""
-        own = (self.values["host_name"], *(each.host for each in self.listeners))
+        own = (self.values["host_name"], *(listener.host for listener in self.listeners))
         return OwnNames("rest.allowed.hosts", self.values["rest_allowed_hosts"], own)
 
 
@@ -114,14 +114,14 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         zookeeper_tls(values)
         security = librdkafka_settings(read_security(_of_clients(said)))
         listeners = read_listeners(values["listeners"], PORT)
-        is_secure = any(each.scheme == "https" for each in listeners)
+        is_secure = any(listener.scheme == "https" for listener in listeners)
         tls = read_tls(said, values["ssl_client_authentication"]) if is_secure else None
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
     if values["authentication_method"] == "BASIC" and not values["authentication_file"]:
         raise StartupError("authentication.method=BASIC needs authentication.file.")
     among = reached_by_others(listeners, values["inter_instance_protocol"], "inter.instance.protocol")
-    servers = ",".join(each.rpartition("://")[2] for each in values["kafkastore_bootstrap_servers"])
+    servers = ",".join(server.rpartition("://")[2] for server in values["kafkastore_bootstrap_servers"])
     client = {
         "bootstrap.servers": servers,
         "client.id": "schema-registry",
@@ -130,7 +130,7 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         **security,
     }
     heeded = HEEDED if is_secure else frozenset[str]()
-    unknown = (each for each in said if each not in known and each not in heeded and not each.startswith(_STORE))
+    unknown = (name for name in said if name not in known and name not in heeded and not name.startswith(_STORE))
     return RegistryConfig(values, listeners, among, tls, client, tuple(sorted(unknown)))
 
 

@@ -26,7 +26,7 @@ def version_softly(store: Store, version: Version) -> list[Record]:
     _require_unreferenced(store, version, deleted=False)
     gone = Version(version.subject, version.version, version.id, version.content, deleted=True)
     records = [schema_record(gone)]
-    if [each.version for each in store.versions(version.subject)] == [version.version]:
+    if [item.version for item in store.versions(version.subject)] == [version.version]:
         records += _settings(store, version.subject)
     return records
 
@@ -59,7 +59,7 @@ def subject_softly(store: Store, subject: str) -> tuple[list[int], list[Record]]
         _require_unreferenced(store, version, deleted=False, within=subject)
     last = versions[-1].version
     deletion = Record(DeleteSubjectKey(subject), {"subject": subject, "version": last})
-    return [each.version for each in versions], [deletion, *_settings(store, subject)]
+    return [version.version for version in versions], [deletion, *_settings(store, subject)]
 
 
 def subject_for_good(store: Store, subject: str) -> tuple[list[int], list[Record]]:
@@ -71,9 +71,9 @@ def subject_for_good(store: Store, subject: str) -> tuple[list[int], list[Record
         raise subject_not_found(subject)
     for version in versions:
         _require_unreferenced(store, version, deleted=True, within=subject)
-    records = [Record(SchemaKey(subject, each.version), None) for each in versions]
+    records = [Record(SchemaKey(subject, version.version), None) for version in versions]
     records += [Record(DeleteSubjectKey(subject), None), *_settings(store, subject)]
-    return [each.version for each in versions], [*_ids_kept(store, subject), *records]
+    return [version.version for version in versions], [*_ids_kept(store, subject), *records]
 
 
 def find(store: Store, subject: str, number: int | None, *, deleted: bool) -> Version:
@@ -89,7 +89,7 @@ def find(store: Store, subject: str, number: int | None, *, deleted: bool) -> Ve
 
 def _require_unreferenced(store: Store, version: Version, *, deleted: bool, within: str = "") -> None:
     referrers = store.referrers(version.subject, version.version, deleted=deleted)
-    if any(each.subject != within for each in referrers):
+    if any(referrer.subject != within for referrer in referrers):
         raise RegistryError(
             42206,
             "One or more references exist to the schema "

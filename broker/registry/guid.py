@@ -47,9 +47,9 @@ def read_guid(text: str) -> UUID | None:
 def _metadata(said: dict[str, Any]) -> Iterator[bytes]:
     for key, values in sorted((said.get("tags") or {}).items()):
         yield key.encode()
-        yield from (each.encode() for each in sorted(values))
+        yield from (value.encode() for value in sorted(values))
     yield from _pairs(said.get("properties"))
-    yield from (each.encode() for each in sorted(said.get("sensitive") or ()))
+    yield from (name.encode() for name in sorted(said.get("sensitive") or ()))
 
 
 def _rule_set(said: dict[str, Any]) -> Iterator[bytes]:
@@ -62,7 +62,7 @@ def _rule(said: dict[str, Any]) -> Iterator[bytes]:
     defaults = {"kind": "TRANSFORM", "mode": "WRITEREAD"}
     for key in ("name", "doc", "kind", "mode", "type"):
         yield str(said.get(key) or defaults.get(key, "")).encode()
-    yield from (each.encode() for each in sorted(said.get("tags") or ()))
+    yield from (tag.encode() for tag in sorted(said.get("tags") or ()))
     yield from _pairs(said.get("params"))
     for key in ("expr", "onSuccess", "onFailure"):
         yield str(said.get(key) or "").encode()

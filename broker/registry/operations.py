@@ -56,7 +56,9 @@ async def understood(registry: Registry, subject: str, asked: Asked, config: Val
     normalizes = bool(config.get("normalize")) if asked.normalize is None else asked.normalize
     if not normalizes:
         return replace(content, text=parsed.canonical), parsed
-    references = tuple(sorted(set(content.references), key=lambda each: (each.name, each.subject, each.version)))
+    references = tuple(
+        sorted(set(content.references), key=lambda reference: (reference.name, reference.subject, reference.version))
+    )
     return replace(content, text=parsed.normalized(), references=references), parsed
 
 
@@ -129,8 +131,8 @@ def _merged(default: Any, own: str, override: Any) -> str:
         for name, said in (layer or {}).items():
             if isinstance(said, dict):
                 merged[name] = (merged.get(name) or {}) | said
-            elif isinstance(said, list) and all(isinstance(each, dict) for each in said):
-                rules = {each.get("name"): each for each in [*(merged.get(name) or []), *said]}
+            elif isinstance(said, list) and all(isinstance(value, dict) for value in said):
+                rules = {value.get("name"): value for value in [*(merged.get(name) or []), *said]}
                 merged[name] = list(rules.values())
             else:
                 merged[name] = said
@@ -193,7 +195,7 @@ async def _incompatibilities(
 ) -> list[str]:
     level, lenient = config["compatibilityLevel"], config.get("compatibilityPolicy") == "LENIENT"
     older = to_compare(level, of_group(versions, content, config.get("compatibilityGroup")))
-    others = [each for each in older if each.content.type != content.type]
+    others = [named for named in older if named.content.type != content.type]
     if others:
         return [f"Incompatible because of different schema type: {content.type} after {others[0].content.type}"]
     for version in older:
@@ -225,7 +227,7 @@ def by_id(registry: Registry, context: str, subject: str, schema_id: int) -> tup
     name = split(subject)[1]
     if name and context == ".":
         for other in store.contexts():
-            if any(split(each.subject)[1] == name for each in store.places(other, schema_id)):
+            if any(split(place.subject)[1] == name for place in store.places(other, schema_id)):
                 found = store.by_id(other, schema_id)
                 if found is not None:
                     return other, found

@@ -46,7 +46,7 @@ class _Server(uvicorn.Server):
 async def run(config: RegistryConfig) -> None:
     """Until SIGTERM or SIGINT. Raises StartupError, NotNowError."""
     logins = read_logins(Path(config.authentication_file)) if config.authentication_method == "BASIC" else None
-    sockets = [_listen(each) for each in config.listeners]
+    sockets = [_listen(listener) for listener in config.listeners]
     cluster_id = await asyncio.to_thread(
         ensure_topic, config.client, config.kafkastore_topic, config.kafkastore_topic_replication_factor
     )
@@ -78,13 +78,14 @@ async def _serve(registry: Registry, logins: Logins | None, sockets: list[socket
     # A password, or a certificate that stands for the name, keeps pages of foreign names out already.
     plain = app if logins else OnlyOwnNames(app, config.names)
     servers = [
-        _server(app, config.tls) if each.scheme == "https" else _server(plain, None) for each in config.listeners
+        _server(app, config.tls) if listener.scheme == "https" else _server(plain, None)
+        for listener in config.listeners
     ]
 
     def end(number: int) -> None:
         log_stop(number)
-        for each in servers:
-            each.should_exit = True
+        for server in servers:
+            server.should_exit = True
 
     loop = asyncio.get_running_loop()
     for number in stop_signals():

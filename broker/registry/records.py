@@ -170,7 +170,8 @@ def content_fields(content: Content) -> Value:
         fields["schemaType"] = content.type
     if content.references:
         fields["references"] = [
-            {"name": each.name, "subject": each.subject, "version": each.version} for each in content.references
+            {"name": reference.name, "subject": reference.subject, "version": reference.version}
+            for reference in content.references
         ]
     if content.metadata:
         fields["metadata"] = orjson.loads(content.metadata)
@@ -232,10 +233,11 @@ def references_of(listed: object) -> tuple[Reference, ...]:
     """ValueError for what is no list of references."""
     if not listed:
         return ()
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(value, dict) for value in listed):
         raise ValueError("references are a list of objects with name, subject and version")
     return tuple(
-        Reference(_text(each.get("name")), _text(each.get("subject")), _number(each.get("version"))) for each in listed
+        Reference(_text(value.get("name")), _text(value.get("subject")), _number(value.get("version")))
+        for value in listed
     )
 
 
@@ -247,8 +249,8 @@ def canonical_json(value: object) -> str:
 
 def _without_nulls(value: object) -> object:
     if isinstance(value, dict):
-        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
-    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def _text(value: object) -> str:

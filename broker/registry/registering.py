@@ -15,7 +15,7 @@ LATEST = -1
 
 def resolved_references(store: Store, subject: str, content: Content) -> Content:
     """With the number of the latest version wherever just the latest was meant. Raises InvalidSchema."""
-    return replace(content, references=tuple(_resolved(store, subject, each) for each in content.references))
+    return replace(content, references=tuple(_resolved(store, subject, reference) for reference in content.references))
 
 
 def _resolved(store: Store, subject: str, reference: Reference) -> Reference:
@@ -34,7 +34,7 @@ def referred(store: Store, context: str, content: Content, *, also_deleted: bool
     """
     found: dict[tuple[str, str, int], Named] = {}
     _collect(store, context, content, found, (), also_deleted)
-    if not also_deleted and sum(len(each.content.text.encode()) for each in found.values()) > _BYTES_MAX:
+    if not also_deleted and sum(len(named.content.text.encode()) for named in found.values()) > _BYTES_MAX:
         raise InvalidSchema(f"it refers to schemas of more than {_BYTES_MAX:,} bytes together; refer to fewer of them")
     return tuple(found.values())
 
@@ -72,9 +72,9 @@ def live_version(store: Store, subject: str, content: Content, *, deleted: bool 
     schema_id = store.id_of(context_of(subject), content)
     if schema_id is None:
         return None
-    places = [each for each in store.places(context_of(subject), schema_id) if each.subject == subject]
-    places = [each for each in places if deleted or not each.deleted]
-    return max(places, key=lambda each: each.version, default=None)
+    places = [place for place in store.places(context_of(subject), schema_id) if place.subject == subject]
+    places = [place for place in places if deleted or not place.deleted]
+    return max(places, key=lambda place: place.version, default=None)
 
 
 def require_mode(subject: str, mode: str, schema_id: int | None) -> None:
@@ -127,10 +127,10 @@ def _require_free(store: Store, context: str, schema_id: int, content: Content) 
 def _superseded(store: Store, version: Version) -> list[Record]:
     """Softly deleted versions that are the same schema: this one takes their place, unless one is referred to."""
     return [
-        Record(SchemaKey(each.subject, each.version), None)
-        for each in store.places(context_of(version.subject), version.id)
-        if each.subject == version.subject
-        and each.deleted
-        and each.version != version.version
-        and not store.referrers(each.subject, each.version, deleted=True)
+        Record(SchemaKey(place.subject, place.version), None)
+        for place in store.places(context_of(version.subject), version.id)
+        if place.subject == version.subject
+        and place.deleted
+        and place.version != version.version
+        and not store.referrers(place.subject, place.version, deleted=True)
     ]

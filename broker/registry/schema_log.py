@@ -111,9 +111,9 @@ def why_no_transactions(settings: Mapping[str, Any]) -> str:
             "transaction.state.log.replication.factor says; start the others, or lower that"
         )
     partitions = topic.partitions.values()
-    if leaderless := sum(each.leader < 0 for each in partitions):
+    if leaderless := sum(partition.leader < 0 for partition in partitions):
         return f"{leaderless} of {len(partitions)} partitions of {_TRANSACTIONS} have no leader, and {alive}"
-    if short := sum(len(each.isrs) < len(each.replicas) for each in partitions):
+    if short := sum(len(partition.isrs) < len(partition.replicas) for partition in partitions):
         return (
             f"{short} of {len(partitions)} partitions of {_TRANSACTIONS} lack in-sync replicas, and {alive}: with "
             "fewer than transaction.state.log.min.isr they take no writes"
@@ -197,7 +197,11 @@ class SchemaReader:
 
     def _take(self, messages: list[Message], done: threading.Event) -> None:
         try:
-            records = [Written(_offset(each), each.key(), each.value()) for each in messages if each.error() is None]
+            records = [
+                Written(_offset(message), message.key(), message.value())
+                for message in messages
+                if message.error() is None
+            ]
             self._apply(records)
             for message in messages:
                 self._note(message)

@@ -81,7 +81,7 @@ def config_record(store: Store, subject: str, asked: dict[str, Any]) -> Record:
     policy = value.get("compatibilityPolicy")
     if policy is not None and policy not in _POLICIES:
         raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")
-    return Record(ConfigKey(subject), {name: each for name, each in value.items() if each is not None})
+    return Record(ConfigKey(subject), {name: item for name, item in value.items() if item is not None})
 
 
 def _level(text: object) -> str:
@@ -102,15 +102,15 @@ def mode_records(store: Store, subject: str, text: object, *, force: bool) -> li
     records = []
     if mode == "IMPORT" and effective_mode(store, subject) != "IMPORT" and not force:
         for name, versions in _in_scope(store, subject):
-            if any(not each.deleted for each in versions):
+            if any(not version.deleted for version in versions):
                 raise not_permitted("Cannot import since found existing subjects")
-            records += [Record(SchemaKey(name, each.version), None) for each in versions]
+            records += [Record(SchemaKey(name, version.version), None) for version in versions]
     value = ({"subject": subject} if subject else {}) | {"mode": mode}
     return [*records, Record(ModeKey(subject), value)]
 
 
 def _in_scope(store: Store, subject: str) -> Iterator[tuple[str, list[Any]]]:
     context, name = split(subject)
-    for each, versions in store.subjects():
-        if each == subject or (not name and (subject == GLOBAL_CONTEXT or split(each)[0] == context)):
-            yield each, list(versions)
+    for text, versions in store.subjects():
+        if text == subject or (not name and (subject == GLOBAL_CONTEXT or split(text)[0] == context)):
+            yield text, list(versions)

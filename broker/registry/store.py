@@ -84,7 +84,7 @@ class Store:
             case DeleteSubjectKey(subject):
                 self._delete_softly(subject, value)
             case ClearSubjectKey(subject):
-                for version in [each for each in self.versions(subject, deleted=True) if each.deleted]:
+                for version in [version for version in self.versions(subject, deleted=True) if version.deleted]:
                     self._forget((subject, version.version))
             case ContextKey(context):
                 if value is not None:
@@ -196,7 +196,7 @@ class Store:
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[Version]:
         """In order; those softly deleted only on demand. Empty for a subject nobody knows."""
-        return [each for each in self._in_order(subject).values() if deleted or not each.deleted]
+        return [version for version in self._in_order(subject).values() if deleted or not version.deleted]
 
     def version(self, subject: str, number: int, *, deleted: bool = False) -> Version | None:
         found = self._subjects.get(subject, {}).get(number)
@@ -234,8 +234,8 @@ class Store:
     def referrers(self, subject: str, number: int, *, deleted: bool = False) -> list[Version]:
         """The versions that refer to this one."""
         places = self._referrers.get((subject, number), {})
-        found = [self._subjects[name][each] for name, each in places]
-        return [each for each in found if deleted or not each.deleted]
+        found = [self._subjects[name][place] for name, place in places]
+        return [version for version in found if deleted or not version.deleted]
 
     def config(self, subject: str) -> Value | None:
         """What was set for this very subject; for all, if it is empty."""
@@ -252,7 +252,7 @@ class Store:
 def _meant(version: Version) -> list[Place]:
     """What its references mean: a subject that names no context is of the context it is named in."""
     context = context_of(version.subject)
-    return [(within(context, each.subject), each.version) for each in version.content.references]
+    return [(within(context, reference.subject), reference.version) for reference in version.content.references]
 
 
 def _apply_setting(

@@ -96,12 +96,12 @@ class _Session:
     partitions: dict[tuple[TopicKey, int], _Remembered] = field(default_factory=dict)
 
     def update(self, asked: Iterable[Asked], forgotten: Iterable[tuple[TopicKey, int]]) -> None:
-        for topic, each in asked:
-            known = self.partitions.get((topic, each.partition))
+        for topic, partition in asked:
+            known = self.partitions.get((topic, partition.partition))
             if known is None:
-                self.partitions[topic, each.partition] = _Remembered(topic, each)
+                self.partitions[topic, partition.partition] = _Remembered(topic, partition)
             else:
-                known.asked = each
+                known.asked = partition
         for key in forgotten:
             self.partitions.pop(key, None)
 
@@ -224,7 +224,7 @@ class FetchSessions:
         session.epoch = session.epoch % _EPOCH_MAX + 1
         session.last_used_ms = now_ms
         self._sessions.move_to_end(session.session_id)
-        partitions = [(each.topic, each.asked) for each in session.partitions.values()]
+        partitions = [(partition.topic, partition.asked) for partition in session.partitions.values()]
         return _IncrementalFetch(partitions, session, session.epoch)
 
     def _update(self, session: _Session, opening: Opening) -> None:
@@ -261,7 +261,9 @@ class FetchSessions:
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None or now_ms - oldest.last_used_ms > FETCH_SESSION_EVICTION_MS:
             return oldest
-        evictable = [each for each in self._sessions.values() if now_ms - each.created_ms > FETCH_SESSION_EVICTION_MS]
+        evictable = [
+            session for session in self._sessions.values() if now_ms - session.created_ms > FETCH_SESSION_EVICTION_MS
+        ]
         least = min(evictable, key=_size, default=None)
         return least if least is not None and _size(least) < size else None
 

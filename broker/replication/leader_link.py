@@ -167,7 +167,7 @@ class LeaderLink:
         self, position_of: Callable[[TopicPartition], Position], is_ready: Callable[[Followed], bool]
     ) -> FetchPlan:
         asks = [
-            self._ask(each, position_of, is_progress=True) for each in _take(self._progressed, PARTITIONS_PER_FETCH)
+            self._ask(item, position_of, is_progress=True) for item in _take(self._progressed, PARTITIONS_PER_FETCH)
         ]
         for topic_partition in _take(self._anew, PARTITIONS_PER_FETCH - len(asks)):
             known = self.followed[topic_partition]
@@ -191,7 +191,7 @@ class LeaderLink:
         return Ask(known.topic_partition, known.topic_id, known.leader_epoch, position, is_progress)
 
     def _take_up_refused(self, now_ms: int) -> None:
-        for topic_partition in [each for each, retry_at_ms in self._refused.items() if retry_at_ms <= now_ms]:
+        for topic_partition in [item for item, retry_at_ms in self._refused.items() if retry_at_ms <= now_ms]:
             del self._refused[topic_partition]
             self._anew[topic_partition] = None
 
@@ -261,6 +261,6 @@ class LeaderLink:
 def _take(waiting: dict[T, None], count: int) -> list[T]:
     """The first of them, no longer waiting."""
     taken = list(islice(waiting, count))
-    for each in taken:
-        del waiting[each]
+    for item in taken:
+        del waiting[item]
     return taken

@@ -55,5 +55,5 @@ def shared_end(
 
 def _ends(epochs: Sequence[EpochStart], end_offset: int) -> dict[int, int]:
     """By epoch, in their order: the offset after its last record."""
-    next_starts = [each.start_offset for each in epochs[1:]]
-    return {each.epoch: end for each, end in zip(epochs, [*next_starts, end_offset], strict=False)}
+    next_starts = [epoch.start_offset for epoch in epochs[1:]]
+    return {epoch.epoch: end for epoch, end in zip(epochs, [*next_starts, end_offset], strict=False)}

@@ -96,7 +96,9 @@ class Partition:
             self.epoch_start_offset = log_end_offset
             self.followers = {}
         others = {*state.replicas, *state.isr} - {self.broker_id}
-        self.followers = {each: self.followers.get(each) or FollowerState(last_caught_up_ms=now_ms) for each in others}
+        self.followers = {
+            other: self.followers.get(other) or FollowerState(last_caught_up_ms=now_ms) for other in others
+        }
         if fsynced_end is not None:
             self.log_end_offset = min(log_end_offset, fsynced_end)
         self._advance_high_watermark()
@@ -262,7 +264,7 @@ class Partition:
         isr = self.state.isr
         if self.pending_isr is None:
             return isr
-        return isr + tuple(each for each in self.pending_isr if each not in isr)
+        return isr + tuple(item for item in self.pending_isr if item not in isr)
 
     def isr_with(self, replica_id: int) -> tuple[int, ...] | None:
         """The ISR to write because of what `replica_id` holds now; None when there is no reason, or one is pending.
@@ -274,7 +276,7 @@ class Partition:
             return None
         if not self._may_join(replica_id):
             return None
-        return tuple(each for each in state.replicas if each in state.isr or each == replica_id)
+        return tuple(replica for replica in state.replicas if replica in state.isr or replica == replica_id)
 
     def _may_join(self, replica_id: int) -> bool:
         follower = self.followers.get(replica_id)
@@ -285,7 +287,7 @@ class Partition:
         state = self.state
         if state is None or not self.is_leader or self.pending_isr is not None or len(state.isr) == 1:
             return None
-        kept = tuple(each for each in state.isr if not self.lags(each, now_ms, lag_ms_max))
+        kept = tuple(item for item in state.isr if not self.lags(item, now_ms, lag_ms_max))
         return kept if kept != state.isr else None
 
     def lags(self, replica_id: int, now_ms: int, lag_ms_max: int) -> bool:

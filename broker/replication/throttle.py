@@ -45,8 +45,8 @@ class ReplicationThrottle:
         if named == ALL_REPLICAS:
             self._throttled[topic] = None
             return
-        replicas_named = (each for each in named if isinstance(each, ThrottledReplica))
-        if here := frozenset(each.partition for each in replicas_named if each.broker_id == self._broker_id):
+        replicas_named = (replica for replica in named if isinstance(replica, ThrottledReplica))
+        if here := frozenset(replica.partition for replica in replicas_named if replica.broker_id == self._broker_id):
             self._throttled[topic] = here
 
     def is_throttled(self, partition: TopicPartition) -> bool:

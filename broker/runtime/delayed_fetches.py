@@ -106,7 +106,7 @@ class DelayedFetches:
                 if not waiters:
                     del self._waiters[key]
         if len(self._deadlines) > 2 * self._waiting + 64:
-            self._deadlines = [each for each in self._deadlines if not each.future.done()]
+            self._deadlines = [deadline for deadline in self._deadlines if not deadline.future.done()]
             heapq.heapify(self._deadlines)
 
     def _arm(self) -> None:

@@ -200,8 +200,8 @@ class Housekeeping:
         """
         while True:
             await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
-            compacted = [each for each in self._replicas if each.log.config.is_compacted]
-            targets = [_to_clean(each) for each in compacted if not (each.log.is_lent or each.log.is_being_copied)]
+            compacted = [replica for replica in self._replicas if replica.log.config.is_compacted]
+            targets = [_to_clean(item) for item in compacted if not (item.log.is_lent or item.log.is_being_copied)]
             if await asyncio.to_thread(self._cleaner.clean_filthiest, targets) is None:
                 return
 

@@ -70,7 +70,7 @@ async def partitions_in_turns(
     asked: dict[str, list[Thing]], do: Callable[[str, Thing], Result | Awaitable[Result]], turns: Turns
 ) -> list[tuple[str, list[Result]]]:
     """By topic, what `do` made of each of its partitions."""
-    pairs = ((topic, each) for topic, partitions in asked.items() for each in partitions)
+    pairs = ((topic, partition) for topic, partitions in asked.items() for partition in partitions)
     results = iter(await in_turns(pairs, lambda pair: do(*pair), turns))
     return [(topic, list(islice(results, len(partitions)))) for topic, partitions in asked.items()]
 

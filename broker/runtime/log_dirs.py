@@ -58,7 +58,7 @@ class LogDirs:
             if (home := found.get(path.absolute())) is not None:
                 home.is_full = room.is_full
         offline = {path.absolute() for path in self._logs.offline_directories}
-        online = {path: each for path, each in found.items() if path not in offline}
+        online = {path: item for path, item in found.items() if path not in offline}
         await asyncio.to_thread(_measure, online, [path.absolute() for path in self._logs.strays])
         for path in offline & found.keys():
             found[path] = LogDir(str(path), error_code=ErrorCode.KAFKA_STORAGE_ERROR)

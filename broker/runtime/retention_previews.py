@@ -56,7 +56,7 @@ class RetentionPreviews:
         return log_config(set_ones, self._config)
 
     def led_partitions(self, topic: str) -> list[int]:
-        led = (each.partition.topic_partition for each in self._replicas if each.partition.is_leader)
+        led = (replica.partition.topic_partition for replica in self._replicas if replica.partition.is_leader)
         return sorted(partition for name, partition in led if name == topic)
 
     def deadline_ms(self, timeout_ms: int) -> int:
@@ -92,9 +92,9 @@ class RetentionPreviews:
         self._waiting += 1
         try:
             for tries_left in reversed(range(_TRIES)):
-                seen = {partition: each.log.segments for partition, each in hosted.items()}
+                seen = {partition: item.log.segments for partition, item in hosted.items()}
                 outcomes = await self._on_thread(list(hosted.values()), config, deadline_ms, with_compaction)
-                found |= {each: _told(outcome) for each, outcome in zip(hosted, outcomes, strict=True)}
+                found |= {number: _told(outcome) for number, outcome in zip(hosted, outcomes, strict=True)}
                 again = {
                     partition: hosted[partition]
                     for (partition, segments), outcome in zip(seen.items(), outcomes, strict=True)
@@ -105,7 +105,7 @@ class RetentionPreviews:
                 hosted = again
         finally:
             self._waiting -= 1
-        return [found[each] for each in partitions]
+        return [found[partition] for partition in partitions]
 
     async def _on_thread(
         self, hosted: Sequence[HostedPartition], config: LogConfig, deadline_ms: int, with_compaction: bool
@@ -113,7 +113,7 @@ class RetentionPreviews:
         """Of each, or what it raised."""
         if not hosted:
             return []
-        targets: list[tuple[LogToClean, int] | ApiError] = [_target(each, config) for each in hosted]
+        targets: list[tuple[LogToClean, int] | ApiError] = [_target(item, config) for item in hosted]
         gone = threading.Event()
 
         def should_stop() -> bool:
@@ -132,7 +132,7 @@ class RetentionPreviews:
 
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._thread, lambda: [look(each) for each in targets]
+                self._thread, lambda: [look(target) for target in targets]
             )
         finally:
             gone.set()

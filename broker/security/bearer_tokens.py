@@ -118,7 +118,7 @@ def _check_audience(claims: Mapping[str, Any], expected: tuple[str, ...]) -> Non
     if audience is None and not expected:
         return
     named = [audience] if isinstance(audience, str) else audience
-    if not isinstance(named, list) or not any(each in expected for each in named if isinstance(each, str)):
+    if not isinstance(named, list) or not any(name in expected for name in named if isinstance(name, str)):
         raise TokenRefused("it is for another audience")
 
 
@@ -126,9 +126,9 @@ def _check_scopes(scopes: Any) -> None:
     """They play no part in what a user may do. A text is one scope, as to Kafka."""
     if scopes is None or isinstance(scopes, str):
         return
-    if not isinstance(scopes, list) or not all(isinstance(each, str) and each.strip() for each in scopes):
+    if not isinstance(scopes, list) or not all(isinstance(scope, str) and scope.strip() for scope in scopes):
         raise TokenRefused("its scope is no list of texts")
-    if len({each.strip() for each in scopes}) < len(scopes):
+    if len({scope.strip() for scope in scopes}) < len(scopes):
         raise TokenRefused("a scope is named twice")
 
 

@@ -75,15 +75,15 @@ def _usable(listed: list[Any]) -> Iterator[tuple[str, PublicKey]]:
     from joserfc.errors import JoseError
     from joserfc.jwk import import_key
 
-    for each in listed:
+    for value in listed:
         try:
-            if isinstance(each, dict) and _may_be_used(each):
-                key = import_key({name: each[name] for name in _KEY_MATERIAL & each.keys()})
+            if isinstance(value, dict) and _may_be_used(value):
+                key = import_key({name: value[name] for name in _KEY_MATERIAL & value.keys()})
                 algorithms = _algorithms_of(key.public_key)
-                if each.get("alg"):
-                    algorithms &= {each["alg"]}
+                if value.get("alg"):
+                    algorithms &= {value["alg"]}
                 if algorithms:
-                    yield each["kid"], PublicKey(key, algorithms)
+                    yield value["kid"], PublicKey(key, algorithms)
         except (JoseError, ValueError, TypeError, OverflowError, KeyError):
             continue
 

@@ -34,7 +34,7 @@ class _Rule:
         return mapped.lower() if self.case == "L" else mapped.upper() if self.case == "U" else mapped
 
     def _replace(self, found: re.Match[str]) -> str:
-        return "".join(each if isinstance(each, str) else found[each] or "" for each in self.replacement)
+        return "".join(name if isinstance(name, str) else found[name] or "" for name in self.replacement)
 
 
 class PrincipalRules:

@@ -159,7 +159,7 @@ class ServerExchange:
         self.user = _unescape(found["user"])
         if found["authorized"] not in (None, found["user"]):
             raise AuthenticationError(OTHER_AUTHORIZATION_ID, told=OTHER_AUTHORIZATION_ID)
-        extensions = dict(each.split("=", 1) for each in found["extensions"].split(",")[1:])
+        extensions = dict(part.split("=", 1) for part in found["extensions"].split(",")[1:])
         credential = self._credential_for(self.user, extensions)
         if credential.iterations < ITERATIONS_MIN:
             raise AuthenticationError(f"the user's credential has {credential.iterations} iterations")

@@ -21,15 +21,24 @@ class Addresses:
     @property
     def advertised(self) -> tuple[Endpoint, ...]:
         """What clients are told, of listeners that are open; port 0 has become the port the system gave."""
-        ports = {each.name: each.port for each in self._listeners}
+        ports = {listener.name: listener.port for listener in self._listeners}
         told = self._config.advertised_listeners or self._config.listeners
-        return tuple(each._replace(port=each.port or ports[each.listener]) for each in told if each.listener in ports)
+        return tuple(
+            endpoint._replace(port=endpoint.port or ports[endpoint.listener])
+            for endpoint in told
+            if endpoint.listener in ports
+        )
 
     def registration(self) -> BrokerRegistration:
         """To be told to the members of the cluster."""
         endpoints = tuple(
-            BrokerEndpoint(each.listener, each.host, each.port, self._config.of_listener(each.listener).protocol.name)
-            for each in self.advertised
+            BrokerEndpoint(
+                endpoint.listener,
+                endpoint.host,
+                endpoint.port,
+                self._config.of_listener(endpoint.listener).protocol.name,
+            )
+            for endpoint in self.advertised
         )
         if endpoints != self._told:
             self._told, self._told_before = endpoints, self._told
@@ -37,7 +46,7 @@ class Addresses:
 
     def is_ours(self, address: str) -> bool:
         """`address` is "host:port", by any listener."""
-        return any(address == f"{each.host}:{each.port}" for each in (*self._told, *self._told_before))
+        return any(address == f"{endpoint.host}:{endpoint.port}" for endpoint in (*self._told, *self._told_before))
 
     def of(self, broker_id: int) -> tuple[str, int] | None:
         """Another broker's, None if it is not known."""

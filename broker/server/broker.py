@@ -237,7 +237,7 @@ def _new_nonce() -> str:
 def _names(config: BrokerConfig) -> OwnNames:
     """By which metrics are asked."""
     listeners = (*config.listeners, *(config.advertised_listeners or ()))
-    hosts = (config.metrics_listener.host, *(each.host for each in listeners))
+    hosts = (config.metrics_listener.host, *(listener.host for listener in listeners))
     return OwnNames("metrics.allowed.hosts", config.metrics_allowed_hosts, hosts)
 
 

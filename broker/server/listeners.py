@@ -49,7 +49,7 @@ class Listeners:
 
     @property
     def connection_count(self) -> int:
-        return sum(each.connection_count for each in self)
+        return sum(listener.connection_count for listener in self)
 
     def start(
         self, loop: asyncio.AbstractEventLoop, on_frame: OnFrame, on_closed: Callable[[Connection], None]
@@ -60,8 +60,8 @@ class Listeners:
             _check_protection(listener, protocol)
             listener.start(loop, on_frame, on_closed)
 
-        for each in self:
-            start_one(each, self._protocols[each.name])
+        for item in self:
+            start_one(item, self._protocols[item.name])
         self._start_one = start_one
         self.tls.start()
 
@@ -71,14 +71,14 @@ class Listeners:
         `equip` may set `new_session` and `login`; it raises StartupError if the listener cannot be served.
         """
         self._equipment.append(equip)
-        for each in self:
-            equip(each, self._config.of_listener(each.name))
+        for listener in self:
+            equip(listener, self._config.of_listener(listener.name))
 
     def stop(self) -> None:
         """Twice is fine."""
         self.tls.stop()
-        for each in self:
-            each.stop()
+        for listener in self:
+            listener.stop()
 
     def check(self, then: BrokerConfig) -> None:
         """ConfigError if a listener that another configuration adds could not be opened."""
@@ -107,7 +107,7 @@ class Listeners:
 
     def close_old(self) -> None:
         """With their connections."""
-        for name in self._all.keys() - {each.listener for each in self._config.listeners}:
+        for name in self._all.keys() - {listener.listener for listener in self._config.listeners}:
             self._close(name)
 
     def _open(self, endpoint: Endpoint, protocol: SecurityProtocol) -> None:
@@ -140,10 +140,10 @@ class Listeners:
             ceiling=connections_share(descriptor_limit),
         )
         self.quotas.creation_rate.change(config.max_connection_creation_rate)
-        for each in self:
-            settings = config.of_listener(each.name)
-            each.connections_max = settings.max_connections
-            each.creation_rate.change(settings.max_connection_creation_rate)
+        for listener in self:
+            settings = config.of_listener(listener.name)
+            listener.connections_max = settings.max_connections
+            listener.creation_rate.change(settings.max_connection_creation_rate)
 
     def _make(self, endpoint: Endpoint, config: BrokerConfig) -> Listener:
         settings = config.of_listener(endpoint.listener)
@@ -162,7 +162,7 @@ class Listeners:
 
 def _has_sibling(endpoint: Endpoint, config: BrokerConfig) -> bool:
     """On the same port, for the other family of addresses."""
-    return any(each != endpoint and each.port == endpoint.port != 0 for each in config.listeners)
+    return any(listener != endpoint and listener.port == endpoint.port != 0 for listener in config.listeners)
 
 
 def _check_protection(listener: Listener, protocol: SecurityProtocol) -> None:

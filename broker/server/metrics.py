@@ -92,8 +92,8 @@ class StateMetrics:
     def collect(self) -> Iterable[Metric]:
         hosted = list(self._replicas)
         yield gauge("partitions", "Partitions hosted.", len(hosted))
-        yield gauge("leaders", "Partitions led.", sum(each.partition.is_leader for each in hosted))
-        yield gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
+        yield gauge("leaders", "Partitions led.", sum(partition.partition.is_leader for partition in hosted))
+        yield gauge("log_bytes", "Bytes of all logs.", sum(partition.log.size_bytes for partition in hosted))
         yield gauge("connections", "Open client connections.", self._listeners.connection_count)
         yield gauge("delayed_fetches", "Fetches waiting for data.", len(self._delayed_fetches))
         yield gauge("fetch_sessions", "Fetch sessions (KIP-227).", len(self._fetch_sessions))
@@ -111,15 +111,15 @@ class StateMetrics:
         end_offsets = GaugeMetricFamily(
             PREFIX + "log_end_offset", "Next offset of a partition.", labels=["topic", "partition"]
         )
-        for each in hosted:
-            topic, index = each.partition.topic_partition
-            end_offsets.add_metric([topic, str(index)], each.log.log_end_offset)
+        for partition in hosted:
+            topic, index = partition.partition.topic_partition
+            end_offsets.add_metric([topic, str(index)], partition.log.log_end_offset)
         yield end_offsets
 
     def _is_short_of_replicas(self, name: str) -> bool:
         topic = self._metadata.topics.get(name)
         asked_for = replicas_asked_for(name, self._config)
-        return topic is not None and any(len(each.replicas) < asked_for for each in topic.partitions.values())
+        return topic is not None and any(len(partition.replicas) < asked_for for partition in topic.partitions.values())
 
 
 class ControllerMetrics:

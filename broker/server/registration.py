@@ -62,7 +62,7 @@ class Registration:
         if self.is_registered and registration != self._told:
             await self._store.update_registration(registration)
             self._told = registration
-            _log.info("registered anew", endpoints=",".join(each.listener for each in registration.endpoints))
+            _log.info("registered anew", endpoints=",".join(endpoint.listener for endpoint in registration.endpoints))
 
     async def stop(self) -> None:
         self._is_stopping = True

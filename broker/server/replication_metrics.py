@@ -31,21 +31,25 @@ class ReplicationMetrics:
         self._isr = isr
 
     def collect(self) -> Iterable[Metric]:
-        led = [each for each in self._replicas if each.partition.is_leader]
+        led = [replica for replica in self._replicas if replica.partition.is_leader]
         yield gauge(
             "under_replicated_partitions",
             "Partitions led with fewer replicas in sync than assigned.",
-            sum(len(state.isr) < len(state.replicas) for each in led if (state := each.partition.state) is not None),
+            sum(
+                len(state.isr) < len(state.replicas)
+                for partition in led
+                if (state := partition.partition.state) is not None
+            ),
         )
         yield gauge(
             "under_min_isr_partitions",
             "Partitions led with fewer replicas in sync than min.insync.replicas: acks=all is refused.",
-            sum(each.partition.is_under_min_isr for each in led),
+            sum(partition.partition.is_under_min_isr for partition in led),
         )
         yield gauge(
             "replica_lag_max",
             "Records the in-sync follower furthest behind lacks, of all partitions led.",
-            max((lag for each in led for lag in _lags(each)), default=0),
+            max((lag for partition in led for lag in _lags(partition)), default=0),
         )
         yield gauge("followers_fed", "Brokers that follow this one.", len(self._feeds))
         yield gauge("leaders_followed", "Brokers this one follows.", len(self._fetchers))

@@ -104,7 +104,7 @@ def with_dead_letters(rows: "DataFrame", settings: Settings, *sifted: Sifted) ->
     from pyspark.sql import functions as f
 
     output = rows
-    for dead in (each.dead for each in sifted if each.dead is not None):
+    for dead in (item.dead for item in sifted if item.dead is not None):
         if output is rows:
             headers = f.col("headers") if "headers" in rows.columns else f.lit(None).cast(HEADERS)
             output = rows.select(
@@ -120,11 +120,11 @@ def with_dead_letters(rows: "DataFrame", settings: Settings, *sifted: Sifted) ->
 def records_read(report: Mapping[str, Any]) -> int:
     """By Spark's report on a batch: as the job counts them, else as Spark does, to which what is read twice is two."""
     counted = _counted(report)
-    return sum(each["read"] for each in counted) if counted else report.get("numInputRows", 0)
+    return sum(entry["read"] for entry in counted) if counted else report.get("numInputRows", 0)
 
 
 def records_dead(report: Mapping[str, Any]) -> int:
-    return sum(each["dead"] for each in _counted(report))
+    return sum(entry["dead"] for entry in _counted(report))
 
 
 def _counted(report: Mapping[str, Any]) -> list[dict[str, int]]:

@@ -165,4 +165,4 @@ class Decisions:
         (result,) = self._cluster.ask_any(DescribeConfigsRequest(resources=[wanted])).results
         if result.error_code:
             raise ApiError(error_code_of(result.error_code), f"topic {DECISIONS_TOPIC}: {result.error_message}")
-        return next((each.value for each in result.configs if each.name == "cleanup.policy"), None)
+        return next((config.value for config in result.configs if config.name == "cleanup.policy"), None)

@@ -54,7 +54,7 @@ def cure_of(failure: str) -> Cure:
 
 def reason_of(failure: str) -> str:
     """One sentence: what the last exception says that decides the cure; of one that is not ours, with its name."""
-    found = [(each["name"], each["said"]) for each in _EXCEPTION.finditer(failure.replace("\\n", "\n"))]
+    found = [(match["name"], match["said"]) for match in _EXCEPTION.finditer(failure.replace("\\n", "\n"))]
     for names in (_BY_A_PERSON, _BY_WAITING):
         if ours := [said for name, said in found if name in names]:
             return _sentence(ours[-1])

@@ -200,7 +200,7 @@ def _follow(query: "StreamingQuery", report: "Reporter", stop: Event) -> str | N
 
 
 def _reports(query: "StreamingQuery") -> list[dict[str, Any]]:
-    return [json.loads(each.json) for each in query.recentProgress]
+    return [json.loads(item.json) for item in query.recentProgress]
 
 
 def _wait(report: "Reporter", reason: str, stop: Event) -> None:
@@ -229,7 +229,7 @@ class Reporter:
         last = reports[-1] if reports else None
         position, ends = read_up_to(last), self._watch.ends
         lags = lag_by_partition(position, ends) if position and ends else None
-        lag = sum(sum(each.values()) for each in lags.values()) if lags else None
+        lag = sum(sum(lag.values()) for lag in lags.values()) if lags else None
         self._add_point(reports, lag)
         facts = progress_facts(last) | {"lag": lag, "lags": lags, "error": ""}
         trouble = self._watch.trouble

@@ -162,7 +162,7 @@ class Ledger:
 
         Two that ask at one moment may hear the same: whoever begins first is fenced before it has written anything.
         """
-        return next(each for number in count(attempt) if self._is_free(each := _id_of(self.name, task, number)))
+        return next(name for number in count(attempt) if self._is_free(name := _id_of(self.name, task, number)))
 
     def _is_free(self, transactional_id: str) -> bool:
         try:
@@ -324,9 +324,11 @@ class Ledger:
         )
         if once and (code := _error_of(answer)):
             raise ApiError(error_code_of(code))
-        said = [each for topic in answer.topics for each in topic.partitions if each.committed_offset >= 0]
+        said = [
+            partition for topic in answer.topics for partition in topic.partitions if partition.committed_offset >= 0
+        ]
         if said:
-            newest = max(said, key=lambda each: each.committed_offset)
+            newest = max(said, key=lambda partition: partition.committed_offset)
             return parse_decision(self.name, newest.metadata or "", newest.committed_offset)
         text = self._decisions.newest(self.name, once=once)
         return Decision() if text is None else parse_decision(self.name, text)
@@ -338,5 +340,5 @@ def _error_of_deletion(answer: DeleteGroupsResponse) -> int:
 
 
 def _error_of(answer: OffsetFetchResponse) -> int:
-    codes = [each.error_code for topic in answer.topics for each in topic.partitions]
+    codes = [partition.error_code for topic in answer.topics for partition in topic.partitions]
     return answer.error_code or next((code for code in codes if code), 0)

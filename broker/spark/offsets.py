@@ -104,18 +104,18 @@ def split(whole: list[OffsetRange], at_least: int | None, max_records: int | Non
 
     Larger ranges get more pieces; together the pieces are what `whole` is.
     """
-    pieces = [piece for each in whole for piece in _cut(each, -(-_size(each) // max_records) if max_records else 1)]
+    pieces = [piece for item in whole for piece in _cut(item, -(-_size(item) // max_records) if max_records else 1)]
     total = sum(map(_size, pieces))
     if at_least is None or len(pieces) >= at_least or not total:
         return pieces
-    return [piece for each in pieces for piece in _cut(each, max(1, round(_size(each) * at_least / total)))]
+    return [piece for item in pieces for piece in _cut(item, max(1, round(_size(item) * at_least / total)))]
 
 
-def _size(each: OffsetRange) -> int:
-    return each.end - each.start
+def _size(range_: OffsetRange) -> int:
+    return range_.end - range_.start
 
 
-def _cut(each: OffsetRange, pieces: int) -> list[OffsetRange]:
-    pieces = min(pieces, _size(each))
-    edges = [each.start + _size(each) * number // pieces for number in range(pieces + 1)]
-    return [OffsetRange(each.partition, *edge) for edge in pairwise(edges)]
+def _cut(range_: OffsetRange, pieces: int) -> list[OffsetRange]:
+    pieces = min(pieces, _size(range_))
+    edges = [range_.start + _size(range_) * number // pieces for number in range(pieces + 1)]
+    return [OffsetRange(range_.partition, *edge) for edge in pairwise(edges)]

@@ -47,7 +47,7 @@ def by_partition(
     found: dict[TopicPartition, Rows] = {}
     for name, rows in _by_topic(columns.get("topic"), topic, batch.num_rows):
         count = count_of(name)
-        chosen = {each: column if rows is None else column.take(rows) for each, column in columns.items()}
+        chosen = {item: column if rows is None else column.take(rows) for item, column in columns.items()}
         records = _records(chosen)
         named = chosen.get("partition")
         named = None if named is None else pc.fill_null(named, -1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -76,7 +76,7 @@ def _records(columns: dict[str, pa.Array]) -> Rows:
     headers = columns.get("headers")
     if headers is None or headers.null_count == len(headers):
         return Rows(key, value, None)
-    pairs = [each and [(pair["key"], pair["value"]) for pair in each] for each in headers.to_pylist()]
+    pairs = [header and [(pair["key"], pair["value"]) for pair in header] for header in headers.to_pylist()]
     return Rows(key, value, encode_headers(pairs))
 
 

@@ -69,7 +69,7 @@ def decode_columns(batches: Iterable[Unpacked]) -> RecordColumns:
         headers.append(header)
         payloads.append(unpacked)
     payload = b"".join((*payloads, _PADDING))
-    begins = _find_records(payload, headers, [len(each) for each in payloads])
+    begins = _find_records(payload, headers, [len(payload) for payload in payloads])
     try:
         return _read_fields(payload, begins, headers)
     except IndexError:

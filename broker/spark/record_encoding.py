@@ -92,7 +92,7 @@ def encode_batch(rows: Rows, writer: Writer, base_sequence: int, now_ms: int) ->
 
 def encode_headers(headers: list[list[tuple[str, bytes | None]] | None]) -> pa.Array:
     """The headers of each record with their count in front."""
-    return pa.array([_encode_headers(each) if each else _NO_HEADERS for each in headers], pa.binary())
+    return pa.array([_encode_headers(header) if header else _NO_HEADERS for header in headers], pa.binary())
 
 
 def _payload(rows: Rows) -> memoryview:

@@ -150,7 +150,7 @@ def _subscription(given: Mapping[str, str]) -> Subscription:
 def _assigned(text: str) -> tuple[TopicPartition, ...]:
     try:
         document = json.loads(text)
-        named = sorted({TopicPartition(topic, int(index)) for topic, each in document.items() for index in each})
+        named = sorted({TopicPartition(topic, int(index)) for topic, item in document.items() for index in item})
     except (ValueError, AttributeError, TypeError):
         named = []
     if not named:

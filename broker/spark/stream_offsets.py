@@ -69,7 +69,7 @@ class StreamOffsets:
             leave_out_missing = True
         else:
             topics = sorted({topic for topic, _ in assigned}) or subscription.topics
-        there = [each for topic in topics for each in self._partitions_of(topic, leave_out_missing)]
+        there = [item for topic in topics for item in self._partitions_of(topic, leave_out_missing)]
         missing = sorted(assigned.difference(there))
         if missing and not leave_out_missing:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {missing[0]}")

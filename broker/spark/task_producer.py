@@ -57,8 +57,8 @@ class TaskProducer:
     def _write_what_fits(self, rows: dict[TopicPartition, Rows]) -> dict[TopicPartition, Rows]:
         """The rows of partitions from where their topics want smaller batches on."""
         parts = {
-            partition: in_batches(each, self._bytes_max.get(partition.topic, BATCH_BYTES))
-            for partition, each in rows.items()
+            partition: in_batches(item, self._bytes_max.get(partition.topic, BATCH_BYTES))
+            for partition, item in rows.items()
         }
         counts = dict.fromkeys(rows, 0)
         rest: dict[TopicPartition, Rows] = {}
@@ -131,8 +131,11 @@ class TaskProducer:
     ) -> str | None:
         trouble = None
         for topic in response.responses:
-            for each in topic.partition_responses:
-                partition, code = TopicPartition(topic.name, each.index), error_code_of(each.error_code)
+            for partition_response in topic.partition_responses:
+                partition, code = (
+                    TopicPartition(topic.name, partition_response.index),
+                    error_code_of(partition_response.error_code),
+                )
                 if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
                     del batches[partition]
                 elif code in _TOO_LARGE:
@@ -142,11 +145,11 @@ class TaskProducer:
                     trouble = f"{partition}: {code.meaning}"
                     self._leaders.forget(partition)
                 else:
-                    raise ApiError(code, f"{partition}: {each.error_message or code.meaning}")
+                    raise ApiError(code, f"{partition}: {partition_response.error_message or code.meaning}")
         return trouble
 
 
 def _next_of(parts: Mapping[TopicPartition, Iterator[Rows]]) -> dict[TopicPartition, Rows]:
     """The next batch of each that has one left."""
-    heads = {partition: next(each, None) for partition, each in parts.items()}
+    heads = {partition: next(item, None) for partition, item in parts.items()}
     return {partition: head for partition, head in heads.items() if head is not None}

@@ -61,7 +61,7 @@ class AclStore:
         """All rules there are."""
         patterns = [*await self._in(PatternType.LITERAL), *await self._in(PatternType.PREFIXED)]
         entries = await ask_each(self.read, patterns)
-        return {pattern: each for pattern, each in zip(patterns, entries, strict=True) if each}
+        return {pattern: pair for pattern, pair in zip(patterns, entries, strict=True) if pair}
 
     async def _in(self, type_: PatternType) -> list[Pattern]:
         found = []
@@ -71,8 +71,8 @@ class AclStore:
                 _log.warning("access rules ignored: no type of resource", path=f"{root_of(type_)}/{name}"[:300])
                 continue
             found += [
-                Pattern(kind, each, type_)
-                for each in await self._session.children_if_present(f"{root_of(type_)}/{name}")
+                Pattern(kind, item, type_)
+                for item in await self._session.children_if_present(f"{root_of(type_)}/{name}")
             ]
         return found
 

@@ -30,10 +30,10 @@ _KINDS = {pascal_case(kind.name): kind for kind in ResourceType if kind > Resour
 _KINDS_READ = {text.lower(): kind for text, kind in _KINDS.items()} | {
     kind.name.lower(): kind for kind in _KINDS.values()
 }
-_OPERATIONS = {pascal_case(each.name).lower(): each for each in Operation if each > Operation.ANY} | {
-    each.name.lower(): each for each in Operation if each > Operation.ANY
-}
-_PERMISSIONS = {each.name.lower(): each for each in (Permission.ALLOW, Permission.DENY)}
+_OPERATIONS = {
+    pascal_case(operation.name).lower(): operation for operation in Operation if operation > Operation.ANY
+} | {operation.name.lower(): operation for operation in Operation if operation > Operation.ANY}
+_PERMISSIONS = {permission.name.lower(): permission for permission in (Permission.ALLOW, Permission.DENY)}
 _ROOTS = {PatternType.LITERAL: ACLS, PatternType.PREFIXED: PREFIXED_ACLS}
 
 #: What a broker with an authorizer creates at start if it is missing.

@@ -24,7 +24,7 @@ def decode_reassignment_request(data: bytes) -> Targets:
     """Where each partition shall go; of a partition named twice the last word counts."""
     try:
         return {
-            named_partition(one): tuple(int32(each) for each in one["replicas"])
+            named_partition(one): tuple(int32(replica) for replica in one["replicas"])
             for one in decode_fields(REASSIGNMENT_REQUEST, data)["partitions"]
         }
     except (KeyError, ValueError, TypeError) as error:

@@ -42,18 +42,18 @@ class EnsembleConfig:
 
     @property
     def numbers(self) -> frozenset[int]:
-        return frozenset(each.number for each in self.members)
+        return frozenset(member.number for member in self.members)
 
     @property
     def voter_count(self) -> int:
-        return sum(each.role == "participant" for each in self.members)
+        return sum(member.role == "participant" for member in self.members)
 
 
 def parse_config(text: str) -> EnsembleConfig:
     """Lines that name no member are left out; a configuration without a version has 0."""
     version = _VERSION.search(text)
     found = (_parse_member(line.strip()) for line in text.splitlines())
-    members = sorted((each for each in found if each is not None), key=lambda each: each.number)
+    members = sorted((member for member in found if member is not None), key=lambda member: member.number)
     return EnsembleConfig(int(version[1], 16) if version else 0, tuple(members))
 
 

@@ -16,14 +16,14 @@ log = logger(__name__)
 
 def names_a_member(configured: str, config_text: str) -> bool:
     """Whether one of the `host:port,…` is the address under which a member serves."""
-    members = {each.address for each in parse_config(config_text).members if each.address}
-    return not members.isdisjoint(each.strip() for each in configured.split(","))
+    members = {member.address for member in parse_config(config_text).members if member.address}
+    return not members.isdisjoint(part.strip() for part in configured.split(","))
 
 
 def known_servers(configured: str, config_text: str) -> str:
     """`host:port,…`: the members first, then what was configured and is no member."""
-    members = [each.address for each in parse_config(config_text).members if each.address]
-    others = [each.strip() for each in configured.split(",") if each.strip() and each.strip() not in members]
+    members = [member.address for member in parse_config(config_text).members if member.address]
+    others = [part.strip() for part in configured.split(",") if part.strip() and part.strip() not in members]
     return ",".join([*members, *others])
 
 

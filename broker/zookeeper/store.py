@@ -153,8 +153,8 @@ class ClusterStore:
         names = await self.session.children(znodes.BROKER_IDS, watch)
         found = await ask_each(self._registered, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
         registered = {broker.broker_id: broker for broker in found if broker is not None}
-        self._note_foreign({each for each, broker in registered.items() if broker.registration.is_foreign})
-        return {each: broker for each, broker in registered.items() if each not in self.foreign_brokers}
+        self._note_foreign({item for item, broker in registered.items() if broker.registration.is_foreign})
+        return {item: broker for item, broker in registered.items() if item not in self.foreign_brokers}
 
     def _note_foreign(self, broker_ids: set[int]) -> None:
         for broker_id in sorted(broker_ids - self.foreign_brokers):

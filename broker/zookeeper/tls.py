@@ -45,7 +45,7 @@ class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo giv
 
     def select(self, reading: list[Any], *others: Any) -> Any:
         """What OpenSSL has already unpacked no select of the system tells of."""
-        unpacked = [each for each in reading if isinstance(each, ssl.SSLSocket) and each.pending()]
+        unpacked = [item for item in reading if isinstance(item, ssl.SSLSocket) and item.pending()]
         return (unpacked, [], []) if unpacked else super().select(reading, *others)
 
 

@@ -85,8 +85,8 @@ def _obstacles(spec: Spec, around: Preconditions) -> Sequence[str]:
 def _owner_of(directory: str, directories: Mapping[str, str]) -> str:
     """Whose directory it is, lies in, or has in it."""
     path = Path(directory)
-    others = ((Path(each), owner) for each, owner in directories.items())
-    return next((owner for each, owner in others if path.is_relative_to(each) or each.is_relative_to(path)), "")
+    others = ((Path(item), owner) for item, owner in directories.items())
+    return next((owner for other, owner in others if path.is_relative_to(other) or other.is_relative_to(path)), "")
 
 
 def next_broker_id(taken: Collection[int]) -> int:

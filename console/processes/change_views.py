@@ -65,7 +65,7 @@ def add_broker(request: UserRequest) -> HttpResponse:
 def _initial(request: UserRequest) -> dict[str, Any]:
     """Of a broker that was removed, if the address names one (?undo=), else of the next one."""
     number = request.GET.get("undo", "")
-    kept = next((each for each in _removed_brokers(request.user) if str(each.pk) == number), None)
+    kept = next((broker for broker in _removed_brokers(request.user) if str(broker.pk) == number), None)
     if kept is None:
         return suggested_broker()
     spec = kept.values["spec"]
@@ -76,8 +76,8 @@ def _removed_brokers(user: User) -> list[KeptInverse]:
     """The newest first, those that are not back and that `user` may bring back."""
     there = set(ManagedProcess.objects.values_list("name", flat=True))
     kept = KeptInverse.objects.filter(action=REMOVE, object_type="process")
-    found = {each.object_name: each for each in reversed(kept) if each.values.get("kind") == "broker"}
-    gone = [each for name, each in found.items() if name not in there and may_operate_all(user, [name])]
+    found = {inverse.object_name: inverse for inverse in reversed(kept) if inverse.values.get("kind") == "broker"}
+    gone = [item for name, item in found.items() if name not in there and may_operate_all(user, [name])]
     return gone[:KEPT_SHOWN]
 
 

@@ -18,7 +18,7 @@ def cluster_look() -> ClusterLook:
         brokers_error=state.brokers_error,
         partitions_at_ms=0 if state.topics_error else state.topics_at_ms,
         controller_id=state.controller_id,
-        brokers={each.broker_id: _seen(each) for each in all_brokers()},
+        brokers={broker.broker_id: _seen(broker) for broker in all_brokers()},
         zookeeper_at_ms=state.zookeeper_at_ms,
         zookeeper=state.zookeeper,
     )

@@ -128,12 +128,12 @@ def brokers_away() -> frozenset[int]:
     """Those that the cluster misses, and those whose process does not run, hangs, or was asked to end."""
     processes = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
     missing = Broker.objects.filter(is_registered=False).values_list("broker_id", flat=True)
-    return frozenset(missing) | {broker_id_of(each) for each in processes.filter(_not_there())}
+    return frozenset(missing) | {broker_id_of(process) for process in processes.filter(_not_there())}
 
 
 def _zookeeper_ports_away() -> frozenset[int]:
     processes = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER).filter(_not_there())
-    return frozenset(each.ports[0] for each in processes if each.ports)
+    return frozenset(process.ports[0] for process in processes if process.ports)
 
 
 def _not_there() -> Q:

@@ -49,7 +49,7 @@ class Dependents:
 
     @property
     def confirmed(self) -> tuple[str, ...]:
-        names = [each.name for each in self.processes]
+        names = [process.name for process in self.processes]
         return (
             f"fills={list(self.topics)}",
             f"feeds={names}",
@@ -62,7 +62,7 @@ def wirings(*kinds: object) -> list[Wiring]:
     """Of every process of `kinds` that is a client of the cluster; without any, of all."""
     clients = kinds or (ManagedProcess.Kind.STREAM, ManagedProcess.Kind.CONNECT)
     rows = ManagedProcess.objects.filter(kind__in=clients).select_related("progress").order_by("name")
-    return [wiring_of(each) for each in rows]
+    return [wiring_of(row) for row in rows]
 
 
 def wiring_of(process: ManagedProcess) -> Wiring:
@@ -91,10 +91,10 @@ def inmates_of(process: ManagedProcess) -> list[Inmate]:
 def dependents_of(process: ManagedProcess) -> Dependents:
     """Who stands still, or waits, when `process` ends."""
     own = wiring_of(process)
-    fed = tuple(each for each in wirings() if each.runs and each.name != own.name and each.reads & own.writes)
+    fed = tuple(wiring for wiring in wirings() if wiring.runs and wiring.name != own.name and wiring.reads & own.writes)
     places = partitions_within(EVERYTHING).filter(topic__in=own.writes, committed__isnull=False)
     groups = places.order_by("group__name").values_list("group__name", flat=True).distinct()
-    inmates = tuple(sorted(each.name for each in inmates_of(process)))
+    inmates = tuple(sorted(inmate.name for inmate in inmates_of(process)))
     return Dependents(tuple(sorted(own.writes)), fed, tuple(groups), inmates)
 
 
@@ -106,7 +106,7 @@ def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> I
     if dependents.topics:
         yield f"Nothing new comes to {_listed(dependents.topics, Resource.TOPIC, 'topic', reach)} meanwhile."
     if dependents.processes:
-        names = [each.name for each in dependents.processes]
+        names = [process.name for process in dependents.processes]
         verb = "reads" if len(names) == 1 else "read"
         yield f"{_listed(names, Resource.PROCESS, 'process', reach)} {verb} what it writes, and will wait."
     if dependents.groups:
@@ -116,7 +116,7 @@ def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> I
 
 def _listed(names: Sequence[str], resource: Resource, noun: str, reach: Reach) -> str:
     """`a, b and 3 more`, or `2 topics` where none of them may be named."""
-    named = [each for each in names if Right.VIEW in reach.rights_on(resource, each)][:NAMED_MAX]
+    named = [name for name in names if Right.VIEW in reach.rights_on(resource, name)][:NAMED_MAX]
     if not named:
         plural = "" if len(names) == 1 else "es" if noun.endswith("s") else "s"
         return f"{len(names)} {noun}{plural}"

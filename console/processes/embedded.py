@@ -142,7 +142,7 @@ def connect_spec(setup: Setup, directory: Path) -> Spec:
         "offset.flush.interval.ms": "10000",
         "scheduled.rebalance.max.delay.ms": "0",
     }
-    pairs |= {f"{each}.storage.replication.factor": _replicas(setup) for each in ("config", "offset", "status")}
+    pairs |= {f"{name}.storage.replication.factor": _replicas(setup) for name in ("config", "offset", "status")}
     pairs |= TAKING_PART if setup.has_audit else {}
     files = [str(settings.REQUEST_LOG_FILE), *map(str, setup.documents)]
     return {"directory": str(directory), "port": setup.connect_port, "properties": pairs, "files": files}

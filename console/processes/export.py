@@ -26,9 +26,16 @@ TITLES = (
 
 
 def process_rows(processes: Iterable[ManagedProcess], reach: Reach) -> Iterator[tuple[object, ...]]:
-    for each in processes:
-        port = each.ports[0] if each.ports else None
-        seen = (port, each.pid, each.started_at, each.memory_bytes, each.cpu_percent)
-        sentence = sentence_within(reach, each.state_sentence)
-        told = (sentence, each.desired, each.restart, each.restart_count, each.port_says, each.cluster_says)
-        yield (each.name, each.kind, each.host, each.state, *told, *seen)
+    for process in processes:
+        port = process.ports[0] if process.ports else None
+        seen = (port, process.pid, process.started_at, process.memory_bytes, process.cpu_percent)
+        sentence = sentence_within(reach, process.state_sentence)
+        told = (
+            sentence,
+            process.desired,
+            process.restart,
+            process.restart_count,
+            process.port_says,
+            process.cluster_says,
+        )
+        yield (process.name, process.kind, process.host, process.state, *told, *seen)

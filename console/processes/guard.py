@@ -103,7 +103,7 @@ class Absence:
     def confirmed(self) -> tuple[str, ...]:
         """All that a confirmation of it hangs on, one text each; figures that go on moving are not among it."""
         lists = {"offline": self.offline, "below": self.below, "unknown": self.unknown}
-        named = (f"{word}={sorted(each.name for each in found)}" for word, found in lists.items())
+        named = (f"{word}={sorted(item.name for item in found)}" for word, found in lists.items())
         roles = f"controller={self.is_controller}", f"coordinates={self.group_shards},{self.transaction_shards}"
         return (*named, *roles, f"away={list(self.away)}", f"doubtful={self.is_doubtful}")
 
@@ -128,13 +128,13 @@ def absence_of(broker_id: int, world: World) -> Absence:
     others = world.away - {broker_id}
     fates: dict[Fate, list[Hosted]] = {fate: [] for fate in Fate}
     already, shards = 0, {GROUPS_TOPIC: 0, TRANSACTIONS_TOPIC: 0}
-    for each in world.partitions:
-        if broker_id not in each.replicas:
+    for partition in world.partitions:
+        if broker_id not in partition.replicas:
             continue
-        fates[fate_of(each, broker_id, others)].append(each)
-        already += _is_short(each, others)
-        if each.topic in shards:
-            shards[each.topic] += each.leader == broker_id
+        fates[fate_of(partition, broker_id, others)].append(partition)
+        already += _is_short(partition, others)
+        if partition.topic in shards:
+            shards[partition.topic] += partition.leader == broker_id
     return Absence(
         broker_id=broker_id,
         offline=tuple(fates[Fate.OFFLINE]),
@@ -205,12 +205,12 @@ class ServerAbsence:
 
 def absence_of_server(port: int, ensemble: Ensemble) -> ServerAbsence:
     """What everybody would notice of the server at `port` of this host being away."""
-    voters = [each for each in ensemble.servers if each["mode"] != "observer"]
-    serving = [each for each in voters if not each["error"] and _port_of(each) not in ensemble.away - {port}]
-    own = next((each for each in voters if _port_of(each) == port), None)
+    voters = [server for server in ensemble.servers if server["mode"] != "observer"]
+    serving = [voter for voter in voters if not voter["error"] and _port_of(voter) not in ensemble.away - {port}]
+    own = next((voter for voter in voters if _port_of(voter) == port), None)
     return ServerAbsence(
         voters=len(voters),
-        left=sum(each is not own for each in serving),
+        left=sum(mapping is not own for mapping in serving),
         is_member=own is not None,
         is_leader=own is not None and own["mode"] in ("leader", "standalone"),
         had_quorum=len(serving) > len(voters) // 2,

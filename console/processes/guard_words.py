@@ -113,15 +113,15 @@ def server_course_sentence(absence: ServerAbsence) -> str:
 def _groups(groups: Sequence[str], may_name: MayName) -> str:
     if not groups:
         return ""
-    named = [_short(each) for each in groups if may_name(each)][:NAMED_MAX]
+    named = [_short(group) for group in groups if may_name(group)][:NAMED_MAX]
     return f", with {_count(len(groups), 'group')}" + (f" ({_listed(named, len(groups))})" if named else "")
 
 
 def _named(partitions: Sequence[Hosted], may_name: MayName) -> str:
     named: list[str] = []
-    for each in partitions:
-        if may_name(each.topic):
-            named.append(f"{_short(each.topic)}-{each.partition}")
+    for partition in partitions:
+        if may_name(partition.topic):
+            named.append(f"{_short(partition.topic)}-{partition.partition}")
         if len(named) == NAMED_MAX:
             break
     return _listed(named, len(partitions)) if named else "in topics that your rights do not reach"

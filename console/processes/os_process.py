@@ -270,7 +270,7 @@ def kill_all_below(directories: Collection[tuple[int, int]]) -> int:
     """SIGKILL to every process of ours that works in one of them (device, inode), and to its family. Also where they
     were deleted, but not to who works in others that have taken their path.
     """
-    below = [each for each in psutil.process_iter() if _works_below(each.pid, directories)]
+    below = [item for item in psutil.process_iter() if _works_below(item.pid, directories)]
     return sum(kill_family(token) for token in set(map(_token_of, below)) if token)
 
 
@@ -337,7 +337,7 @@ def measure(identity: Identity) -> Measure | None:
 def _descendants(process: psutil.Process) -> list[psutil.Process]:
     """By what the kernel says of each thread's children: otherwise every process of the machine has to be looked at."""
     try:
-        told = [each.read_text() for each in Path(f"/proc/{process.pid}/task").glob("*/children")]
+        told = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/children")]
     except OSError:
         told = []
     if not told:  # a kernel that does not say, or it has ended

@@ -25,12 +25,12 @@ def preconditions_of(spec: Spec) -> Preconditions:
         registered=set(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True)),
         directories={directory: row.name for row in rows for directory in _directories_of(row)},
         listening={port for port in asked if port_answers(port)},
-        owners={each: owner for each in spec["log_dirs"] if (owner := _owner_of(Path(each))) != -1},
+        owners={directory: owner for directory in spec["log_dirs"] if (owner := _owner_of(Path(directory))) != -1},
     )
 
 
 def _directories_of(row: ManagedProcess) -> list[str]:
-    return [each for each in (row.spec.get("directory"), *row.spec.get("log_dirs", [])) if each]
+    return [directory for directory in (row.spec.get("directory"), *row.spec.get("log_dirs", [])) if directory]
 
 
 def _ports_of(rows: list[ManagedProcess]) -> dict[int, str]:

@@ -95,8 +95,8 @@ def reconcile_host(host: str) -> None:
         living = map(recorded_identity, rows.only("pid", "create_time", "run_token"))
         os_process.forget_ended({identity for identity in living if identity is not None})
     note_look()
-    if all(each is not None and is_as_wanted(each) for each in seen):
-        looked_at = (recorded_identity(each) for each in seen if each is not None)
+    if all(process is not None and is_as_wanted(process) for process in seen):
+        looked_at = (recorded_identity(process) for process in seen if process is not None)
         REST.began(identity for identity in looked_at if identity is not None)
 
 

@@ -56,7 +56,7 @@ def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[Use, ...]]
     """By topic. What is out of `reach` is counted and not named."""
     wanted = frozenset(topics)
     found: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
-    for user in (*_streams(), *_clients(wanted), *(each for users_of in USERS for each in users_of(wanted))):
+    for user in (*_streams(), *_clients(wanted), *(item for users_of in USERS for item in users_of(wanted))):
         for topic in wanted.intersection((*user.reads, *user.writes)):
             found[topic].append((user, _verb(user, topic)))
     return {topic: tuple(_uses(users, reach)) for topic, users in found.items()}
@@ -65,15 +65,15 @@ def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[Use, ...]]
 def sentences(uses: Iterable[Use], running: str, at_rest: str) -> Iterator[str]:
     """One for each, which ends with what becomes of one that runs, or of one that does not."""
     uses = list(uses)
-    for each in uses[:TOLD_MAX]:
-        yield f"{each.clause[0].upper()}{each.clause[1:]}{running if each.runs else at_rest}"
+    for use in uses[:TOLD_MAX]:
+        yield f"{use.clause[0].upper()}{use.clause[1:]}{running if use.runs else at_rest}"
     if len(uses) > TOLD_MAX:
         yield f"So do {len(uses) - TOLD_MAX} more; Dependencies has them."
 
 
 def _uses(users: Iterable[tuple[TopicUser, str]], reach: Reach) -> Iterator[Use]:
     hidden: Counter[tuple[str, bool]] = Counter()
-    for user, verb in sorted(users, key=lambda each: each[0].label):
+    for user, verb in sorted(users, key=lambda user: user[0].label):
         if not user.process or Right.VIEW in reach.rights_on(Resource.PROCESS, user.process):
             yield Use(f"{user.label} {verb} it", user.runs)
         else:
@@ -100,5 +100,5 @@ def _clients(topics: Collection[str]) -> Iterator[TopicUser]:
 
 
 def _streams() -> Iterator[TopicUser]:
-    for each in wirings(ManagedProcess.Kind.STREAM):
-        yield TopicUser(each.label, each.name, each.runs, each.reads, each.writes)
+    for wiring in wirings(ManagedProcess.Kind.STREAM):
+        yield TopicUser(wiring.label, wiring.name, wiring.runs, wiring.reads, wiring.writes)

@@ -18,14 +18,14 @@ export function showAges() {
   const heartbeat = document.getElementById("heartbeat");
   if (!heartbeat) return;
   const now = Date.now() - clockSkewMs;
-  document.querySelectorAll("[data-age-of]").forEach((each) => {
-    const tier = each.dataset.ageOf;
+  document.querySelectorAll("[data-age-of]").forEach((element) => {
+    const tier = element.dataset.ageOf;
     if (!(`${tier}AtMs` in heartbeat.dataset)) return;  // of these only the page itself knows
     const atMs = Number(heartbeat.dataset[`${tier}AtMs`]);
     const error = heartbeat.dataset[`${tier}Error`] || "";
-    each.textContent = atMs ? `${inWords(now - atMs)} old` : "no data yet";
-    each.classList.toggle("is-stale", Boolean(error) || (atMs > 0 && now - atMs > STALE_MS));
-    each.title = error;
+    element.textContent = atMs ? `${inWords(now - atMs)} old` : "no data yet";
+    element.classList.toggle("is-stale", Boolean(error) || (atMs > 0 && now - atMs > STALE_MS));
+    element.title = error;
   });
   showSilence(now, Number(heartbeat.dataset.collectorAtMs));
   showOutage(now, heartbeat.dataset);

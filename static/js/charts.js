@@ -10,14 +10,14 @@ let drag = null;
 const timeAt = (svg, share) => Number(svg.dataset.from) + share * (svg.dataset.to - svg.dataset.from);
 
 function point(charts, x) {
-  charts.querySelectorAll("rect.under").forEach((each) => each.classList.remove("under"));
-  charts.querySelectorAll("[data-readout]").forEach((each) => { each.textContent = ""; });
+  charts.querySelectorAll("rect.under").forEach((element) => element.classList.remove("under"));
+  charts.querySelectorAll("[data-readout]").forEach((element) => { element.textContent = ""; });
   if (x === null) return;
-  charts.querySelectorAll(`rect[x="${CSS.escape(x)}"]`).forEach((each) => {
-    each.classList.add("under");
-    const svg = each.ownerSVGElement;
-    const readout = each.closest("figure").querySelector("[data-readout]");
-    if (readout) readout.textContent = `${writeTime(timeAt(svg, x / svg.viewBox.baseVal.width), "s")} · ${each.querySelector("title").textContent}`;
+  charts.querySelectorAll(`rect[x="${CSS.escape(x)}"]`).forEach((element) => {
+    element.classList.add("under");
+    const svg = element.ownerSVGElement;
+    const readout = element.closest("figure").querySelector("[data-readout]");
+    if (readout) readout.textContent = `${writeTime(timeAt(svg, x / svg.viewBox.baseVal.width), "s")} · ${element.querySelector("title").textContent}`;
   });
 }
 
@@ -27,7 +27,7 @@ function shareAt(event) {
 }
 
 function showDragged(ends) {
-  document.querySelectorAll("[data-charts] rect.dragged").forEach((each) => each.remove());
+  document.querySelectorAll("[data-charts] rect.dragged").forEach((element) => element.remove());
   if (!ends) return;
   document.querySelectorAll("[data-charts] svg[data-from]").forEach((svg) => {
     const { width, height } = svg.viewBox.baseVal;

@@ -13,7 +13,7 @@ export function returnFocus() {
   const candidates = [...(document.getElementById(kept.id)?.querySelectorAll(FOCUSABLE) ?? [])];
   const same = candidates[kept.index];
   kept = null;
-  (same?.disabled ? candidates.find((each) => !each.disabled) : same)?.focus({ preventScroll: true });
+  (same?.disabled ? candidates.find((element) => !element.disabled) : same)?.focus({ preventScroll: true });
 }
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => rememberFocus(event.detail.target));

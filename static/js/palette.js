@@ -2,7 +2,7 @@
 const palette = () => document.getElementById("palette");
 const options = () => [...palette().querySelectorAll("[role=option]")];
 
-const chosen = () => options().find((each) => each.getAttribute("aria-selected") === "true");
+const chosen = () => options().find((element) => element.getAttribute("aria-selected") === "true");
 
 function open() {
   if (palette().open) return;
@@ -13,9 +13,9 @@ function open() {
 }
 
 function choose(option) {
-  options().forEach((each, number) => {
-    each.id = `found-${number + 1}`;
-    each.setAttribute("aria-selected", String(each === option));
+  options().forEach((element, number) => {
+    element.id = `found-${number + 1}`;
+    element.setAttribute("aria-selected", String(element === option));
   });
   option?.scrollIntoView({ block: "nearest" });
   const input = palette().querySelector("input");

@@ -11,9 +11,9 @@ function show() {
   const banner = document.getElementById("pause-banner");
   banner.hidden = !isPaused();
   if (isPaused()) banner.querySelector("[data-text]").textContent = `What you see is as of ${new Date(since).toISOString().slice(11, 19)} UTC.`;
-  document.querySelectorAll("[data-pause-live]").forEach((each) => {
-    each.setAttribute("aria-pressed", String(isPaused()));
-    each.textContent = isPaused() ? "Go on" : "Pause";
+  document.querySelectorAll("[data-pause-live]").forEach((element) => {
+    element.setAttribute("aria-pressed", String(isPaused()));
+    element.textContent = isPaused() ? "Go on" : "Pause";
   });
 }
 
@@ -21,6 +21,6 @@ document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-pause-live], [data-go-on-live]")) return;
   since = isPaused() ? 0 : Date.now();
   show();
-  if (isPaused()) document.querySelectorAll("#collector-banner, #outage-banner").forEach((each) => { each.hidden = true; });
+  if (isPaused()) document.querySelectorAll("#collector-banner, #outage-banner").forEach((element) => { element.hidden = true; });
   else document.dispatchEvent(new CustomEvent("page:resumed"));
 });

@@ -4,8 +4,8 @@ htmx.defineExtension("only-present", {
   transformResponse(text) {
     const template = document.createElement("template");
     template.innerHTML = text;
-    [...template.content.children].forEach((each) => {
-      if (each.id && !document.getElementById(each.id)) each.remove();
+    [...template.content.children].forEach((child) => {
+      if (child.id && !document.getElementById(child.id)) child.remove();
     });
     return template.innerHTML;
   },

@@ -4,13 +4,13 @@
 const UNUSABLE = "button:disabled[title], .button[aria-disabled=true]:not([tabindex])";
 
 function explain(root) {
-  root.querySelectorAll?.(UNUSABLE).forEach((each) => {
-    if (each.disabled) {
-      each.disabled = false;
-      each.setAttribute("aria-disabled", "true");
+  root.querySelectorAll?.(UNUSABLE).forEach((element) => {
+    if (element.disabled) {
+      element.disabled = false;
+      element.setAttribute("aria-disabled", "true");
     } else {
-      each.tabIndex = 0;
-      if (each.tagName === "SPAN") each.setAttribute("role", "button");
+      element.tabIndex = 0;
+      if (element.tagName === "SPAN") element.setAttribute("role", "button");
     }
   });
 }

@@ -5,7 +5,7 @@ let said = "";
 
 function sayShown() {
   if (socket?.readyState !== WebSocket.OPEN) return;
-  const rows = [...document.querySelectorAll("[data-row][id]")].map((each) => each.id);
+  const rows = [...document.querySelectorAll("[data-row][id]")].map((element) => element.id);
   const text = JSON.stringify({ rows, moves: document.querySelector("[data-moves]") !== null });
   if (text === said) return;
   said = text;

@@ -7,7 +7,7 @@ const YEAR_SECONDS = 365 * 24 * 3600;
 const now = () => document.documentElement.dataset.theme || "system";
 
 function show() {
-  document.querySelectorAll("[data-theme-toggle] [data-text]").forEach((each) => { each.textContent = `Theme: ${now()}`; });
+  document.querySelectorAll("[data-theme-toggle] [data-text]").forEach((element) => { element.textContent = `Theme: ${now()}`; });
 }
 
 document.addEventListener("click", (event) => {

@@ -46,6 +46,6 @@ def compared(records: int, in_flight: int) -> str:
                 cpu[is_on] += (target.cpu_seconds() or 0.0) - before
             connection.close()
     micros = {is_on: 1e6 * cpu[is_on] / sum(done[is_on]) for is_on in done}
-    off, on = (f"{statistics.median(done[each]) / SECONDS:,.0f} req/s, {micros[each]:.2f} µs CPU" for each in done)
+    off, on = (f"{statistics.median(done[item]) / SECONDS:,.0f} req/s, {micros[item]:.2f} µs CPU" for item in done)
     rate = statistics.median(on / off for off, on in zip(done[False], done[True], strict=True))
     return f"off {off}   on {on}   {rate:.3f} × the rate, {micros[True] / micros[False]:.3f} × the CPU"

@@ -61,8 +61,8 @@ def main() -> None:
         looks, batches = _watched(driver, servers, reports, minutes * 60)
         assert driver.terminate() == 0
     half = looks[0].at_s + minutes * 30
-    _say("first half", [each for each in looks if each.at_s < half], batches[: len(batches) // 2])
-    _say("second half", [each for each in looks if each.at_s >= half], batches[len(batches) // 2 :])
+    _say("first half", [look for look in looks if look.at_s < half], batches[: len(batches) // 2])
+    _say("second half", [look for look in looks if look.at_s >= half], batches[len(batches) // 2 :])
 
 
 @contextmanager
@@ -158,15 +158,15 @@ def _used(driver: Driver) -> tuple[dict[str, float], dict[str, float]]:
 
 def _say(what: str, looks: list[Look], batches: list[dict]) -> None:
     seconds = looks[-1].at_s - looks[0].at_s
-    took = [each["duration_ms"]["triggerExecution"] / 1000 for each in batches]
-    behind = [each.behind_s for each in looks]
+    took = [batch["duration_ms"]["triggerExecution"] / 1000 for batch in batches]
+    behind = [look.behind_s for look in looks]
     cores = {kind: (looks[-1].cpu_s[kind] - at) / seconds for kind, at in looks[0].cpu_s.items()}
-    mb = {kind: max(each.mb[kind] for each in looks) for kind in looks[0].mb}
+    mb = {kind: max(look.mb[kind] for look in looks) for kind in looks[0].mb}
     print(
         f"{what}: {RECORDS_PER_S:,} records/s counted in {PARTITIONS:,} partitions · {len(took)} batches of "
         f"{REPORT_MS / 1000:g} s take {statistics.median(took):.1f} s (at most {max(took):.1f}) · windows lack "
         f"{statistics.median(behind):.0f} s (at most {max(behind):.0f}, last {behind[-1]:.0f}) · increments not read "
-        f"{statistics.median(each.lag for each in looks):,.0f} (at most {max(each.lag for each in looks):,}) · state "
+        f"{statistics.median(look.lag for look in looks):,.0f} (at most {max(look.lag for look in looks):,}) · state "
         f"{batches[-1]['state_bytes'] / 1e6:.1f} MB · cores "
         + ", ".join(f"{kind} {used:.2f}" for kind, used in cores.items())
         + " · MB "

@@ -44,9 +44,9 @@ def main() -> None:
 def _batch(states: dict[str, str], number: int, topics: int) -> float:
     """Processor seconds for one report of every source."""
     took = 0.0
-    for topic in (f"topic-{each}" for each in range(topics)):
+    for topic in (f"topic-{index}" for index in range(topics)):
         at_ms = _BEGIN_MS + number * REPORT_MS
-        records = [Read(0, place, each.to_bytes()) for place, each in enumerate(told(topic, number, at_ms))]
+        records = [Read(0, place, increment.to_bytes()) for place, increment in enumerate(told(topic, number, at_ms))]
         began = time.process_time()
         windows = understood(topic, states[topic]) if topic in states else TopicWindows(topic)
         for _ in count(windows, records, at_ms, KEPT_MS):
@@ -58,17 +58,17 @@ def _batch(states: dict[str, str], number: int, topics: int) -> float:
 
 def told(topic: str, number: int, at_ms: int) -> Iterator[Increment]:
     """The reports of all sources at that time; the first has number 0."""
-    window, each = at_ms // WINDOW_MS * WINDOW_MS, RECORDS_PER_S * REPORT_MS // 1000 // PARTITIONS
-    first = number * each
-    whole = {window: Tally(each, each * 1000, 0x1234_5678_9ABC_DEF0, first, first + each - 1)}
-    part = {window: Tally(each // PRODUCERS, each * 250, 0x1234_5678_9ABC_DEF0, first, first + each - 1)}
+    window, item = at_ms // WINDOW_MS * WINDOW_MS, RECORDS_PER_S * REPORT_MS // 1000 // PARTITIONS
+    first = number * item
+    whole = {window: Tally(item, item * 1000, 0x1234_5678_9ABC_DEF0, first, first + item - 1)}
+    part = {window: Tally(item // PRODUCERS, item * 250, 0x1234_5678_9ABC_DEF0, first, first + item - 1)}
     for partition in range(PARTITIONS):
         for source in range(PRODUCERS):
             chain = Chain(Tier.PRODUCED, f"producer-{source}", topic, partition)
             yield Increment(chain, f"{source:032x}", number, at_ms, part, NO_RANGE, NO_RANGE)
         for tier, source in ((Tier.APPENDED, "counter"), *((Tier.CONSUMED, f"group-{at}") for at in range(GROUPS))):
             chain = Chain(tier, source, topic, partition)
-            yield Increment(chain, f"{partition:032x}", number, at_ms, whole, first, first + each)
+            yield Increment(chain, f"{partition:032x}", number, at_ms, whole, first, first + item)
 
 
 if __name__ == "__main__":

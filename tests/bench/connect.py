@@ -53,9 +53,10 @@ def _await_count(bootstrap_servers: str, topic: str, count: int) -> None:
     try:
         await_true(lambda: consumer.list_topics(topic, timeout=30).topics[topic].partitions, "the topic", 60)
         places = [
-            TopicPartition(topic, each) for each in consumer.list_topics(topic, timeout=30).topics[topic].partitions
+            TopicPartition(topic, partition)
+            for partition in consumer.list_topics(topic, timeout=30).topics[topic].partitions
         ]
-        await_true(lambda: sum(consumer.get_watermark_offsets(each, 30)[1] for each in places) >= count, "lines", 300)
+        await_true(lambda: sum(consumer.get_watermark_offsets(place, 30)[1] for place in places) >= count, "lines", 300)
     finally:
         consumer.close()
 
@@ -179,7 +180,7 @@ def many_connectors(worker: Worker, directory: Path) -> str:
     def all_run() -> bool:
         told = worker.ask("GET", "/connectors?expand=status")
         return (
-            sum([t["state"] for t in each["status"]["tasks"]] == ["RUNNING"] for each in told.values()) == _CONNECTORS
+            sum([t["state"] for t in item["status"]["tasks"]] == ["RUNNING"] for item in told.values()) == _CONNECTORS
         )
 
     await_true(all_run, "all connectors run", 300)
@@ -198,12 +199,12 @@ def rebalance(workers: list[Worker]) -> str:
     share = 2 * _CONNECTORS // len(workers)
 
     def is_shared() -> bool:
-        last = [joins[-1][2] if (joins := _joins(each)) else 0 for each in workers]
+        last = [joins[-1][2] if (joins := _joins(worker)) else 0 for worker in workers]
         return sum(last) == 2 * _CONNECTORS and all(abs(units - share) <= 2 for units in last)
 
     await_true(is_shared, "the work is shared", 300)
     began = _joins(workers[-1])[0][0]
-    ended = max(_joins(each)[-1][0] for each in workers)
+    ended = max(_joins(worker)[-1][0] for worker in workers)
     return f"{_CONNECTORS} connectors with a task each over {len(workers)} workers: {ended - began:.2f} s"
 
 
@@ -240,9 +241,9 @@ def main(text: str = "") -> int:
                 another()
                 print(rebalance(workers), flush=True)
         finally:
-            for each in workers:
-                each.process.kill()
-                each.process.wait()
+            for worker in workers:
+                worker.process.kill()
+                worker.process.wait()
     return 0
 
 

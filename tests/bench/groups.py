@@ -54,7 +54,7 @@ def figures() -> dict[str, Callable[[], str]]:
 
 def _commit_figure(connections: int, in_flight: int, brokers: int = 1) -> str:
     with _coordinator(brokers) as (cluster, broker):
-        processes = [psutil.Process(each.process.pid) for each in cluster.brokers]
+        processes = [psutil.Process(broker.process.pid) for broker in cluster.brokers]
         opened = [RawConnection("127.0.0.1", broker.port) for _ in range(connections)]
         requests = [_commit_frame(f"group-{number}", [0], 12_345) for number in range(connections)]
         pipelined(opened[0], requests[0], in_flight, 0.5)
@@ -92,9 +92,9 @@ def _reload_figure() -> str:
         _fill(broker)
         broker.kill()
         killed = time.perf_counter()
-        survivors = [each for each in cluster.brokers if each is not broker]
+        survivors = [item for item in cluster.brokers if item is not broker]
         with contextlib.ExitStack() as stack:
-            connections = [stack.enter_context(BrokerConnection("127.0.0.1", each.port)) for each in survivors]
+            connections = [stack.enter_context(BrokerConnection("127.0.0.1", survivor.port)) for survivor in survivors]
             loading_since, pauses = None, []
             while True:
                 codes = []
@@ -119,7 +119,7 @@ def _reload_figure() -> str:
 def _rebalance_figure() -> str:
     with _coordinator() as (_, broker), contextlib.ExitStack() as stack:
         connections = [stack.enter_context(BrokerConnection("127.0.0.1", broker.port)) for _ in range(_MEMBERS + 1)]
-        members = [_Member(each) for each in connections]
+        members = [_Member(connection) for connection in connections]
         with ThreadPoolExecutor(_MEMBERS + 1) as threads:
             began = time.perf_counter()
             list(threads.map(_Member.enter, members[:-1]))
@@ -157,13 +157,13 @@ class _Member:
             joined = self._join()
             assert joined.error_code == ErrorCode.NONE, joined.error_code
             self._generation_id = joined.generation_id
-            ids = [each.member_id for each in joined.members]
+            ids = [member.member_id for member in joined.members]
             synced = self._connection.ask(
                 SyncGroupRequest(
                     group_id="large",
                     generation_id=joined.generation_id,
                     member_id=self._member_id,
-                    assignments=[SyncGroupRequestAssignment(member_id=each, assignment=bytes(100)) for each in ids],
+                    assignments=[SyncGroupRequestAssignment(member_id=id_, assignment=bytes(100)) for id_ in ids],
                 ),
                 timeout_s=60,
             )

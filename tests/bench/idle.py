@@ -139,11 +139,11 @@ def _log_in(console: str) -> str:
 def _named_processes(product: Product) -> list[tuple[str, psutil.Process]]:
     """`manage.py up` and all it has started, also what another worker than the present one did."""
     found: dict[int, tuple[str, psutil.Process]] = {}
-    for pid in [product.process.pid, *(each.pid for each in processes_of(product.data))]:
+    for pid in [product.process.pid, *(item.pid for item in processes_of(product.data))]:
         with suppress(psutil.Error):
             root = psutil.Process(pid)
-            for each in [root, *root.children(recursive=True)]:
-                found.setdefault(each.pid, (_name_of(each), each))
+            for child in [root, *root.children(recursive=True)]:
+                found.setdefault(child.pid, (_name_of(child), child))
     return list(found.values())
 
 

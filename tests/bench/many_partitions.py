@@ -98,7 +98,7 @@ def _idle_figure() -> str:
         started = time.perf_counter() - began
         cpu = ", ".join(f"{100 * share:.1f} %" for share in busy)
         return (
-            f"{cpu} of a core; RSS {', '.join(f'{each:.0f}' for each in memory)} MB; started again in {started:.2f} s"
+            f"{cpu} of a core; RSS {', '.join(f'{item:.0f}' for item in memory)} MB; started again in {started:.2f} s"
         )
 
 
@@ -132,7 +132,7 @@ def _not_controller(cluster: Cluster) -> BrokerProcess:
 def _led_by(cluster: Cluster, broker: BrokerProcess) -> list[int]:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     partitions = admin.list_topics(_TOPIC, timeout=10).topics[_TOPIC].partitions
-    return [index for index, each in partitions.items() if each.leader == broker.broker_id]
+    return [index for index, item in partitions.items() if item.leader == broker.broker_id]
 
 
 def _cpu_over(cluster: Cluster, seconds: float) -> list[float]:

@@ -69,8 +69,8 @@ def copy(north, south, topic: str, megabytes: int, batch: int, exactly_once: boo
     if TOPIC not in admin.list_topics(timeout=10).topics:
         admin.create_topics([NewTopic(TOPIC, 1, 1, config={"cleanup.policy": "compact"})])[TOPIC].result(20)
     ids = [
-        AdminClient({"bootstrap.servers": each.bootstrap_servers}).list_topics(timeout=10).cluster_id
-        for each in (north, south)
+        AdminClient({"bootstrap.servers": item.bootstrap_servers}).list_topics(timeout=10).cluster_id
+        for item in (north, south)
     ]
     settings = TaskSettings(
         Flow(f"{target}", ids[0], ids[1], exactly_once),
@@ -78,17 +78,17 @@ def copy(north, south, topic: str, megabytes: int, batch: int, exactly_once: boo
         1.0,
         from_end=False,
     )
-    connects = [lambda each=each: Cluster(parse_bootstrap_servers(each.bootstrap_servers)) for each in (north, south)]
+    connects = [lambda side=side: Cluster(parse_bootstrap_servers(side.bootstrap_servers)) for side in (north, south)]
     stopping = threading.Event()
     task = MirrorTask(settings, *connects, stopping.is_set)
-    own, brokers = psutil.Process(), [psutil.Process(each.brokers[0].process.pid) for each in (north, south)]
-    before = [sum(each.cpu_times()[:2]) for each in (own, *brokers)]
+    own, brokers = psutil.Process(), [psutil.Process(item.brokers[0].process.pid) for item in (north, south)]
+    before = [sum(broker.cpu_times()[:2]) for broker in (own, *brokers)]
     started = time.monotonic()
-    while sum(each.records for each in task.copies.values()) < megabytes * 1000:
+    while sum(item.records for item in task.copies.values()) < megabytes * 1000:
         task.step()
         assert task.trouble is None, task.trouble
     took = time.monotonic() - started
-    used = [sum(each.cpu_times()[:2]) - at for each, at in zip((own, *brokers), before, strict=True)]
+    used = [sum(broker.cpu_times()[:2]) - at for broker, at in zip((own, *brokers), before, strict=True)]
     task.close()
     mode = "exactly once" if exactly_once else "at least once"
     print(

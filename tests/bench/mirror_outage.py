@@ -213,12 +213,12 @@ def _recovery(tail: Tail, mirror: psutil.Process, broker: BrokerProcess, source:
     broker.start()
     broker.await_healthy()
     others = mirror, psutil.Process(source.process.pid)
-    serves_at, cpu = time.monotonic(), [_cpu_s(each) for each in others]
+    serves_at, cpu = time.monotonic(), [_cpu_s(other) for other in others]
     while (lag := tail.lag_s()) >= 1:
         held = disk_bytes(broker) / 1e6
         _say(f"{time.monotonic() - serves_at:5.1f} s after it serves: {lag:.1f} s behind, {held:,.0f} MB there")
         time.sleep(0.5)
-    used = [_cpu_s(each) - before for each, before in zip(others, cpu, strict=True)]
+    used = [_cpu_s(other) - before for other, before in zip(others, cpu, strict=True)]
     _say(
         f"the target serves after {serves_at - began_at:.1f} s, the copies are less than a second behind "
         f"{time.monotonic() - serves_at:.1f} s later; {disk_bytes(broker) / 1e6:,.0f} MB are there; CPU s: mirror "
@@ -233,7 +233,7 @@ def _recovery(tail: Tail, mirror: psutil.Process, broker: BrokerProcess, source:
 
 def disk_bytes(broker: BrokerProcess) -> int:
     """What the target holds of the copies."""
-    return sum(each.stat().st_size for at in broker.log_dirs for each in at.glob(f"{COPY}-*/*.log"))
+    return sum(path.stat().st_size for at in broker.log_dirs for path in at.glob(f"{COPY}-*/*.log"))
 
 
 def _judge(south: Cluster, written: list[int], may_repeat: bool) -> None:

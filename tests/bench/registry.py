@@ -72,7 +72,7 @@ def measure(port: int, count: int, rate: float = _RATE, seconds: float = _SECOND
         thread.start()
     for thread in threads:
         thread.join()
-    all_took = sorted(each for mine in took for each in mine)
+    all_took = sorted(item for mine in took for item in mine)
     p99 = all_took[len(all_took) * 99 // 100] * 1000
     pace = len(all_took) / (time.monotonic() - begun)
     return f"{pace:,.0f} id look-ups/s, median {statistics.median(all_took) * 1000:.2f} ms, p99 {p99:.2f} ms"

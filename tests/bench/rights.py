@@ -106,7 +106,7 @@ def _compared(target: Target, port: int, prepared: Callable[[bool], str]) -> str
                 rates[is_on].append(done / SECONDS)
                 cpu[is_on].append(1e6 * ((target.cpu_seconds() or 0.0) - before) / done)
                 connection.close()
-    off, on = (f"{statistics.median(rates[each]):,.0f} req/s, {_median(cpu[each])}" for each in (False, True))
+    off, on = (f"{statistics.median(rates[number]):,.0f} req/s, {_median(cpu[number])}" for number in (False, True))
     ratio = statistics.median(rates[True]) / statistics.median(rates[False])
     more = statistics.median(cpu[True]) / statistics.median(cpu[False])
     return f"without {off}   with {on}   {ratio:.3f} × the rate, {more:.3f} × the CPU"

@@ -306,7 +306,7 @@ class Office:
         )
         answer = await self._peer.ask(request, 7)
         assert answer.error_code == 0, answer.error_code
-        assert not any(each.error_code for each in answer.topics[0].partition_errors)
+        assert not any(error.error_code for error in answer.topics[0].partition_errors)
 
     async def delete(self) -> None:
         states = [
@@ -321,7 +321,7 @@ class Office:
         )
         answer = await self._peer.ask(request, 4)
         assert not answer.error_code
-        assert not any(each.error_code for each in answer.partition_errors)
+        assert not any(error.error_code for error in answer.partition_errors)
 
     def metadata(self, port: int) -> UpdateMetadataRequest:
         endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=port, listener="PLAINTEXT")
@@ -343,7 +343,7 @@ async def _write_everywhere(peer: Peer) -> None:
             acks=1, timeout_ms=30_000, topic_data=[TopicProduceData(name="t", partition_data=batches)]
         )
         answer = await peer.ask(request, 9)
-        assert not any(each.error_code for each in answer.responses[0].partition_responses)
+        assert not any(response.error_code for response in answer.responses[0].partition_responses)
 
 
 class Leader:
@@ -385,23 +385,23 @@ class Leader:
                 writer.write((len(head) + len(body)).to_bytes(4) + head + body)
 
     async def _answer(self, request: FetchRequest) -> FetchResponse:
-        asked = [each for topic in request.topics for each in topic.partitions]
-        parted = [each for each in asked if each.fetch_offset > 2]
-        self._asked |= {each.partition for each in parted}
-        self._asked_again |= {each.partition for each in asked if each.fetch_offset <= 2}
+        asked = [partition for topic in request.topics for partition in topic.partitions]
+        parted = [partition for partition in asked if partition.fetch_offset > 2]
+        self._asked |= {partition.partition for partition in parted}
+        self._asked_again |= {partition.partition for partition in asked if partition.fetch_offset <= 2}
         if parted:
             await self._may_tell.wait()
         elif not asked:
             await asyncio.sleep(0.5)
         answers = [
             PartitionData(
-                partition_index=each.partition,
+                partition_index=partition.partition,
                 high_watermark=2,
                 log_start_offset=0,
-                diverging_epoch=EpochEndOffset(epoch=1, end_offset=2) if each.fetch_offset > 2 else None,
+                diverging_epoch=EpochEndOffset(epoch=1, end_offset=2) if partition.fetch_offset > 2 else None,
                 records=b"",
             )
-            for each in asked
+            for partition in asked
         ]
         responses = [FetchableTopicResponse(topic_id=_TOPIC_ID, partitions=answers)] if answers else []
         return FetchResponse(session_id=1, responses=responses)
@@ -504,5 +504,5 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 if __name__ == "__main__":
     for name, figure in figures().items():
-        if not sys.argv[1:] or any(each in name for each in sys.argv[1:]):
+        if not sys.argv[1:] or any(item in name for item in sys.argv[1:]):
             print(f"{name:<42}{figure()}", flush=True)

@@ -42,7 +42,7 @@ def orders(product, admin):
         producer.produce(TOPIC, f"order {number}", partition=number % 3)
     assert producer.flush(30) == 0
     consumer = Consumer({**product.client, "group.id": GROUP})
-    consumer.commit(offsets=[TopicPartition(TOPIC, each, READ) for each in range(3)], asynchronous=False)
+    consumer.commit(offsets=[TopicPartition(TOPIC, index, READ) for index in range(3)], asynchronous=False)
     consumer.close()
 
 
@@ -59,8 +59,8 @@ class Operator:
         return self
 
     def sees(self, *words: str) -> "Operator":
-        for each in words:
-            expect(self.page.locator("main")).to_contain_text(each)
+        for word in words:
+            expect(self.page.locator("main")).to_contain_text(word)
         return self
 
     def sees_no_more(self, words: str) -> "Operator":

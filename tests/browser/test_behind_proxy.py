@@ -74,8 +74,8 @@ def test_every_link_and_form_stays_below_the_path(page, outside):
             "[...document.querySelectorAll('a[href], form, link[href], script[src], [hx-get], [hx-post]')].map("
             "e => e.href || e.src || e.action || e.getAttribute('hx-get') || e.getAttribute('hx-post'))"
         )
-        inside = [each if each.startswith("http") else outside.removesuffix(f"{PREFIX}/") + each for each in found]
-        assert [each for each in inside if not each.startswith(outside)] == [], path
+        inside = [item if item.startswith("http") else outside.removesuffix(f"{PREFIX}/") + item for item in found]
+        assert [item for item in inside if not item.startswith(outside)] == [], path
 
 
 def test_searching_by_htmx_and_the_records_socket_go_through_the_proxy(page, outside):
@@ -94,8 +94,8 @@ def test_searching_by_htmx_and_the_records_socket_go_through_the_proxy(page, out
 def test_logging_out_and_in_again_stays_below_the_path(page, outside):
     page.context.clear_cookies()  # the session that ends here is no other test's
     log_in(page, outside)
-    cookies = {each["name"]: each["path"] for each in page.context.cookies()}
-    assert cookies == {f"barnabas_{each}": f"{PREFIX}/" for each in ("session", "csrf", "browser", "zone")}
+    cookies = {cookie["name"]: cookie["path"] for cookie in page.context.cookies()}
+    assert cookies == {f"barnabas_{name}": f"{PREFIX}/" for name in ("session", "csrf", "browser", "zone")}
     page.locator(".account summary").click()
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url(lambda url: url.startswith(f"{outside}login/"))

@@ -31,10 +31,10 @@ def window(chromium, playground):
 def processes_of(product, module: str) -> list[psutil.Process]:
     """Of this product: others may run beside it."""
     found = []
-    for each in psutil.process_iter():
+    for item in psutil.process_iter():
         try:
-            if module in each.cmdline() and str(product.data) in each.environ().get("BARNABAS_DATA", str(product.data)):
-                found.append(each)
+            if module in item.cmdline() and str(product.data) in item.environ().get("BARNABAS_DATA", str(product.data)):
+                found.append(item)
         except psutil.Error:
             continue
     return found
@@ -125,11 +125,11 @@ def test_a_broker_that_is_killed_or_slow_is_as_before_when_it_is_over(fault, win
 def test_worker_and_holder_are_killed_and_the_broker_goes_on(window, playground, chromium):
     broker = begin(window, playground, 60)
     take_pictures(chromium, playground, "drill", {"live": window.url.removeprefix(playground.console)})
-    for each in [
+    for item in [
         *processes_of(playground, "console.shell.launch.worker"),
         *processes_of(playground, "console.automation.drill.holder"),
     ]:
-        os.kill(each.pid, signal.SIGKILL)
+        os.kill(item.pid, signal.SIGKILL)
     await_true(lambda: broker.status() != psutil.STATUS_STOPPED, "the broker goes on")
     expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)
     expect(window.locator("[data-cell=sentence]")).to_contain_text("Ended early: what held it up has ended")

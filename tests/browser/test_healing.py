@@ -24,12 +24,12 @@ print(row.pid)
 
 def holders(admin: AdminClient, topic: str) -> set[int]:
     partitions = admin.list_topics(topic, timeout=30).topics[topic].partitions.values()
-    return {broker for each in partitions for broker in each.replicas}
+    return {broker for partition in partitions for broker in partition.replicas}
 
 
 def in_sync(admin: AdminClient, topic: str) -> bool:
     partitions = admin.list_topics(topic, timeout=30).topics[topic].partitions.values()
-    return all(len(each.isrs) == len(each.replicas) == 3 for each in partitions)
+    return all(len(partition.isrs) == len(partition.replicas) == 3 for partition in partitions)
 
 
 def test_a_broker_that_stays_away_is_replaced_when_somebody_confirms(playground, chromium):

@@ -139,11 +139,11 @@ def test_a_row_that_is_replaced_keeps_the_focus(page, product):
 
 def test_a_press_that_lasts_while_its_row_changes_is_a_click_all_the_same(page, product, topic):
     beside = page.context.new_page()
-    for each in (page, beside):
-        each.goto(f"{product.console}/topics/")
-        expect(each.locator("#connection")).to_have_attribute("data-state", "live")
+    for item in (page, beside):
+        item.goto(f"{product.console}/topics/")
+        expect(item.locator("#connection")).to_have_attribute("data-state", "live")
     link = page.get_by_role("link", name=topic, exact=True)
-    cells = [each.get_by_role("row", name=topic).locator("[data-cell=records]") for each in (page, beside)]
+    cells = [item.get_by_role("row", name=topic).locator("[data-cell=records]") for item in (page, beside)]
     link.hover()
     page.mouse.down()
     before = cells[0].inner_text()  # what earlier tests wrote may have come until now
@@ -157,8 +157,8 @@ def test_a_press_that_lasts_while_its_row_changes_is_a_click_all_the_same(page, 
 
 def test_what_arrived_during_a_press_is_shown_after_it(page, product, topic):
     beside = page.context.new_page()
-    for each in (page, beside):
-        open_topic(each, product, topic)
+    for item in (page, beside):
+        open_topic(item, product, topic)
     before = next_offset(page, partition=2).inner_text()
     page.get_by_role("heading", level=1).hover()
     page.mouse.down()

@@ -24,7 +24,7 @@ def topic(product):
 
     def is_led() -> bool:
         partitions = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions.values()
-        return [each.leader for each in partitions] == [1, 2, 3]
+        return [partition.leader for partition in partitions] == [1, 2, 3]
 
     await_true(is_led, "every partition is led by its first replica")
     return TOPIC
@@ -103,8 +103,8 @@ def test_a_kill_is_seen_live_on_the_overview_and_on_the_topic_page(pages, produc
         expect(cell(topic_page, f"#partition-{partition}", "isr")).to_have_text("all in sync")
     elect_preferred_leaders(operations, product, chromium)
     expect(led.locator("[data-cell=leader]")).to_have_text(re.compile(r"2\s+preferred"))
-    for each in (overview, topic_page):
-        assert each.evaluate("window.stillTheSamePage") is True
+    for item in (overview, topic_page):
+        assert item.evaluate("window.stillTheSamePage") is True
     operations.close()
 
 

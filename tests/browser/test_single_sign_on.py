@@ -32,8 +32,8 @@ def console(tmp_path_factory, provider):
     secret, rules = directory / "client-secret", directory / "groups.toml"
     secret.write_text(SECRET)
     rules.write_text(RULES)
-    for each in (secret, rules):
-        each.chmod(0o600)
+    for item in (secret, rules):
+        item.chmod(0o600)
     said = {"ISSUER": provider.issuer, "CLIENT_ID": CLIENT_ID, "NAME": "Acme"}
     said |= {"CLIENT_SECRET_FILE": str(secret), "RULES_FILE": str(rules)}
     variables = {f"BARNABAS_OIDC_{name}": value for name, value in said.items()}

@@ -46,7 +46,7 @@ def opened(chromium):
 
 
 def zone_kept(page):
-    return next((each["value"] for each in page.context.cookies() if each["name"] == "barnabas_zone"), None)
+    return next((cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "barnabas_zone"), None)
 
 
 def test_the_first_page_of_a_browser_is_written_in_its_zone_which_the_server_is_told(opened):
@@ -121,7 +121,7 @@ def test_the_script_writes_a_time_as_the_server_does(chromium, rf, zone):
     forms = {"s": moment, "ms": moment_ms, "min": moment_minute, "short": short_moment}
 
     def drawn(_):
-        return "".join(f"<p>{draw(each)}</p>" for draw in forms.values() for each in instants if each)
+        return "".join(f"<p>{draw(instant)}</p>" for draw in forms.values() for instant in instants if instant)
 
     page_of_server = ZoneMiddleware(drawn)(request)
     context = chromium.new_context(timezone_id="Etc/UTC" if zone == "utc" else zone)

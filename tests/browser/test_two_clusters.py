@@ -117,7 +117,7 @@ def broker_of_backup(product) -> psutil.Process:
     found = []
 
     def is_found() -> bool:
-        found[:] = [each for each in psutil.process_iter() if is_broker_below(each, directory)]
+        found[:] = [item for item in psutil.process_iter() if is_broker_below(item, directory)]
         return bool(found)
 
     await_true(is_found, "the second cluster's broker")
@@ -129,4 +129,4 @@ def is_broker_below(process: psutil.Process, directory: str) -> bool:
         line = process.cmdline()
     except psutil.Error:
         return False
-    return "server" in line and any(each.startswith(directory) for each in line)
+    return "server" in line and any(item.startswith(directory) for item in line)

@@ -32,7 +32,7 @@ class ChaosRun:
     def violations(self) -> list[str]:
         late = [name for name, at_s in self.agreed_s.items() if at_s is None]
         told = [f"{name} did not agree within {AGREES_WITHIN_S:g} s: {self.truth.of(name)}" for name in late]
-        return [*told, *(f"left behind: {each}" for each in self.left_behind)]
+        return [*told, *(f"left behind: {item}" for item in self.left_behind)]
 
     def __str__(self) -> str:
         lines = [f"seed {self.seed}, {len(self.faults)} faults"]
@@ -82,4 +82,4 @@ def _measure(run: ChaosRun, product: Product) -> None:
 
 
 def _left_behind(product: Product) -> list[str]:
-    return [f"{each.pid} {each.words[:100]}" for each in processes_of(product.data)]
+    return [f"{item.pid} {item.words[:100]}" for item in processes_of(product.data)]

@@ -46,7 +46,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("row", "seen", "fault"), WRONG)
 def test_each_way_to_differ_is_a_fault(row, seen, fault):
-    assert any(fault in each for each in faults_of(row, seen))
+    assert any(fault in item for item in faults_of(row, seen))
 
 
 def test_process_that_carries_a_token_and_works_in_the_directory_is_found(tmp_path):
@@ -55,7 +55,7 @@ def test_process_that_carries_a_token_and_works_in_the_directory_is_found(tmp_pa
     try:
         os.kill(child.pid, signal.SIGSTOP)
         os.waitid(os.P_PID, child.pid, os.WSTOPPED)
-        assert [(each.pid, each.token, each.is_stopped) for each in processes_of(tmp_path)] == [(child.pid, "t", True)]
+        assert [(item.pid, item.token, item.is_stopped) for item in processes_of(tmp_path)] == [(child.pid, "t", True)]
     finally:
         child.kill()
         child.wait()

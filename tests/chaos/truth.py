@@ -51,15 +51,15 @@ def look(data: Path, bootstrap_servers: str) -> Truth:
         truth.faults[row.name] = [*faults_of(row, seen), *_silence_of(row, registered)]
     known = services(data)
     for name in SERVICES:
-        pid = next((each.pid for each in known if each.role == name), None)
+        pid = next((item.pid for item in known if item.role == name), None)
         truth.faults[name] = [] if pid and psutil.pid_exists(pid) and not _is_dead(pid) else ["does not run"]
-    truth.faults["orphans"] = _orphans(rows, {each.pid for each in known}, seen)
+    truth.faults["orphans"] = _orphans(rows, {item.pid for item in known}, seen)
     return truth
 
 
 def faults_of(row: Row, seen: list[Seen]) -> list[str]:
     leaders = (
-        [each for each in seen if each.token == row.run_token and each.session == each.pid] if row.run_token else []
+        [item for item in seen if item.token == row.run_token and item.session == item.pid] if row.run_token else []
     )
     faults = []
     if row.request:
@@ -70,11 +70,11 @@ def faults_of(row: Row, seen: list[Seen]) -> list[str]:
         faults.append(f"wanted stopped, is {row.observed}")
     if (row.pid is not None) != (row.observed in ("running", "starting", "stopping", "unresponsive")):
         faults.append(f"is {row.observed} with pid {row.pid}")
-    if row.pid is not None and row.pid not in {each.pid for each in leaders}:
+    if row.pid is not None and row.pid not in {leader.pid for leader in leaders}:
         faults.append(f"pid {row.pid} is not its process")
-    if any(each.is_stopped for each in leaders):
+    if any(leader.is_stopped for leader in leaders):
         faults.append("is suspended")
-    doubles = [each.pid for each in seen if _is_server_of(each, row)]
+    doubles = [item.pid for item in seen if _is_server_of(item, row)]
     if len(doubles) != (row.desired == "running"):
         faults.append(f"runs {len(doubles)} times: {doubles}")
     return faults
@@ -118,16 +118,16 @@ def ask_brokers(bootstrap_servers: str) -> dict[int, str]:
         for partition in topic.partitions.values():
             for broker_id in set(partition.replicas) - set(partition.isrs):
                 lagging[broker_id] = lagging.get(broker_id, 0) + 1
-    return {each: f"{count} replicas are out of sync" if count else "" for each, count in lagging.items()}
+    return {item: f"{count} replicas are out of sync" if count else "" for item, count in lagging.items()}
 
 
 def _orphans(rows: list[Row], known: set[int], seen: list[Seen]) -> list[str]:
     """Who carries a token that is no row's and is no service, nor a service's child."""
     tokens = {row.run_token for row in rows if row.pid is not None}
     return [
-        f"{each.pid} ({each.words[:80]})"
-        for each in seen
-        if each.token not in tokens and each.pid not in known and each.session not in known
+        f"{item.pid} ({item.words[:80]})"
+        for item in seen
+        if item.token not in tokens and item.pid not in known and item.session not in known
     ]
 
 

@@ -82,7 +82,7 @@ def _children_of(pid: int, name: str) -> list[int]:
     """In its own session."""
     try:
         children = psutil.Process(pid).children(recursive=True)
-        return [each.pid for each in children if name in each.name() and os.getsid(each.pid) == pid]
+        return [child.pid for child in children if name in child.name() and os.getsid(child.pid) == pid]
     except (psutil.NoSuchProcess, ProcessLookupError):
         return []
 

@@ -29,7 +29,7 @@ async def open_page(user, page: str, *rows: str, moves: bool = False) -> Websock
     known = len(watched_pages())
     await websocket.send_text(json.dumps({"rows": list(rows), "moves": moves}))
     async with asyncio.timeout(DEADLINE_S):
-        while rows and not any(len(each.keys) == len(rows) for each in list(watched_pages().values())[known - 1 :]):
+        while rows and not any(len(page.keys) == len(rows) for page in list(watched_pages().values())[known - 1 :]):
             await asyncio.sleep(0)
     return websocket
 

@@ -118,7 +118,7 @@ LONG = [("help", "up"), ("version",), ("showmigrations",), ("makemigrations", "-
         ("check",),
         ("down",),
         ("verify_audit",),
-        *(pytest.param(each, marks=pytest.mark.long) for each in LONG),
+        *(pytest.param(item, marks=pytest.mark.long) for item in LONG),
     ],
 )
 def test_who_only_asks_leaves_nothing_behind(tmp_path, arguments):

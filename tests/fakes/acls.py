@@ -35,7 +35,7 @@ class FakeAcls:
 
     def create(self, rules: Collection[AclRule]) -> Mapping[AclRule, str]:
         self._check()
-        refused = {each: why for each in rules if (why := refusal_of(binding_of(each)))}
+        refused = {rule: why for rule in rules if (why := refusal_of(binding_of(rule)))}
         self._rules |= set(rules) - refused.keys()
         return refused
 

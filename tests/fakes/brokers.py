@@ -37,7 +37,9 @@ class FakeBrokers:
     def __init__(self, cluster: FakeCluster, broker_ids: Iterable[int]):
         self._cluster = cluster
         #: Broker → key → text, as in its server.properties.
-        self.files = {each: {"broker.id": str(each), "log.dirs": f"/data/{each}"} for each in broker_ids}
+        self.files = {
+            broker_id: {"broker.id": str(broker_id), "log.dirs": f"/data/{broker_id}"} for broker_id in broker_ids
+        }
         self.failed_dirs: set[int] = set()
         #: (broker, place) → directory, of replicas that were moved; the first directory has the others.
         self._lies_in: dict[tuple[int, tuple[str, int]], str] = {}
@@ -56,7 +58,7 @@ class FakeBrokers:
         self._of_all: dict[str, str] = {}
 
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
-        return {each: self._settings_of(each) for each in self._cluster.alive_brokers()}
+        return {broker: self._settings_of(broker) for broker in self._cluster.alive_brokers()}
 
     def change_settings(self, broker_id: int | None, changes: Mapping[str, str | None]) -> None:
         if broker_id not in (None, *self._cluster.alive_brokers()):
@@ -76,7 +78,7 @@ class FakeBrokers:
 
     def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
         alive = self._cluster.alive_brokers()
-        held: dict[int, list[tuple[str, int, int]]] = {each: [] for each in alive}
+        held: dict[int, list[tuple[str, int, int]]] = {item: [] for item in alive}
         for (topic, partition), sizes in sorted(self._cluster.replica_sizes().items()):
             if places is None or (topic, partition) in places:
                 for broker_id, size in sizes.items():
@@ -113,28 +115,28 @@ class FakeBrokers:
             if broker_id in self.failed_dirs:
                 yield LogDirView(path, "the disk could not be read or written")
                 continue
-            here = tuple(each for each in held if self._dir_of(broker_id, each[:2]) == path)
-            coming = tuple((*each[:2], 0) for each in held if self._arriving.get((broker_id, each[:2])) == path)
+            here = tuple(item for item in held if self._dir_of(broker_id, item[:2]) == path)
+            coming = tuple((*item[:2], 0) for item in held if self._arriving.get((broker_id, item[:2])) == path)
             strays = self.strays.get(broker_id, (0, 0)) if number == 0 else (0, 0)
             yield LogDirView(path, "", VOLUME_BYTES, usable, here, coming, broker_id in self.full_dirs, *strays)
 
     def software(self) -> Mapping[int, Software]:
-        return {each: Software("Barnabas", "3.9", 44) for each in self._cluster.alive_brokers()}
+        return {broker: Software("Barnabas", "3.9", 44) for broker in self._cluster.alive_brokers()}
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
-        return {each: self.times.get(each) for each in self._cluster.alive_brokers()}
+        return {broker: self.times.get(broker) for broker in self._cluster.alive_brokers()}
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
-        return {each: self.unloaded.get(each, NotLoaded()) for each in self._cluster.alive_brokers()}
+        return {broker: self.unloaded.get(broker, NotLoaded()) for broker in self._cluster.alive_brokers()}
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
-        return {each: self.foreign.get(each, ()) for each in self._cluster.alive_brokers()}
+        return {broker: self.foreign.get(broker, ()) for broker in self._cluster.alive_brokers()}
 
     def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:
-        return {each: self.budgets.get(each, ()) for each in self._cluster.alive_brokers()}
+        return {broker: self.budgets.get(broker, ()) for broker in self._cluster.alive_brokers()}
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
-        return {each: self.used.get(each, ()) for each in self._cluster.alive_brokers()}
+        return {broker: self.used.get(broker, ()) for broker in self._cluster.alive_brokers()}
 
     def _settings_of(self, broker_id: int) -> tuple[BrokerSetting, ...]:
         layers = {"broker": self._own.get(broker_id, {}), "cluster": self._of_all, "file": self.files[broker_id]}

@@ -30,7 +30,7 @@ class FakeCredentials:
         self._check()
         users = {}
         for user, config in sorted(self._users.items()):
-            users[user] = {name: each.iterations for name, each in credentials_in(config)[0].items()}
+            users[user] = {name: item.iterations for name, item in credentials_in(config)[0].items()}
         return CredentialsView(users, self.rule_counts)
 
     def set_password(self, user: str, password: str, mechanisms: Mechanisms) -> None:

@@ -80,7 +80,11 @@ class FakeGateway:
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         alive, refused = set(self._alive()), {}
         for topic, number in partitions:
-            known = {each.partition: each for each in self._topics[topic].partitions} if topic in self._topics else {}
+            known = (
+                {partition.partition: partition for partition in self._topics[topic].partitions}
+                if topic in self._topics
+                else {}
+            )
             if number not in known:
                 refused[topic, number] = str(refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             elif known[number].replicas[0] not in alive:
@@ -124,7 +128,7 @@ class FakeGateway:
 
     def segments_of(self, topic: str, partition: int) -> PartitionRetention:
         view = self.preview_retention(topic, EVERYTHING_GOES)
-        return next(each for each in view.partitions if each.partition == partition)
+        return next(item for item in view.partitions if item.partition == partition)
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
         return self._times(places, lambda span: span.first)
@@ -133,7 +137,9 @@ class FakeGateway:
         return self._times(places, lambda span: span.next - 1)
 
     def _times(self, places: Collection[tuple[str, int]], offset_in: Callable[[OffsetSpan], int]) -> dict:
-        spans = {topic: self.record_spans(topic, False) for topic in {each[0] for each in places} & self._topics.keys()}
+        spans = {
+            topic: self.record_spans(topic, False) for topic in {place[0] for place in places} & self._topics.keys()
+        }
         return {
             (topic, partition): self.written_at_ms(topic, partition, offset_in(spans[topic][partition]))
             if spans[topic][partition].next > spans[topic][partition].first
@@ -175,9 +181,9 @@ class FakeGateway:
         self._state(topic)
         partitions = self._as_seen(self._topics[topic]).partitions
         return {
-            each.partition: OffsetSpan(each.first_offset or 0, each.next_offset or 0)
-            for each in partitions
-            if each.leader is not None
+            partition.partition: OffsetSpan(partition.first_offset or 0, partition.next_offset or 0)
+            for partition in partitions
+            if partition.leader is not None
         }
 
     def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
@@ -196,9 +202,9 @@ class FakeGateway:
         """Each record was sent alone."""
         state, spans = self._state(topic), self.record_spans(topic, False)
         return [
-            BatchView(each, offset, 1, state.record_at(each, offset).size_bytes, "none")
-            for each in starts.keys() & spans.keys()
-            for offset in range(starts[each], spans[each].next)
+            BatchView(start, offset, 1, state.record_at(start, offset).size_bytes, "none")
+            for start in starts.keys() & spans.keys()
+            for offset in range(starts[start], spans[start].next)
         ]
 
     def produce_record(
@@ -225,8 +231,8 @@ class FakeGateway:
         segment = FakeSegment(first, first + record_count - 1, RECORD_BYTES * record_count, self._now_ms())
         self._states[name].segments.setdefault(partition, []).append(segment)
         grown = [
-            replace(each, next_offset=each.next_offset + record_count) if each.partition == partition else each
-            for each in topic.partitions
+            replace(item, next_offset=item.next_offset + record_count) if item.partition == partition else item
+            for item in topic.partitions
         ]
         self._topics[name] = replace(topic, partitions=tuple(grown))
 
@@ -242,14 +248,14 @@ class FakeGateway:
         """As if no segment had been begun between what was appended: all is one, as old as its newest record."""
         segments = self._states[name].segments[partition]
         newest = segments[-1]
-        size = sum(each.size_bytes for each in segments)
+        size = sum(segment.size_bytes for segment in segments)
         segments[:] = [FakeSegment(segments[0].first_offset, newest.last_offset, size, newest.newest_at_ms)]
 
     def place_replicas(self, name: str, partition: int, replicas: tuple[int, ...]) -> None:
         """As a move does when it begins and when it ends."""
         topic = self._topics[name]
         placed = [
-            replace(each, replicas=replicas) if each.partition == partition else each for each in topic.partitions
+            replace(item, replicas=replicas) if item.partition == partition else item for item in topic.partitions
         ]
         self._topics[name] = replace(topic, partitions=tuple(placed))
 
@@ -268,10 +274,10 @@ class FakeGateway:
         """As an unclean election does: a new epoch begins where the log of another replica ends."""
         topic = self._topics[name]
         given_up = [
-            replace(each, next_offset=next_offset, leader_epoch=(each.leader_epoch or 0) + 1)
-            if each.partition == partition
-            else each
-            for each in topic.partitions
+            replace(item, next_offset=next_offset, leader_epoch=(item.leader_epoch or 0) + 1)
+            if item.partition == partition
+            else item
+            for item in topic.partitions
         ]
         self._topics[name] = replace(topic, partitions=tuple(given_up))
 
@@ -286,13 +292,13 @@ class FakeGateway:
         """What its brokers say in their log directories."""
         alive = set(self._alive())
         return {
-            (topic.name, each.partition): {
-                broker_id: self._bytes_of(topic.name, each, broker_id)
-                for broker_id in each.replicas
+            (topic.name, partition.partition): {
+                broker_id: self._bytes_of(topic.name, partition, broker_id)
+                for broker_id in partition.replicas
                 if broker_id in alive
             }
             for topic in self._topics.values()
-            for each in topic.partitions
+            for partition in topic.partitions
         }
 
     @property
@@ -309,7 +315,7 @@ class FakeGateway:
     def written_at_ms(self, name: str, partition: int, offset: int) -> int:
         """When the record was appended; now, if nobody knows."""
         segments = self._states[name].segments.get(partition, [])
-        return next((each.newest_at_ms for each in segments if offset <= each.last_offset), self._now_ms())
+        return next((segment.newest_at_ms for segment in segments if offset <= segment.last_offset), self._now_ms())
 
     def _state(self, topic: str) -> FakeTopicState:
         self._alive()
@@ -325,7 +331,9 @@ class FakeGateway:
 
     def _as_seen(self, topic: TopicView) -> TopicView:
         """Leadership moves to the first live replica; without one the ISR keeps its last member, as in Kafka."""
-        return replace(topic, partitions=tuple(self._partition_as_seen(topic.name, each) for each in topic.partitions))
+        return replace(
+            topic, partitions=tuple(self._partition_as_seen(topic.name, partition) for partition in topic.partitions)
+        )
 
     def _partition_as_seen(self, name: str, partition: PartitionView) -> PartitionView:
         alive = [

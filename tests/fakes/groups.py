@@ -98,10 +98,10 @@ class FakeGroups:
 
     def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
         known = {
-            (topic.name, each.partition): Bounds(each.first_offset, each.next_offset)
+            (topic.name, partition.partition): Bounds(partition.first_offset, partition.next_offset)
             for topic in self._cluster.describe_topics()
-            for each in topic.partitions
-            if each.first_offset is not None and each.next_offset is not None
+            for partition in topic.partitions
+            if partition.first_offset is not None and partition.next_offset is not None
         }
         return {place: known[place] for place in places if place in known}
 
@@ -204,7 +204,7 @@ class FakeGroups:
         if group.group_type not in UNDERSTOOD_TYPES:
             because = GroupDetails(unknown_because=f"This console does not know groups of type {group.group_type}.")
             return GroupView(group_id, UNKNOWN_STATE, "", coordinator, (), {}, group.group_type, because)
-        members = tuple(replace(each) for _, each in sorted(group.members.items()))
+        members = tuple(replace(item) for _, item in sorted(group.members.items()))
         state, protocol = ("Stable", "consumer") if members else ("Empty", "")
         committed, lags = dict(group.committed), self._lags(group)
         details = group.details
@@ -216,4 +216,4 @@ class FakeGroups:
         if group.group_type != SHARE:
             return {}
         bounds = self.bounds(group.committed)
-        return {place: max(0, each.next - group.committed[place]) for place, each in bounds.items()}
+        return {place: max(0, item.next - group.committed[place]) for place, item in bounds.items()}

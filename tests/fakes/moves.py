@@ -40,15 +40,15 @@ class FakeMoves:
     def assignments(self, topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
         wanted = set(topics)
         return {
-            (topic.name, each.partition): each.replicas
+            (topic.name, partition.partition): partition.replicas
             for topic in self._cluster.describe_topics()
             if topic.name in wanted
-            for each in topic.partitions
+            for partition in topic.partitions
         }
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
         wanted = set(topics)
-        return {each.name: each.topic_id for each in self._cluster.describe_topics() if each.name in wanted}
+        return {topic.name: topic.topic_id for topic in self._cluster.describe_topics() if topic.name in wanted}
 
     def under_way(self) -> dict[TopicPartition, MoveView]:
         self._cluster.alive_brokers()
@@ -77,8 +77,11 @@ class FakeMoves:
     def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:
         brokers = self._reached(brokers)
         return Throttles(
-            {each: {key: self._rates.get(each, {}).get(key) for key in RATE_KEYS} for each in sorted(set(brokers))},
-            {each: self._throttled_replicas(each) for each in sorted(set(topics))},
+            {
+                broker: {key: self._rates.get(broker, {}).get(key) for key in RATE_KEYS}
+                for broker in sorted(set(brokers))
+            },
+            {topic: self._throttled_replicas(topic) for topic in sorted(set(topics))},
         )
 
     def set_throttles(self, throttles: Throttles) -> None:
@@ -107,15 +110,15 @@ class FakeMoves:
             self._settle(place, self._moves[place].target)
 
     def forget(self, topic: str) -> None:
-        for place in [each for each in self._moves if each[0] == topic]:
+        for place in [move for move in self._moves if move[0] == topic]:
             del self._moves[place]
 
     def _begin(self, place: TopicPartition, replicas: tuple[int, ...], target: tuple[int, ...]) -> None:
         under_way = self._moves.get(place)
         origin = under_way.origin if under_way else replicas
         involved = tuple(dict.fromkeys((*target, *replicas)))
-        adding = tuple(each for each in involved if each not in origin)
-        removing = tuple(each for each in involved if each not in target)
+        adding = tuple(item for item in involved if item not in origin)
+        removing = tuple(item for item in involved if item not in target)
         if set(target) <= set(origin):
             self._settle(place, target)
         else:
@@ -135,5 +138,5 @@ class FakeMoves:
         return brokers
 
     def _throttled_replicas(self, topic: str) -> dict[str, str | None]:
-        found = {each.name: each for each in self._cluster.topic_settings(topic)}
+        found = {setting.name: setting for setting in self._cluster.topic_settings(topic)}
         return {key: found[key].value if found[key].source == "topic" else None for key in REPLICA_KEYS}

@@ -26,19 +26,19 @@ class FakeProducers:
     # What the console asks -------------------------------------------------------------------------------------------
 
     def of_topic(self, topic: str, partitions: Collection[int]) -> ProducersView:
-        known = {each.name: each.partitions for each in self._cluster.describe_topics()}
+        known = {topic.name: topic.partitions for topic in self._cluster.describe_topics()}
         if topic not in known:
             raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        led = {each.partition for each in known[topic] if each.leader is not None}
+        led = {partition.partition for partition in known[topic] if partition.leader is not None}
         found = [
-            each for (name, partition, _), each in sorted(self._producers.items()) if name == topic and partition in led
+            item for (name, partition, _), item in sorted(self._producers.items()) if name == topic and partition in led
         ]
         silent = dict.fromkeys(sorted(set(partitions) - led), f"{topic} has no leader")
-        return ProducersView(tuple(each for each in found if each.partition in set(partitions)), silent)
+        return ProducersView(tuple(partition for partition in found if partition.partition in set(partitions)), silent)
 
     def transactions(self, producer_ids: Collection[int]) -> TransactionsView:
         self._cluster.describe_topics()
-        found = (each for each in self._transactions if each.producer_id in producer_ids)
+        found = (transaction for transaction in self._transactions if transaction.producer_id in producer_ids)
         return TransactionsView(tuple(found), self._untold)
 
     def abort(self, topic: str, producer: ProducerView) -> None:

@@ -22,7 +22,7 @@ class FakeQuotas:
 
     def describe(self) -> Quotas:
         self._check()
-        return {entity: dict(self._quotas[entity]) for entity in sorted(self._quotas, key=lambda each: each.path)}
+        return {entity: dict(self._quotas[entity]) for entity in sorted(self._quotas, key=lambda quota: quota.path)}
 
     def change(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:
         self._check()

@@ -40,7 +40,7 @@ class FakeTopicState:
     @property
     def watched(self) -> dict[str, Any]:
         """The settings that come with a look at the topics, by the names of TopicView."""
-        values = {each.name: each.value for each in self.settings()}
+        values = {setting.name: setting.value for setting in self.settings()}
         return {
             "min_insync_replicas": int(values["min.insync.replicas"]),
             "retention_ms": int(values["retention.ms"]),
@@ -74,7 +74,9 @@ class FakeTopicState:
         age = int(configs.get("retention.ms", _default("retention.ms")))
         room = int(configs.get("retention.bytes", _default("retention.bytes")))
         limits = (age, room) if "delete" in policy else (-1, -1)
-        found = tuple(_preview(each, self.segments.get(each.partition, []), limits, now_ms) for each in partitions)
+        found = tuple(
+            _preview(partition, self.segments.get(partition.partition, []), limits, now_ms) for partition in partitions
+        )
         return RetentionView(policy, age, room, found)
 
 
@@ -88,10 +90,10 @@ def _preview(view: PartitionView, segments: list[FakeSegment], limits: tuple[int
         new_first_offset=doomed[-1].last_offset + 1 if doomed else view.first_offset or 0,
         next_offset=view.next_offset or 0,
         segment_count=len(segments),
-        size_bytes=sum(each.size_bytes for each in segments),
+        size_bytes=sum(segment.size_bytes for segment in segments),
         deleted_segments=len(doomed),
-        deleted_bytes=sum(each.size_bytes for each in doomed),
-        deleted_records=sum(each.last_offset - each.first_offset + 1 for each in doomed),
+        deleted_bytes=sum(item.size_bytes for item in doomed),
+        deleted_records=sum(segment.last_offset - segment.first_offset + 1 for segment in doomed),
         segments=tuple(doomed),
     )
 
@@ -99,16 +101,18 @@ def _preview(view: PartitionView, segments: list[FakeSegment], limits: tuple[int
 def _doomed(segments: list[FakeSegment], limits: tuple[int, int], now_ms: int) -> list[DoomedSegment]:
     """The oldest as long as they are too old or what stays without them still fills the room."""
     age, room = limits
-    size, doomed = sum(each.size_bytes for each in segments), []
-    for each in segments:
-        if age >= 0 and now_ms - each.newest_at_ms > age:
+    size, doomed = sum(segment.size_bytes for segment in segments), []
+    for segment in segments:
+        if age >= 0 and now_ms - segment.newest_at_ms > age:
             reason = "retention.ms"
-        elif room >= 0 and size - each.size_bytes >= room:
+        elif room >= 0 and size - segment.size_bytes >= room:
             reason = "retention.bytes"
         else:
             break
-        size -= each.size_bytes
-        doomed.append(DoomedSegment(each.first_offset, each.last_offset, each.size_bytes, each.newest_at_ms, reason))
+        size -= segment.size_bytes
+        doomed.append(
+            DoomedSegment(segment.first_offset, segment.last_offset, segment.size_bytes, segment.newest_at_ms, reason)
+        )
     return doomed
 
 

@@ -137,7 +137,7 @@ class FakeZooKeeper:
 
     def _names_below(self, path: str) -> list[str]:
         prefix = path.rstrip("/") + "/"
-        below = (each[len(prefix) :] for each in self._znodes if each.startswith(prefix) and each != "/")
+        below = (znode[len(prefix) :] for znode in self._znodes if znode.startswith(prefix) and znode != "/")
         return sorted((name for name in below if "/" not in name), key=natural_order)
 
     def _child(self, path: str, name: str) -> ChildView:

@@ -93,8 +93,8 @@ def _matrix(directory: Path, arguments: argparse.Namespace) -> int:
             if not played[-1].verdict.violations:
                 _keep_the_history_only(home)
     print(write_table(played))
-    unplayed = sum(bool(each.missing) for each in played) if arguments.row else 0
-    return unplayed + sum(len(each.verdict.violations) for each in played)
+    unplayed = sum(bool(item.missing) for item in played) if arguments.row else 0
+    return unplayed + sum(len(item.verdict.violations) for item in played)
 
 
 def _keep_the_history_only(home: Path) -> None:

@@ -70,22 +70,24 @@ class _Evidence:
                 self.seen.append(event)
             elif isinstance(event, Extent) and event.reader.startswith(FINAL):
                 self.starts[event.topic, event.partition] = event.start
-        self.final = [each for each in self.seen if each.reader == FINAL]
-        self.at_end: dict[Place, Seen] = {(each.topic, each.partition, each.offset): each for each in self.final}
-        self.read_at_end = {each.record for each in self.final}
+        self.final = [item for item in self.seen if item.reader == FINAL]
+        self.at_end: dict[Place, Seen] = {
+            (partition.topic, partition.partition, partition.offset): partition for partition in self.final
+        }
+        self.read_at_end = {record.record for record in self.final}
         self.last_of_key: dict[tuple[str, int, str | None], int] = {}
-        for each in self.final:
-            place = (each.topic, each.partition, each.key)
-            self.last_of_key[place] = max(each.offset, self.last_of_key.get(place, -1))
+        for partition in self.final:
+            place = (partition.topic, partition.partition, partition.key)
+            self.last_of_key[place] = max(partition.offset, self.last_of_key.get(place, -1))
 
     def acknowledged(self) -> Iterator[Produced]:
-        return (each for each in self.produced if each.outcome == Outcome.OK)
+        return (event for event in self.produced if event.outcome == Outcome.OK)
 
     def lasting(self) -> Iterator[Produced]:
         """What was acknowledged so that the faults of this run must not undo it."""
-        for each in self.acknowledged():
-            if each.acks in self.surviving_acks and self.policies.get(each.topic) is not Policy.UNCLEAN:
-                yield each
+        for item in self.acknowledged():
+            if item.acks in self.surviving_acks and self.policies.get(item.topic) is not Policy.UNCLEAN:
+                yield item
 
     def may_be_gone(self, topic: str, partition: int, offset: int, key: str | None) -> bool:
         policy = self.policies.get(topic, Policy.KEEP)
@@ -98,8 +100,8 @@ class _Evidence:
         return False
 
     def counts(self) -> Counter[str]:
-        counts = Counter(f"produce {each.outcome}" for each in self.produced)
-        counts.update(f"read by {each.reader}" for each in self.seen)
+        counts = Counter(f"produce {event.outcome}" for event in self.produced)
+        counts.update(f"read by {item.reader}" for item in self.seen)
         counts["acknowledged and in place"] = sum(
             (op.topic, op.partition, op.offset) in self.at_end for op in self.acknowledged()
         )
@@ -129,20 +131,21 @@ def _something_stays(evidence: _Evidence) -> Iterator[str]:
 
 
 def _seen_stays(evidence: _Evidence) -> Iterator[str]:
-    for each in evidence.seen:
-        place = (each.topic, each.partition, each.offset)
-        if place in evidence.at_end or each.reader.startswith(("final", "files")):
+    for record in evidence.seen:
+        place = (record.topic, record.partition, record.offset)
+        if place in evidence.at_end or record.reader.startswith(("final", "files")):
             continue
-        if not evidence.may_be_gone(*place, each.key):
-            where = f"{each.topic}-{each.partition}@{each.offset}"
-            yield f"I1 unseen again: {each.record} was read by {each.reader} at {where}"
+        if not evidence.may_be_gone(*place, record.key):
+            where = f"{record.topic}-{record.partition}@{record.offset}"
+            yield f"I1 unseen again: {record.record} was read by {record.reader} at {where}"
 
 
 def _failed_is_unread(evidence: _Evidence) -> Iterator[str]:
-    failed = {each.record for each in evidence.produced if each.outcome == Outcome.FAILED}
-    for each in evidence.seen:
-        if each.record in failed:
-            yield f"I2: {each.record} had failed, {each.reader} read it at {each.topic}-{each.partition}@{each.offset}"
+    failed = {event.record for event in evidence.produced if event.outcome == Outcome.FAILED}
+    for record in evidence.seen:
+        if record.record in failed:
+            place = f"{record.topic}-{record.partition}@{record.offset}"
+            yield f"I2: {record.record} had failed, {record.reader} read it at {place}"
 
 
 def _one_record_per_offset(evidence: _Evidence) -> Iterator[str]:
@@ -153,9 +156,9 @@ def _one_record_per_offset(evidence: _Evidence) -> Iterator[str]:
         if op.offset >= 0
     )
     read = (
-        ((each.topic, each.partition, each.offset), each.record, each.digest, f"read by {each.reader}")
-        for each in evidence.seen
-        if evidence.policies.get(each.topic) is not Policy.UNCLEAN
+        ((record.topic, record.partition, record.offset), record.record, record.digest, f"read by {record.reader}")
+        for record in evidence.seen
+        if evidence.policies.get(record.topic) is not Policy.UNCLEAN
     )
     for place, record, digest, how in (*acknowledged, *read):
         known = meanings.setdefault(place, (record, digest, how))
@@ -166,29 +169,30 @@ def _one_record_per_offset(evidence: _Evidence) -> Iterator[str]:
 def _readers_go_forward(evidence: _Evidence) -> Iterator[str]:
     """Of those who follow partitions by themselves; a group may have to read again what it had not committed."""
     last: dict[tuple[str, str, int], int] = {}
-    for each in evidence.seen:
-        if not each.reader.startswith("live") or evidence.policies.get(each.topic) is Policy.UNCLEAN:
+    for record in evidence.seen:
+        if not record.reader.startswith("live") or evidence.policies.get(record.topic) is Policy.UNCLEAN:
             continue
-        stream = (each.reader, each.topic, each.partition)
-        if each.offset <= last.get(stream, -1):
-            yield f"I3: {each.reader} was given {each.topic}-{each.partition}@{each.offset} after {last[stream]}"
-        last[stream] = each.offset
+        stream = (record.reader, record.topic, record.partition)
+        if record.offset <= last.get(stream, -1):
+            place = f"{record.topic}-{record.partition}@{record.offset}"
+            yield f"I3: {record.reader} was given {place} after {last[stream]}"
+        last[stream] = record.offset
 
 
 def _once(evidence: _Evidence) -> Iterator[str]:
-    may_repeat = {each.record for each in evidence.produced if each.may_repeat}
-    for record, times in Counter(each.record for each in evidence.final).items():
+    may_repeat = {record.record for record in evidence.produced if record.may_repeat}
+    for record, times in Counter(record.record for record in evidence.final).items():
         if times > 1 and record not in may_repeat:
             yield f"I1 twice: {record} is there {times} times"
 
 
 def _in_order(evidence: _Evidence) -> Iterator[str]:
-    numbers = {each.record: each.number for each in evidence.produced if each.is_idempotent}
+    numbers = {record.record: record.number for record in evidence.produced if record.is_idempotent}
     by_producer: dict[tuple[str, int, str], list[tuple[int, int]]] = defaultdict(list)
-    for each in evidence.final:
-        if each.record in numbers:
-            stream = (each.topic, each.partition, each.record.rpartition("/")[0])
-            by_producer[stream].append((each.offset, numbers[each.record]))
+    for record in evidence.final:
+        if record.record in numbers:
+            stream = (record.topic, record.partition, record.record.rpartition("/")[0])
+            by_producer[stream].append((record.offset, numbers[record.record]))
     for (topic, partition, producer), placed in by_producer.items():
         placed.sort()
         for (_, before), (offset, number) in pairwise(placed):

@@ -102,7 +102,7 @@ def _under_attack(victim: Victim, name: str, seconds: float, doors: str = "") ->
         violations.append(f"RSS {rss_mb:.0f} MB, {_RSS_MAX_MB:.0f} MB are the bound")
     if p99_ms > _P99_MAX_MS:
         slow.append(f"a well-behaved client waits {p99_ms:.0f} ms, {_P99_MAX_MS} ms are the bound")
-    longest_ms = max((each.computed_ms for each in stalls), default=0.0)
+    longest_ms = max((stall.computed_ms for stall in stalls), default=0.0)
     return Survived(name, len(latencies), _p99(alone), p99_ms, max(latencies), longest_ms, rss_mb, violations, slow)
 
 

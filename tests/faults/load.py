@@ -220,7 +220,9 @@ class _ReaderWorker(Worker):
                 "log_level": 0,
             }
         )
-        self._consumer.assign([TopicPartition(each.topic, each.partition, OFFSET_BEGINNING) for each in partitions])
+        self._consumer.assign(
+            [TopicPartition(partition.topic, partition.partition, OFFSET_BEGINNING) for partition in partitions]
+        )
 
     def _work(self) -> None:
         while not self._stopping.is_set():

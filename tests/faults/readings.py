@@ -29,7 +29,7 @@ def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWri
     )
     try:
         left = {TopicPartition(topic, index) for topic, count in topics.items() for index in range(count)}
-        consumer.assign([TopicPartition(each.topic, each.partition, OFFSET_BEGINNING) for each in left])
+        consumer.assign([TopicPartition(partition.topic, partition.partition, OFFSET_BEGINNING) for partition in left])
         while left:
             first = consumer.poll(_SILENCE_S)
             assert first, f"nothing for {_SILENCE_S} s, and the end not seen of {left}"
@@ -80,7 +80,7 @@ def read_replica_files(log_dir: Path, topics: Iterable[str], history: HistoryWri
     """
     for topic in topics:
         for partition, directory in replica_directories(log_dir, topic):
-            for path in sorted(each for each in directory.glob("*.log") if each.stem.isdigit()):
+            for path in sorted(path for path in directory.glob("*.log") if path.stem.isdigit()):
                 for record in _records_of(path):
                     key = record.key.decode() if record.key else None
                     digest = digest_of(record.key, record.value)

@@ -66,12 +66,12 @@ def test_a_lost_acknowledged_record_is_found():
 
 def test_a_record_that_moved_is_found():
     found = violations(produced(1, 0), seen(1, 7))
-    assert [each.partition(":")[0] for each in found] == ["I1 lost"]
+    assert [partition.partition(":")[0] for partition in found] == ["I1 lost"]
 
 
 def test_a_changed_byte_is_found():
     found = violations(produced(1, 0), seen(1, 0, digest="other"))
-    assert [each.partition(":")[0] for each in found] == ["I1 changed", "I3"]
+    assert [partition.partition(":")[0] for partition in found] == ["I1 changed", "I3"]
 
 
 def test_acks_that_the_faults_may_undo_are_not_missed():
@@ -144,7 +144,7 @@ def test_a_history_is_read_as_it_was_written(tmp_path):
 def test_errors_in_a_brokers_log_are_found(tmp_path):
     log = tmp_path / "broker.log"
     log.write_text('level=info event="broker started"\nlevel=error event="request failed"\n')
-    assert [each.partition("level")[2] for each in faults_in_log(log)] == ['=error event="request failed"']
+    assert [partition.partition("level")[2] for partition in faults_in_log(log)] == ['=error event="request failed"']
 
 
 def test_an_offset_acknowledged_by_one_and_given_again_is_no_damage():

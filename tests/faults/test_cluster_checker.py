@@ -21,7 +21,7 @@ AT = (0.0, 0.0)
 
 
 def violations(*events) -> list[str]:
-    return [each.partition(":")[0] for each in check_cluster(events).violations]
+    return [violation.partition(":")[0] for violation in check_cluster(events).violations]
 
 
 def state(leader=1, leader_epoch=1, controller_epoch=1, zk_version=0, isr=(1, 2), zxid=0) -> StateSeen:

@@ -57,6 +57,6 @@ def test_an_attack_that_gets_in_is_told_of(tmp_path, name, left_open):
 
 
 def _assert_all_well(survived: list[Survived], names: tuple[str, ...]) -> None:
-    assert [each.attack for each in survived] == list(names)
-    assert not any(each.violations for each in survived), "\n".join(map(str, survived))
-    assert max(each.stall_ms for each in survived) < STANDS_STILL_MS, "\n".join(map(str, survived))
+    assert [item.attack for item in survived] == list(names)
+    assert not any(item.violations for item in survived), "\n".join(map(str, survived))
+    assert max(item.stall_ms for item in survived) < STANDS_STILL_MS, "\n".join(map(str, survived))

@@ -59,7 +59,7 @@ def test_nothing_of_a_network_stays_when_what_happened_in_it_is_broken_off():
     with pytest.raises(KeyboardInterrupt):
         break_off_in_a_network(made)
     assert len(made) == 2
-    assert not any(each.exists() for each in made)
+    assert not any(item.exists() for item in made)
     assert os.readlink(_WHERE) == here
 
 

@@ -62,7 +62,7 @@ def packed_pump(part: str) -> Pump[bytes]:
             case "records of no bytes":
                 return bytes(batch_of_payload(bytes(count), count, Compression.ZSTD))
             case "records that the header does not tell of":
-                payload = b"".join(b"\x12\0\0" + varint(1_048_576 + each) + b"\1\1\0" for each in range(count // 20))
+                payload = b"".join(b"\x12\0\0" + varint(1_048_576 + index) + b"\1\1\0" for index in range(count // 20))
                 return bytes(batch_of_payload(payload, 1, Compression.ZSTD, last_offset_delta=2**31 - 1))
             case _:
                 return bytes(batch_of_payload(b"\xff" * count, 1, Compression.ZSTD))

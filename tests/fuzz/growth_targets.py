@@ -152,7 +152,7 @@ def print_avro(schema: Any) -> None:
 
 
 def compare_json_schemas(schema: Any, other: Any) -> None:
-    one, two = (parse_json_schema(json.dumps(each), (), is_new=False) for each in (schema, other))
+    one, two = (parse_json_schema(json.dumps(item), (), is_new=False) for item in (schema, other))
     one.incompatibilities(two, lenient=False)
     one.normalized()
 
@@ -236,7 +236,7 @@ def batch_targets() -> list[Target]:
         return bytes(build_batch([Record(0, 1, b"k", b"v")] * count))
 
     def of_headers(count: int) -> bytes:
-        return bytes(build_batch([Record(0, 1, b"k", b"v", tuple((f"h{each}", b"v") for each in range(count)))]))
+        return bytes(build_batch([Record(0, 1, b"k", b"v", tuple((f"h{index}", b"v") for index in range(count)))]))
 
     return [
         Target(f"records by {name}", decode_records, lambda _, of=of, name=name: Pump(name, of), (BarnabasError,))
@@ -309,7 +309,7 @@ def definition(names: list[str]) -> None:
 
 def of_names(name: str, read: Callable[[list[str]], Any]) -> Target:
     refusals = (ValueError, BarnabasError)
-    return Target(name, read, lambda _: Pump("names", lambda count: [f"n{each}" for each in range(count)]), refusals)
+    return Target(name, read, lambda _: Pump("names", lambda count: [f"n{index}" for index in range(count)]), refusals)
 
 
 def versions_in(store_of: list[str]) -> None:

@@ -27,7 +27,7 @@ class Run:
 
     def __str__(self) -> str:
         stalls = summary_of(self.stalls) or "  none"
-        verdict = "\n".join(f"VIOLATION {each}" for each in self.violations) or "nothing was violated"
+        verdict = "\n".join(f"VIOLATION {violation}" for violation in self.violations) or "nothing was violated"
         return (
             f"seed {self.seed}\n{self.counts.table()}\nRSS at most {self.rss_max_mb:.0f} MB\n"
             f"the loop stood still:\n{stalls}\n{verdict}"

@@ -13,5 +13,5 @@ STANDS_STILL_MS = 500
 def test_whatever_is_sent_a_broker_lives_and_keeps_to_its_directories(tmp_path):
     run = run_fuzz(tmp_path, seconds=8, seed=4)
     assert not run.violations, str(run)
-    assert not [each for each in run.stalls if each.computed_ms > STANDS_STILL_MS], summary_of(run.stalls)
+    assert not [stall for stall in run.stalls if stall.computed_ms > STANDS_STILL_MS], summary_of(run.stalls)
     assert run.counts.answered.total() > 50

@@ -47,7 +47,7 @@ def test_harmful_names_and_what_brokers_said_come_back():
     made.learn(answer)
     said = {made.request(MESSAGES[APIS[11]].request, 5).member_id for _ in range(300)}
     assert "a-member" in said
-    assert any(OUTSIDE in each for each in said)
+    assert any(OUTSIDE in item for item in said)
 
 
 def test_nothing_is_made_up_that_is_far_larger_than_a_frame():

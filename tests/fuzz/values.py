@@ -77,9 +77,9 @@ class Pools:
             if isinstance(value, Struct):
                 self.learn(value)
             elif isinstance(value, list):
-                for each in value[:20]:
-                    if isinstance(each, Struct):
-                        self.learn(each)
+                for item in value[:20]:
+                    if isinstance(item, Struct):
+                        self.learn(item)
             elif isinstance(value, int | str | UUID) and not isinstance(value, bool):
                 self._learned[field.name].append(value)
 
@@ -161,7 +161,7 @@ class Pools:
 
     def _string(self, name: str) -> str:
         dice = self._chance.random()
-        known = [each for each in self._learned.get(name, ()) if isinstance(each, str)]
+        known = [item for item in self._learned.get(name, ()) if isinstance(item, str)]
         if known and dice < 0.3:
             return self._chance.choice(known)
         if name in _TOPIC_NAMES and dice < 0.75:
@@ -185,11 +185,11 @@ def _weight(value: Any) -> int:
 def _batches(chance: random.Random) -> list[bytes | None]:
     """Good batches, and what somebody may send in their place."""
     few = [Record(0, 1_000, b"k", b"v" * 50, ())] * 3
-    good = [bytes(build_batch(few, compression=each)) for each in Compression]
+    good = [bytes(build_batch(few, compression=item)) for item in Compression]
     made = bytes(build_batch(few, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True))
     marker = bytes(build_batch([Record(0, 1, b"\0\0\0\1", b"\0\0\0\0\0\0")], is_control=True))
     bomb = bytes(build_batch([Record(0, 1, b"k", bytes(8 << 20), ())], compression=Compression.ZSTD))
-    damaged = [_damaged(each, chance) for each in good for _ in range(4)]
+    damaged = [_damaged(item, chance) for item in good for _ in range(4)]
     return [None, b"", *good, *good, made, marker, bomb, *damaged, good[0] * 2, good[0][:40], chance.randbytes(500)]
 
 

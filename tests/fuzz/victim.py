@@ -184,11 +184,11 @@ def _tree(root: Path) -> dict[str, str]:
 
 def summary_of(stalls: list[Stall]) -> str:
     """How often, how long, and where: by the innermost line of ours."""
-    places = Counter(_place(each.stack) for each in stalls)
+    places = Counter(_place(stall.stack) for stall in stalls)
     longest = {}
-    for each in stalls:
-        place = _place(each.stack)
-        longest[place] = max(longest.get(place, 0), each.computed_ms)
+    for stall in stalls:
+        place = _place(stall.stack)
+        longest[place] = max(longest.get(place, 0), stall.computed_ms)
     return "\n".join(
         f"  {count:>5} × up to {longest[place]:.0f} ms  {place}" for place, count in places.most_common(20)
     )

@@ -62,7 +62,9 @@ def test_the_supported_pythons_are_those_that_the_package_declares():
 def test_no_installed_dependency_refuses_a_supported_python():
     """By the metadata of what is installed here: an upper bound would fail on a newer Python only."""
     names = {re.sub(r"[-_.]+", "-", package.name) for package in read_lock((ROOT / LOCKS[1]).read_text())}
-    installed = [each.metadata for each in importlib.metadata.distributions() if each.metadata["Name"]]
+    installed = [
+        distribution.metadata for distribution in importlib.metadata.distributions() if distribution.metadata["Name"]
+    ]
     bounds = {metadata["Name"]: metadata.get("Requires-Python") or "" for metadata in installed}
     locked = {name: bound for name, bound in bounds.items() if re.sub(r"[-_.]+", "-", name).lower() in names}
     assert len(locked) > 80

@@ -198,7 +198,9 @@ LINES = {line.place: line for line in ALL}
 
 def table() -> str:
     """For tests/README.md, by document and line."""
-    rows = [f"| {each.place} | `{_on_one_line(each.typed)}` | {each.result} |" for each in sorted(ALL, key=_place)]
+    rows = [
+        f"| {change.place} | `{_on_one_line(change.typed)}` | {change.result} |" for change in sorted(ALL, key=_place)
+    ]
     return "\n".join(["| line | typed | what happens |", "| --- | --- | --- |", *rows])
 
 

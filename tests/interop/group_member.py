@@ -41,7 +41,7 @@ class Member:
     def _read(self) -> None:
         for line in self._process.stdout:
             what, partitions = json.loads(line)
-            changed = [tuple(each) for each in partitions]
+            changed = [tuple(partition) for partition in partitions]
             self.events.append((what, changed))
             if what == "assigned":
                 self.assignment = self.assignment | set(changed)
@@ -67,7 +67,7 @@ class Member:
 
 
 def _tell(what: str, partitions) -> None:
-    print(json.dumps([what, sorted((each.topic, each.partition) for each in partitions)]), flush=True)
+    print(json.dumps([what, sorted((partition.topic, partition.partition) for partition in partitions)]), flush=True)
 
 
 def _run_confluent(settings: dict[str, Any], is_over: Callable[[], bool]) -> None:

@@ -28,5 +28,5 @@ def log_bytes(cluster: Cluster, topic: str, partition: int = 0) -> dict[int, byt
     for broker in cluster.brokers:
         directory = broker.directory / "logs" / f"{topic}-{partition}"
         if directory.exists():
-            found[broker.broker_id] = b"".join(each.read_bytes() for each in sorted(directory.glob("*.log")))
+            found[broker.broker_id] = b"".join(path.read_bytes() for path in sorted(directory.glob("*.log")))
     return found

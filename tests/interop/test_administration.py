@@ -127,19 +127,19 @@ def _partition_sizes(part, name):
         if part.get("name") == name or part.get("topic") == name:
             yield from (partition["partition_size"] for partition in part["partitions"])
         else:
-            for each in part.values():
-                yield from _partition_sizes(each, name)
+            for item in part.values():
+                yield from _partition_sizes(item, name)
     elif isinstance(part, list | tuple):
-        for each in part:
-            yield from _partition_sizes(each, name)
+        for item in part:
+            yield from _partition_sizes(item, name)
 
 
 def test_many_topics_are_created_and_deleted_by_one_request_each(cluster, admin, name):
     names = [f"{name}-{number}" for number in range(60)]
-    for future in admin.create_topics([NewTopic(each, 2, 1) for each in names], operation_timeout=60).values():
+    for future in admin.create_topics([NewTopic(name, 2, 1) for name in names], operation_timeout=60).values():
         future.result(90)
     known = admin.list_topics(timeout=10).topics
-    assert all(len(known[each].partitions) == 2 for each in names)
+    assert all(len(known[name].partitions) == 2 for name in names)
     for future in admin.delete_topics(names, operation_timeout=60).values():
         future.result(90)
     await_true(lambda: not set(names) & admin.list_topics(timeout=10).topics.keys(), "all topics gone")

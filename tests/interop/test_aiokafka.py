@@ -34,8 +34,14 @@ async def drain(reader, count):
     async with asyncio.timeout(DEADLINE_S):
         while len(received) < count:
             for batch in (await reader.getmany(timeout_ms=200)).values():
-                for each in batch:
-                    received.append((each.partition, each.offset, Sent(each.key, each.value, tuple(each.headers))))
+                for partition in batch:
+                    received.append(
+                        (
+                            partition.partition,
+                            partition.offset,
+                            Sent(partition.key, partition.value, tuple(partition.headers)),
+                        )
+                    )
     assert len(received) == count
     return received
 
@@ -86,7 +92,7 @@ async def test_two_consumers_of_a_group_share_the_partitions_and_go_on_where_the
         while len(seen) < COUNT or [len(member.assignment()) for member in members] != [2, 2]:
             for member in members:
                 for batch in (await member.getmany(timeout_ms=100)).values():
-                    seen.update({(each.partition, each.offset): each.key for each in batch})
+                    seen.update({(partition.partition, partition.offset): partition.key for partition in batch})
     assert sorted(seen.values()) == sorted(record.key for record in sent)
     for member in members:
         await member.commit()

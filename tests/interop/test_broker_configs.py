@@ -122,7 +122,7 @@ def test_old_records_go_when_brokers_are_told_to_keep_less(cluster, name, admin,
     assert producer.flush(30) == 0
 
     def segments() -> int:
-        return sum(len(list((each.directory / "logs").glob(f"{name}-0/*.log"))) for each in cluster.brokers)
+        return sum(len(list((broker.directory / "logs").glob(f"{name}-0/*.log"))) for broker in cluster.brokers)
 
     assert segments() > 3
     change_all(kafka_python, "log.retention.ms", "60000")

@@ -76,14 +76,14 @@ def gateway_of(cluster, membership: ConsoleMembership, file: str, timeout_s: flo
 def test_the_console_does_all_it_does_elsewhere(cluster, membership, file, name):
     gateway = gateway_of(cluster, membership, file)
     gateway.create_topic(name, 2, 2)
-    assert {each.id for each in gateway.describe_cluster().brokers} == {1, 2}
+    assert {broker.id for broker in gateway.describe_cluster().brokers} == {1, 2}
     assert gateway.produce_record(name, 1, b"k", b"v") == (1, 0)
     stream = gateway.open_records(name, {1: 0}, True)
-    assert [each.value for each in _read(stream)] == [b"v"]
+    assert [item.value for item in _read(stream)] == [b"v"]
     stream.close()
     gateway.groups.commit_offsets(name, {(name, 1): 1})
     assert gateway.groups.describe_one(name).committed == {(name, 1): 1}
-    assert name in {each.group_id for each in gateway.groups.describe().groups}
+    assert name in {group.group_id for group in gateway.groups.describe().groups}
     assert gateway.moves.assignments([name]).keys() == {(name, 0), (name, 1)}
     assert gateway.brokers.settings().keys() == {1, 2}
     assert gateway.brokers.request_times()[1]

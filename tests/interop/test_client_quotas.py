@@ -45,7 +45,7 @@ def produce(cluster, topic, client_id, count):
         producer.produce(topic, VALUE)
         producer.poll(0)
     assert producer.flush(60) == 0
-    return [each for each in told if each]
+    return [item for item in told if item]
 
 
 def is_bound(cluster, topic):

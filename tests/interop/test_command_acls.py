@@ -35,12 +35,14 @@ def in_zookeeper(cluster):
 def each_broker(cluster):
     """`kafka-acls --list` of each broker: each knows of a change soon."""
     servers = cluster.bootstrap_servers.split(",")
-    return lambda *words: [typed("kafka-acls", "--bootstrap-server", each, "--list", *words).out for each in servers]
+    return lambda *words: [
+        typed("kafka-acls", "--bootstrap-server", server, "--list", *words).out for server in servers
+    ]
 
 
 def current(name, *entries, kind="TOPIC", pattern="LITERAL"):
     head = f"Current ACLs for resource `ResourcePattern(resourceType={kind}, name={name}, patternType={pattern})`: \n "
-    return head + "\n".join(f"\t{each}" for each in entries) + " \n\n"
+    return head + "\n".join(f"\t{item}" for item in entries) + " \n\n"
 
 
 def entry(principal, operation, permission="ALLOW", host="*"):
@@ -95,9 +97,9 @@ def test_producers_and_consumers_get_what_they_need(acls, name):
     assert added.status == 0, added
     told = json.loads(acls("--list", "--principal", "User:a", "--output", "json").out)
     granted = {
-        each["resourceType"]: {acl["operation"] for acl in each["acls"]}
-        for each in told
-        if each["name"] in (name, "kafka-cluster")
+        item["resourceType"]: {acl["operation"] for acl in item["acls"]}
+        for item in told
+        if item["name"] in (name, "kafka-cluster")
     }
     assert granted == {
         "TOPIC": {"READ", "WRITE", "DESCRIBE", "CREATE"},
@@ -134,7 +136,7 @@ def test_what_other_clients_wrote_is_told_and_they_read_what_we_write(cluster, a
         + current(name, entry("User:CN=ü,O=x", "WRITE"), pattern="PREFIXED")
     ] * 3
     wanted = ("--topic", f"{name}-1", "--resource-pattern-type", "match")
-    await_true(lambda: all("User:CN=ü,O=x" in each for each in each_broker(*wanted)), "the prefix")
+    await_true(lambda: all("User:CN=ü,O=x" in item for item in each_broker(*wanted)), "the prefix")
     await_true(lambda: each_broker("--topic", name, "--resource-pattern-type", "any") == described, "both")
     acls("--add", "--allow-principal", "User:ours", "--group", name)
     ours = AclBindingFilter(
@@ -146,7 +148,7 @@ def test_what_other_clients_wrote_is_told_and_they_read_what_we_write(cluster, a
         AclOperation.ANY,
         AclPermissionType.ANY,
     )
-    await_true(lambda: [each.principal for each in confluent.describe_acls(ours).result(10)] == ["User:ours"], "ours")
+    await_true(lambda: [acl.principal for acl in confluent.describe_acls(ours).result(10)] == ["User:ours"], "ours")
     (gone,) = confluent.delete_acls([ours])[ours].result(10)
     assert (gone.principal, gone.operation) == ("User:ours", AclOperation.ALL)
     everything = kafka_python.ResourcePatternFilter(
@@ -156,7 +158,7 @@ def test_what_other_clients_wrote_is_told_and_they_read_what_we_write(cluster, a
         None, None, kafka_python.ACLOperation.ANY, kafka_python.ACLPermissionType.ANY, everything
     )
     ((_, deleted, _),) = python.delete_acls([any_of])
-    assert {each.principal for each in deleted} == {"User:p", "User:CN=ü,O=x"}
+    assert {rule.principal for rule in deleted} == {"User:p", "User:CN=ü,O=x"}
     python.close()
 
 

@@ -18,7 +18,7 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, asked):
     told = asked("kafka-broker-api-versions")
     assert (told.status, told.err) == (0, "")
     heads = re.findall(r"^(\S+) \(id: (\d) rack: null\) -> \($", told.out, re.MULTILINE)
-    assert heads == [(f"{each.host}:{each.port}", str(each.broker_id)) for each in cluster.brokers]
+    assert heads == [(f"{broker.host}:{broker.port}", str(broker.broker_id)) for broker in cluster.brokers]
     lines = told.out.split("\n)\n")[0].splitlines()
     assert lines[1] == "\tProduce(0): 0 to 11 [usable: 11],"
     assert "\tLeaderAndIsr(4): UNSUPPORTED," in lines

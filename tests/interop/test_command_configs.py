@@ -45,7 +45,7 @@ def test_what_another_client_set_is_told_and_a_file_adds_to_it(cluster, configs,
     (tmp_path / "more.properties").write_text("# more\nmax.message.bytes = 2000000\n")
     configs("--alter", "--topic", topic, "--add-config-file", str(tmp_path / "more.properties"))
     (told,) = json.loads(configs("--describe", "--topic", topic, "--output", "json").out)
-    assert {each["name"]: each["value"] for each in told["configs"]} == {
+    assert {config["name"]: config["value"] for config in told["configs"]} == {
         "max.message.bytes": "2000000",
         "retention.ms": "5000000",
     }

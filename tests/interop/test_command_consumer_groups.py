@@ -94,7 +94,7 @@ async def _commit_with_aiokafka(servers, topic, offset):
 
 def committed(groups, group):
     (described,) = json.loads(groups("--describe", "--group", group, "--output", "json").out)
-    return {each["partition"]: each["currentOffset"] for each in described["offsets"]}
+    return {offset["partition"]: offset["currentOffset"] for offset in described["offsets"]}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -179,8 +179,8 @@ def test_members_are_described_with_what_they_have(groups, topic, member):
     assert row[1].startswith("reader-")
     assert row[3:] == ["reader", "2", f"{topic}(0,1)"]
     rows = [line.split() for line in groups("--describe", "--group", topic).out.splitlines()[2:]]
-    assert [each[2:6] for each in rows] == [["0", "4", "10", "6"], ["1", "-", "0", "-"]]
-    assert {each[-1] for each in rows} == {"reader"}
+    assert [row[2:6] for row in rows] == [["0", "4", "10", "6"], ["1", "-", "0", "-"]]
+    assert {row[-1] for row in rows} == {"reader"}
     assert groups("--describe", "--group", topic, "--state").out.splitlines()[2].split()[-3:] == [
         "range",
         "Stable",

@@ -108,20 +108,20 @@ def test_log_directories_are_told_in_the_last_line(command, topic):
         return received, json.loads(line)
 
     received, tree = told()
-    brokers = ",".join(str(each["broker"]) for each in tree["brokers"])
+    brokers = ",".join(str(broker["broker"]) for broker in tree["brokers"])
     assert received == f"Received log directory information from brokers {brokers}"
 
     def sizes():
         directories = [directory for broker in told()[1]["brokers"] for directory in broker["logDirs"]]
         assert all(directory["error"] is None for directory in directories)
         return [
-            each["size"] for directory in directories for each in directory["partitions"]
-            if each["partition"] == f"{topic}-0" and not each["isFuture"]
+            partition["size"] for directory in directories for partition in directory["partitions"]
+            if partition["partition"] == f"{topic}-0" and not partition["isFuture"]
         ]  # fmt: skip
 
     await_true(lambda: len(set(sizes())) == 1 and min(sizes()) > 0, "every replica has the records")
     received, tree = told("--broker-list", "2")
-    assert (received[-2:], [each["broker"] for each in tree["brokers"]]) == (" 2", [2])
+    assert (received[-2:], [broker["broker"] for broker in tree["brokers"]]) == (" 2", [2])
 
 
 def test_a_broker_that_is_not_there_is_named(command):

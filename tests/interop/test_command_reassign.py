@@ -31,7 +31,7 @@ def topic(cluster, name):
 def plan(tmp_path):
     def write(topic: str, *replicas: list[int]) -> str:
         path = tmp_path / "plan.json"
-        partitions = [{"topic": topic, "partition": at, "replicas": each} for at, each in enumerate(replicas)]
+        partitions = [{"topic": topic, "partition": at, "replicas": replica} for at, replica in enumerate(replicas)]
         path.write_text(json.dumps({"version": 1, "partitions": partitions}))
         return str(path)
 
@@ -54,7 +54,7 @@ def test_what_is_generated_is_what_execute_takes_and_the_former_plan_is_what_rol
         f'{{"version":1,"partitions":[{{"topic":"{topic}","partition":0,"replicas":[1,2],"log_dirs":["any","any"]}},'
         f'{{"topic":"{topic}","partition":1,"replicas":[2,1],"log_dirs":["any","any"]}}]}}'
     )
-    assert [sorted(each["replicas"]) for each in json.loads(proposed)["partitions"]] == [[2, 3], [2, 3]]
+    assert [sorted(partition["replicas"]) for partition in json.loads(proposed)["partitions"]] == [[2, 3], [2, 3]]
     plan = tmp_path / "plan.json"
     plan.write_text(proposed)
     executed = reassign("--execute", "--reassignment-json-file", str(plan))

@@ -86,7 +86,7 @@ def test_a_transaction_is_listed_and_described_while_it_is_open(cluster, transac
     assert rows(transactions("find-hanging", "--topic", topic, "--max-transaction-timeout", "-1")) == []
     producer.abort_transaction(30)
     listed = json.loads(transactions("list", "--output", "json").out)
-    assert topic in [each["TransactionalId"] for each in listed]
+    assert topic in [item["TransactionalId"] for item in listed]
 
 
 def test_one_that_hangs_is_found_and_ended_by_who_knows_the_clusters_secret(cluster, transactions, hanging):

@@ -24,7 +24,7 @@ def test_a_producer_tells_where_each_number_was_written(cluster, name):
     started, *told, stopped, data = events(sent.out)
     assert (started["name"], stopped["name"]) == ("startup_complete", "shutdown_complete")
     assert list(told[0]) == ["timestamp", "name", "key", "value", "offset", "partition", "topic"]
-    assert [(each["key"], each["value"], each["offset"]) for each in told] == [
+    assert [(line["key"], line["value"], line["offset"]) for line in told] == [
         ("0", "7.0", 0),
         ("1", "7.1", 1),
         ("0", "7.2", 2),
@@ -32,7 +32,7 @@ def test_a_producer_tells_where_each_number_was_written(cluster, name):
     assert (data["name"], data["sent"], data["acked"], data["target_throughput"]) == ("tool_data", 3, 3, -1)
     reader = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": name})
     reader.assign([TopicPartition(name, 0, 0)])
-    assert [(each.value(), each.timestamp()[1] < 60_000) for each in reader.consume(3, 10)] == [
+    assert [(item.value(), item.timestamp()[1] < 60_000) for item in reader.consume(3, 10)] == [
         (b"7.0", True),
         (b"7.1", True),
         (b"7.2", True),
@@ -43,7 +43,7 @@ def test_a_producer_tells_where_each_number_was_written(cluster, name):
 def test_a_producer_tells_what_was_not_written(name):
     words = ("--topic", name, "--max-messages", "1", "--producer-property", "delivery.timeout.ms=300")
     sent = typed("kafka-verifiable-producer", "--bootstrap-server", "127.0.0.1:1", *words)
-    assert [each["name"] for each in events(sent.out)] == [
+    assert [event["name"] for event in events(sent.out)] == [
         "startup_complete",
         "producer_send_error",
         "shutdown_complete",
@@ -66,11 +66,11 @@ def test_a_consumer_tells_what_it_reads_of_another_client_and_commits_it(cluster
     assert told[0]["name"] == "startup_complete"
     assert told[1]["name"] == "partitions_assigned"
     assert told[1]["partitions"] == [{"topic": name, "partition": 0}]
-    assert [each["value"] for each in told if each["name"] == "record_data"] == ["0", "1", "2"]
-    assert sum(each["count"] for each in told if each["name"] == "records_consumed") == 3
-    committed = [each for each in told if each["name"] == "offsets_committed"][-1]
+    assert [config["value"] for config in told if config["name"] == "record_data"] == ["0", "1", "2"]
+    assert sum(item["count"] for item in told if item["name"] == "records_consumed") == 3
+    committed = [item for item in told if item["name"] == "offsets_committed"][-1]
     assert (committed["success"], committed["offsets"]) == (True, [{"topic": name, "partition": 0, "offset": 3}])
-    assert [each["name"] for each in told[-2:]] == ["partitions_revoked", "shutdown_complete"]
+    assert [item["name"] for item in told[-2:]] == ["partitions_revoked", "shutdown_complete"]
     reader = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": name})
     assert reader.committed([TopicPartition(name, 0)], 10)[0].offset == 3
     reader.close()
@@ -89,5 +89,5 @@ def test_sigterm_ends_them_with_their_last_lines(cluster, name, command):
     process.send_signal(signal.SIGTERM)
     out, _err = process.communicate(timeout=20)
     assert process.returncode == 143
-    last = [each["name"] for each in events(out.decode())][-2:]
+    last = [event["name"] for event in events(out.decode())][-2:]
     assert last[-1:] == ["shutdown_complete"] or last == ["shutdown_complete", "tool_data"]

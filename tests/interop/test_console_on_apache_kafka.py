@@ -54,7 +54,7 @@ def orders(apache_kafka) -> str:
 def partition_0(gateway, topic, changes):
     view = gateway.preview_retention(topic, changes)
     assert view.is_estimate
-    assert [(each.partition, each.error) for each in view.partitions] == [(0, ""), (1, "")]
+    assert [(partition.partition, partition.error) for partition in view.partitions] == [(0, ""), (1, "")]
     assert view.partitions[1].deleted_records == 0
     return view.partitions[0]
 
@@ -84,7 +84,7 @@ def test_under_compaction_alone_nothing_goes_by_age(gateway, orders):
 
 def test_retention_is_changed(gateway, orders):
     gateway.change_topic_settings(orders, {"retention.ms": str(48 * HOUR_MS), "retention.bytes": "1000000000"})
-    settings = {each.name: each for each in gateway.topic_settings(orders)}
+    settings = {setting.name: setting for setting in gateway.topic_settings(orders)}
     assert (settings["retention.ms"].value, settings["retention.ms"].source) == (str(48 * HOUR_MS), "topic")
     assert settings["retention.bytes"].value == "1000000000"
     gateway.change_topic_settings(orders, {"retention.ms": str(24 * HOUR_MS), "retention.bytes": None})
@@ -100,7 +100,7 @@ def test_a_value_is_judged_by_the_cluster_before_it_is_changed(gateway, orders):
 
 
 def test_the_values_of_a_key_are_those_of_its_type(gateway, orders):
-    settings = {each.name: each for each in gateway.topic_settings(orders)}
+    settings = {setting.name: setting for setting in gateway.topic_settings(orders)}
     assert settings["errors.deadletterqueue.group.enable"].choices == ("true", "false")
     assert settings["retention.ms"].choices == ()
     assert "zstd" in settings["compression.type"].choices
@@ -119,13 +119,13 @@ def test_segments_are_said_to_be_untold(gateway, orders):
 def test_keys_of_kafka_4_have_the_meaning_and_default_that_the_broker_tells(gateway, orders):
     """The default of such a key is known once a topic was described that does not set it."""
     gateway.topic_settings("plain")
-    settings = {each.name: each for each in gateway.topic_settings(orders)}
+    settings = {setting.name: setting for setting in gateway.topic_settings(orders)}
     key = settings["errors.deadletterqueue.group.enable"]
     assert (key.value, key.source, key.default) == ("true", "topic", "false")
     assert "dead" in key.meaning.lower()
     assert "<" not in key.meaning
     assert settings["retention.ms"].default == settings["retention.ms"].inherited == str(168 * HOUR_MS)
-    assert [name for name, each in settings.items() if not each.meaning] == []
+    assert [name for name, item in settings.items() if not item.meaning] == []
 
 
 def test_looking_creates_nothing_in_the_cluster(db, gateway, orders):
@@ -135,15 +135,15 @@ def test_looking_creates_nothing_in_the_cluster(db, gateway, orders):
         with suppress(GatewayError):
             collector.look(name)
     assert Topic.objects.filter(name=orders).exists()
-    assert {each.name for each in gateway.describe_topics()} == {"orders", "plain"}
+    assert {topic.name for topic in gateway.describe_topics()} == {"orders", "plain"}
 
 
 def test_the_quorum_and_the_features_are_those_that_the_cluster_tells(gateway):
     view = gateway.quorum.describe()
-    assert (view.leader_id, [each.replica_id for each in view.voters]) == (1, [1])
+    assert (view.leader_id, [voter.replica_id for voter in view.voters]) == (1, [1])
     assert view.leader_epoch > 0
     assert view.lag_of(view.voters[0]) == 0
-    features = {each.name: each for each in gateway.quorum.features()}
+    features = {feature.name: feature for feature in gateway.quorum.features()}
     assert features["metadata.version"].finalized_in_words == "4.4-IV2"
     assert features["metadata.version"].supported_in_words == "3.3-IV3 to 4.4-IV2"
     assert {"kraft.version", "share.version", "transaction.version"} <= features.keys()
@@ -161,7 +161,10 @@ def test_the_cluster_is_known_as_kraft_by_its_answer(db, gateway):
 def test_eligible_leader_replicas_are_told_by_partition(gateway, orders):
     """Whole partitions have none; null would mean that the cluster keeps none."""
     told = gateway.quorum.eligible_leaders(orders)
-    assert [(each.partition, each.leader, each.isr, each.elr or (), each.last_known_elr or ()) for each in told] == [
+    assert [
+        (partition.partition, partition.leader, partition.isr, partition.elr or (), partition.last_known_elr or ())
+        for partition in told
+    ] == [
         (0, 1, (1,), (), ()),
         (1, 1, (1,), (), ()),
     ]
@@ -178,7 +181,7 @@ def test_a_subscription_to_client_metrics_comes_changes_and_goes(gateway):
     metrics.change("producers", wanted)
 
     def own():
-        return {each.name: dict(each.own) for each in metrics.subscriptions()}
+        return {subscription.name: dict(subscription.own) for subscription in metrics.subscriptions()}
 
     await_true(lambda: own() == {"producers": wanted}, "it is")
     metrics.change("producers", {"interval.ms": None, "metrics": None})
@@ -187,4 +190,4 @@ def test_a_subscription_to_client_metrics_comes_changes_and_goes(gateway):
 
 def test_the_release_is_told_by_the_broker_and_not_guessed(gateway):
     gateway.brokers.log_dirs()
-    assert [(each.name, each.speaks) for each in gateway.brokers.software().values()] == [("Kafka", "4.4")]
+    assert [(broker.name, broker.speaks) for broker in gateway.brokers.software().values()] == [("Kafka", "4.4")]

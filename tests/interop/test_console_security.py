@@ -112,7 +112,7 @@ def test_a_user_is_made_given_another_password_and_deleted(browser, collector, c
     await_true(lambda: not logs_in(cluster, tmp_path, made), "alice logs in no more")
     own = ScramUser.objects.get(name="console")
     assert confirm(browser, f"/kafka-users/{own.pk}/+delete/", {}, typed_name="console").status_code == 409
-    assert [each.result for each in AuditEvent.objects.order_by("pk")] == ["done", "done", "done", "refused"]
+    assert [event.result for event in AuditEvent.objects.order_by("pk")] == ["done", "done", "done", "refused"]
     for log in (broker.log_path.read_text() for broker in cluster.brokers):
         assert PASSWORD not in log
         assert made not in log
@@ -157,7 +157,7 @@ def test_a_trial_says_at_which_step_a_secured_cluster_stops(cluster):
         return try_cluster(cluster.bootstrap_servers, security_of(properties_of(login)))
 
     right = tried(Login("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", _OWN))
-    assert [each.name for each in right.steps] == ["resolve", "connect", "log in", "metadata", "rights"]
+    assert [step.name for step in right.steps] == ["resolve", "connect", "log in", "metadata", "rights"]
     assert right.error == ""
     assert right.steps[-1].words == "on the cluster it may look, see settings, change things"
     assert tried(Login("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", "guessed")).error.startswith("log in: ")

@@ -58,8 +58,8 @@ def modern_group(servers, topic):
     consumer.subscribe([topic])
     await_true(lambda: (consumer.poll(0.1), len(consumer.assignment()) == 2)[1], "the group is assigned", WITHIN_S)
     offsets = consumer.assignment()
-    for each in offsets:
-        each.offset = 4
+    for offset in offsets:
+        offset.offset = 4
     consumer.commit(offsets=offsets, asynchronous=False)
     yield "modern"
     consumer.close()

@@ -150,7 +150,7 @@ def machine(tmp_path_factory) -> Iterator[Machine]:
         for number, name in enumerate(("server.properties", "server-1.properties", "server-2.properties")):
             machine.edit(name, number)
         terminals = [machine.leave_running(place) for place in ("002:146b", "002:158b", "002:158c")]
-        await_true(lambda: all(SERVES in each.out() for each in terminals), "three brokers serve", _DEADLINE_S)
+        await_true(lambda: all(SERVES in terminal.out() for terminal in terminals), "three brokers serve", _DEADLINE_S)
         yield machine
 
 

@@ -52,7 +52,9 @@ def values(cluster, topic):
                 "isolation.level": "read_committed",
             }
         )
-        consumer.assign([TopicPartition(on, each, 0) for each in consumer.list_topics(on).topics[on].partitions])
+        consumer.assign(
+            [TopicPartition(on, partition, 0) for partition in consumer.list_topics(on).topics[on].partitions]
+        )
         try:
             found: list = []
             await_true(lambda: found.extend(consumer.consume(10, 0.2)) or len(found) >= count, f"{count} records")
@@ -75,8 +77,8 @@ def filled(cluster, topic):
 def committed(cluster, group: str) -> int:
     consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": group})
     try:
-        positions = consumer.committed([TopicPartition(group, each) for each in range(3)], timeout=30)
-        return sum(max(0, each.offset) for each in positions)
+        positions = consumer.committed([TopicPartition(group, index) for index in range(3)], timeout=30)
+        return sum(max(0, position.offset) for position in positions)
     finally:
         consumer.close()
 

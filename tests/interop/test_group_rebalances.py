@@ -122,7 +122,7 @@ def test_cooperative_members_give_up_only_what_others_get(cluster, name):
         noticed = len(first.events)
         second = group.member()
         await_shares(group, [first, second], [2, 2], "shared")
-        given_up = {each for what, changed in first.events[noticed:] if what == "revoked" for each in changed}
+        given_up = {item for what, changed in first.events[noticed:] if what == "revoked" for item in changed}
         assert given_up == second.assignment
 
     tell_of_each(cluster, story, name, COOPERATIVE, is_cooperative=True)

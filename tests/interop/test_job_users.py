@@ -51,7 +51,7 @@ _SECURED = {
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory, zookeeper):
     owner = NewUser("console", "of console")
-    users = [NewUser(each.name, f"of {each.name}", each.rules) for each in job_users(SETUP)]
+    users = [NewUser(user.name, f"of {user.name}", user.rules) for user in job_users(SETUP)]
     with running_cluster(tmp_path_factory.mktemp("users"), overrides=_SECURED, zookeeper=zookeeper) as running:
         for _ in range(2):  # at each start
             assert admit_users(running.zookeeper.connect, "", [owner, *users], MECHANISM) == ""

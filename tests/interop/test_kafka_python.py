@@ -32,8 +32,14 @@ def drain(reader, count):
     received, end = [], time.monotonic() + DEADLINE_S
     while len(received) < count and time.monotonic() < end:
         for batch in reader.poll(200).values():
-            for each in batch:
-                received.append((each.partition, each.offset, Sent(each.key, each.value, tuple(each.headers))))
+            for partition in batch:
+                received.append(
+                    (
+                        partition.partition,
+                        partition.offset,
+                        Sent(partition.key, partition.value, tuple(partition.headers)),
+                    )
+                )
     assert len(received) == count
     return received
 
@@ -80,7 +86,7 @@ def test_two_consumers_of_a_group_share_the_partitions_and_go_on_where_they_comm
     while time.monotonic() < end:
         for member in members:
             for batch in member.poll(100).values():
-                seen.update({(each.partition, each.offset): each.key for each in batch})
+                seen.update({(partition.partition, partition.offset): partition.key for partition in batch})
         if len(seen) == COUNT and [len(member.assignment()) for member in members] == [2, 2]:
             break
     assert sorted(seen.values()) == sorted(record.key for record in sent)

@@ -35,7 +35,9 @@ def registrations(cluster, znodes) -> dict[int, dict]:
 
 
 def addresses(registrations, listener: str) -> dict[int, str]:
-    told = {number: dict(each.split("://") for each in one["endpoints"]) for number, one in registrations.items()}
+    told = {
+        number: dict(endpoint.split("://") for endpoint in one["endpoints"]) for number, one in registrations.items()
+    }
     return {number: endpoints[listener] for number, endpoints in told.items()}
 
 
@@ -62,7 +64,7 @@ def test_a_client_is_told_of_the_listener_that_it_came_by(cluster, registrations
 
 
 def test_what_partners_write_clients_read_and_members_copy_by_their_own_listener(cluster, registrations, name):
-    partners, clients = (",".join(addresses(registrations, each).values()) for each in ("PARTNERS", "PLAINTEXT"))
+    partners, clients = (",".join(addresses(registrations, name).values()) for name in ("PARTNERS", "PLAINTEXT"))
     admin = AdminClient({"bootstrap.servers": partners})
     admin.create_topics([NewTopic(name, 6, 3)])[name].result(30)
     producer = Producer({"bootstrap.servers": partners, "acks": "all"})
@@ -87,9 +89,9 @@ def dialled_by(broker, registrations) -> set[int]:
     """Ports of brokers to which the broker has connected."""
     served = {port for name in LISTENERS for port in ports(registrations, name)}
     connections = psutil.Process(broker.process.pid).net_connections(kind="tcp")
-    return {each.raddr.port for each in connections if each.raddr and each.raddr.port in served} - {
-        each.raddr.port for each in connections if each.raddr and each.laddr.port in served
-    }
+    return {
+        connection.raddr.port for connection in connections if connection.raddr and connection.raddr.port in served
+    } - {connection.raddr.port for connection in connections if connection.raddr and connection.laddr.port in served}
 
 
 def test_a_listener_comes_and_goes_while_the_broker_runs(cluster, znodes):
@@ -100,7 +102,7 @@ def test_a_listener_comes_and_goes_while_the_broker_runs(cluster, znodes):
     change(admin, *(ConfigEntry(key, f"{told(cluster, key)},{late[key]}", incremental_operation=SET) for key in keys))
     await_true(lambda: len(registration(znodes, 2)["endpoints"]) == 5, "the listener is advertised")
     assert registration(znodes, 2)["endpoints"][:4] == before["endpoints"], "the others are where they were"
-    address = dict(each.split("://") for each in registration(znodes, 2)["endpoints"])["LATE"]
+    address = dict(endpoint.split("://") for endpoint in registration(znodes, 2)["endpoints"])["LATE"]
     by_late = AdminClient({"bootstrap.servers": address})
     await_true(lambda: set(by_late.list_topics(timeout=10).brokers) == {2}, "it is known, and only this broker has it")
     host, _, port = address.rpartition(":")
@@ -117,7 +119,7 @@ def test_a_broker_is_advertised_elsewhere_while_it_runs(cluster, znodes, name):
     before = registration(znodes, 2)["endpoints"]
     elsewhere = told(cluster, "listeners").replace("127.0.0.1", "127.1")
     change(admin, ConfigEntry("advertised.listeners", elsewhere, incremental_operation=SET))
-    after = [each.replace("127.0.0.1", "127.1") for each in before]
+    after = [item.replace("127.0.0.1", "127.1") for item in before]
     await_true(lambda: registration(znodes, 2)["endpoints"] == after, "its new addresses are registered")
     await_true(lambda: admin.list_topics(timeout=10).brokers[2].host == "127.1", "clients are told")
     admin.create_topics([NewTopic(name, 3, 3, config={"min.insync.replicas": "3"})])[name].result(30)

@@ -39,9 +39,9 @@ def places_of(asked) -> dict[str, tuple[bool, int]]:
     """By directory: is it a copy, and how far behind."""
     answer = asked.ask_any(DescribeLogDirsRequest(topics=None))
     return {
-        each.log_dir: (one.is_future_key, one.offset_lag)
-        for each in answer.results
-        for topic in each.topics
+        result.log_dir: (one.is_future_key, one.offset_lag)
+        for result in answer.results
+        for topic in result.topics
         if topic.name == TOPIC
         for one in topic.partitions
     }
@@ -54,7 +54,7 @@ def alter(asked, path: str) -> ErrorCode:
 
 
 def segments(directory: Path) -> bytes:
-    return b"".join(each.read_bytes() for each in sorted((directory / f"{TOPIC}-0").glob("*.log")))
+    return b"".join(path.read_bytes() for path in sorted((directory / f"{TOPIC}-0").glob("*.log")))
 
 
 def test_a_replica_moves_byte_for_byte_though_it_is_written_to_and_the_broker_killed(cluster, asked, tmp_path):

@@ -194,7 +194,7 @@ def test_move_survives_cmak_and_then_the_death_of_the_controller(cluster, admin,
         cluster.broker(controller).kill()
         cluster.broker(dead).start()
         there = (target, sorted(target))
-        await_true(lambda: [each[1:] for each in described(cluster, name).values()][:1] == [there], f"{name} is there")
+        await_true(lambda: [item[1:] for item in described(cluster, name).values()][:1] == [there], f"{name} is there")
         writing.go_on()
     assert writing.errors == []
     cluster.broker(controller).start()

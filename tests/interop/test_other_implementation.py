@@ -76,4 +76,4 @@ def test_a_cluster_without_a_controller_is_told_as_that(servers):
 
 def test_offsets_there_are_json_for_a_program_too(servers):
     shown = typed("kafka-get-offsets", "--topic", TOPIC, "--output", "json", "--bootstrap-server", servers)
-    assert sum(each["offset"] for each in json.loads(shown.out)) >= 100
+    assert sum(load["offset"] for load in json.loads(shown.out)) >= 100

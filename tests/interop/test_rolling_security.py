@@ -30,11 +30,11 @@ class Load:
         self.read: set[bytes] = set()
         self._name = group
         self._is_over = threading.Event()
-        self._threads = [threading.Thread(target=each) for each in (self._write, self._follow)]
+        self._threads = [threading.Thread(target=item) for item in (self._write, self._follow)]
 
     def __enter__(self) -> "Load":
-        for each in self._threads:
-            each.start()
+        for thread in self._threads:
+            thread.start()
         self.await_progress()
         return self
 
@@ -42,8 +42,8 @@ class Load:
         if error[0] is None:
             await_true(lambda: self.acknowledged <= self.read, "all that was acknowledged is read")
         self._is_over.set()
-        for each in self._threads:
-            each.join(60)
+        for thread in self._threads:
+            thread.join(60)
 
     def await_progress(self) -> None:
         written, read = len(self.acknowledged), len(self.read)
@@ -100,7 +100,7 @@ def await_in_sync(load: Load) -> None:
 
     def are() -> bool:
         found = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions
-        return len(found) == PARTITIONS and all(len(each.isrs) == 2 for each in found.values())
+        return len(found) == PARTITIONS and all(len(partition.isrs) == 2 for partition in found.values())
 
     await_true(are, "all replicas are in sync")
 
@@ -123,7 +123,7 @@ def test_a_cluster_in_use_goes_from_plain_text_to_tls_with_logins(cluster, tmp_p
         *("--entity-name", "alice", "--add-config", f"SCRAM-SHA-256=[iterations=4096,password={PASSWORD}]"),
     )
     assert "Completed Updating config" in told
-    ports = dict(zip((each.broker_id for each in cluster.brokers), free_ports(2), strict=True))
+    ports = dict(zip((broker.broker_id for broker in cluster.brokers), free_ports(2), strict=True))
     secured = ",".join(f"127.0.0.1:{port}" for port in ports.values())
     by_tls = {
         "bootstrap.servers": secured,

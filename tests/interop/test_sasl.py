@@ -47,7 +47,7 @@ def command(*words: str) -> str:
 
 
 def give(cluster, user: str, password: str = PASSWORD) -> None:
-    added = ",".join(f"{each}=[iterations=4096,password={password}]" for each in MECHANISMS[1:])
+    added = ",".join(f"{mechanism}=[iterations=4096,password={password}]" for mechanism in MECHANISMS[1:])
     told = command(
         *("kafka-configs", "--zookeeper", cluster.zookeeper.connect, "--alter"),
         *("--entity-type", "users", "--entity-name", user, "--add-config", added),
@@ -85,7 +85,7 @@ def test_users_of_confluent_kafka_log_in(cluster, name, mechanism):
     read = []
 
     def has_all() -> bool:
-        read.extend(each.value().decode() for each in reader.consume(100, 0.1) if each.error() is None)
+        read.extend(item.value().decode() for item in reader.consume(100, 0.1) if item.error() is None)
         return {f"{name}-{number}" for number in range(10)} <= set(read)
 
     await_true(has_all, "all is read")
@@ -105,7 +105,7 @@ def test_users_of_kafka_python_log_in(cluster, name, mechanism):
     assert producer.send("orders", name.encode()).get(30).topic == "orders"
     producer.close()
     reader = kafka.KafkaConsumer("orders", auto_offset_reset="earliest", consumer_timeout_ms=20_000, **login)
-    assert any(each.value == name.encode() for each in reader)
+    assert any(item.value == name.encode() for item in reader)
     reader.close()
 
 
@@ -153,10 +153,10 @@ def refusal(cluster, mechanism: str, user: str, password: str) -> str:
 
     def hears() -> bool:
         client.poll(0.1)
-        return any("_AUTHENTICATION" in each for each in heard)
+        return any("_AUTHENTICATION" in item for item in heard)
 
     await_true(hears, "the client is refused")
-    return next(each for each in heard if "_AUTHENTICATION" in each)
+    return next(item for item in heard if "_AUTHENTICATION" in item)
 
 
 def logs_in(cluster, mechanism: str, user: str, password: str) -> bool:
@@ -173,7 +173,7 @@ def test_users_are_made_described_and_removed_by_kafkas_own_calls(cluster, name)
     made[name].result(30)
     await_true(lambda: logs_in(cluster, "SCRAM-SHA-512", name, "secret"), "the new user logs in")
     described = admin.describe_user_scram_credentials([name])[name].result(30)
-    assert [(each.mechanism, each.iterations) for each in described.scram_credential_infos] == [(mechanism, 8192)]
+    assert [(info.mechanism, info.iterations) for info in described.scram_credential_infos] == [(mechanism, 8192)]
     assert {name, "alice"} <= set(admin.describe_user_scram_credentials().result(30))
 
     admin.alter_user_scram_credentials([UserScramCredentialDeletion(name, mechanism)])[name].result(30)
@@ -196,10 +196,10 @@ def test_quotas_of_a_user_outlive_its_passwords(cluster, name, zookeeper: ZooKee
     client.start()
     client.create(f"/config/users/{name}", b'{"version":1,"config":{"producer_byte_rate":"1024"}}')
     give(cluster, name)
-    for each in MECHANISMS[1:]:
+    for mechanism in MECHANISMS[1:]:
         command(
             *("kafka-configs", "--zookeeper", cluster.zookeeper.connect, "--alter"),
-            *("--user", name, "--delete-config", each),
+            *("--user", name, "--delete-config", mechanism),
         )
     assert json.loads(client.get(f"/config/users/{name}")[0]) == {
         "version": 1,

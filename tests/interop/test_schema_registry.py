@@ -52,9 +52,9 @@ def message_class(package, name="Order", imports=(), **fields):
     """A Protobuf class as protoc makes one. A field is int32, string or another message's descriptor."""
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
     pool = descriptor_pool.DescriptorPool()
-    for each in imports:
-        pool.AddSerializedFile(each.serialized_pb)
-        file.dependency.append(each.name)
+    for import_ in imports:
+        pool.AddSerializedFile(import_.serialized_pb)
+        file.dependency.append(import_.name)
     message = file.message_type.add(name=name)
     for number, (field, kind) in enumerate(fields.items(), 1):
         types = {"int32": 5, "string": 9}
@@ -193,7 +193,7 @@ def test_what_is_incompatible_is_refused_with_its_reason(client, name):
 
 
 def test_the_life_of_a_subject(registry, client, name):
-    order, with_note = (each.replace("Order", f"Order_{name[2:]}") for each in (ORDER, ORDER_WITH_NOTE))
+    order, with_note = (item.replace("Order", f"Order_{name[2:]}") for item in (ORDER, ORDER_WITH_NOTE))
     client.register_schema(name, Schema(order, "AVRO"))
     schema_id = client.register_schema(name, Schema(with_note, "AVRO"))
     assert client.get_versions(name) == [1, 2]

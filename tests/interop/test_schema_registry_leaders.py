@@ -30,10 +30,10 @@ def registries(cluster, tmp_path, name):
 
 def leader_of(registries):
     """The one whose last word on who leads is its own name."""
-    for each in registries:
-        told = [line for line in each.log().splitlines() if "event=leader" in line]
-        if told and f"leader=127.0.0.1:{each.port} " in told[-1] + " ":
-            return each
+    for registry in registries:
+        told = [line for line in registry.log().splitlines() if "event=leader" in line]
+        if told and f"leader=127.0.0.1:{registry.port} " in told[-1] + " ":
+            return registry
     return None
 
 
@@ -77,7 +77,7 @@ def check(answered, registries):
 
 def test_a_follower_passes_on_what_changes_something(registries):
     leader = leader_of(registries)
-    [follower] = [each for each in registries if each is not leader]
+    [follower] = [registry for registry in registries if registry is not leader]
     made = follower.ask("POST", "/subjects/s%2Fx/versions", schema("A"))
     assert made.status == 200, made
     assert follower.ask("GET", f"/schemas/ids/{made.body['id']}").status == 200
@@ -92,7 +92,7 @@ def test_a_follower_passes_on_what_changes_something(registries):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_leader_that_goes_in_the_middle_loses_nothing_and_gives_no_id_twice(registries, number):
     leader = leader_of(registries)
-    [follower] = [each for each in registries if each is not leader]
+    [follower] = [registry for registry in registries if registry is not leader]
     writers = [Writers(leader, "L"), Writers(follower, "F")]
     try:
         await_true(lambda: len(writers[0].answered) + len(writers[1].answered) > 6, "some are registered", 60)
@@ -108,8 +108,8 @@ def test_a_leader_that_goes_in_the_middle_loses_nothing_and_gives_no_id_twice(re
             leader.signal(signal.SIGCONT)
         if number == signal.SIGKILL:
             leader.kill()
-        for each in writers:
-            each.stop()
+        for writer in writers:
+            writer.stop()
     left = registries if number == signal.SIGSTOP else [follower]
     check(writers[0].answered | writers[1].answered, left)
 
@@ -121,8 +121,8 @@ def test_two_that_know_nothing_of_each_other_still_give_no_id_twice(cluster, tmp
     ) as registries:
         answered = {}
         for number in range(3):
-            for at, each in enumerate(registries):
-                told = each.ask("POST", f"/subjects/s{number}-{at}/versions", schema(f"S{number}_{at}"))
+            for at, registry in enumerate(registries):
+                told = registry.ask("POST", f"/subjects/s{number}-{at}/versions", schema(f"S{number}_{at}"))
                 assert told.status == 200, told
                 answered[f"S{number}_{at}"] = told.body["id"]
         check(answered, registries)
@@ -151,8 +151,8 @@ def test_what_was_deleted_for_good_leaves_its_id_behind(cluster, tmp_path, name)
     """Also for who reads the topic after compaction, of which tombstones and their keys are gone."""
     topic = f"_schemas-{name}"
     with running_registries(tmp_path, cluster.bootstrap_servers, kafkastore_topic=topic) as [registry]:
-        for each in ("A", "B"):
-            assert registry.ask("POST", f"/subjects/{each}/versions", schema(each)).status == 200
+        for item in ("A", "B"):
+            assert registry.ask("POST", f"/subjects/{item}/versions", schema(item)).status == 200
         registry.ask("DELETE", "/subjects/B")
         assert registry.ask("DELETE", "/subjects/B?permanent=true").body == [1]
         assert registry.ask("POST", "/subjects/C/versions", schema("C")).body["id"] == 3

@@ -24,16 +24,16 @@ def test_registries_are_asked_and_ask_one_another_by_https(cluster, tmp_path, na
         ssl_keystore_type="PEM", ssl_keystore_location=str(keystore), ssl_key_password="opens it",
         ssl_truststore_type="PEM", ssl_truststore_location=trusted,
     ) as registries:  # fmt: skip
-        for at, each in enumerate(registries):
-            client = SchemaRegistryClient({"url": each.url, "ssl.ca.location": trusted})
+        for at, registry in enumerate(registries):
+            client = SchemaRegistryClient({"url": registry.url, "ssl.ca.location": trusted})
             made = Schema(f'{{"type":"record","name":"R{at}","fields":[]}}', "AVRO")
-            await_true(lambda: each.ask("GET", "/mode").status == 200, "a leader")  # noqa: B023 (called at once)
+            await_true(lambda: registry.ask("GET", "/mode").status == 200, "a leader")  # noqa: B023 (called at once)
             assert client.register_schema(f"{name}-{at}", made) == at + 1
         with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
             urllib.request.urlopen(f"{registries[0].url}/subjects", timeout=30)
         with pytest.raises(OSError):
             urllib.request.urlopen(f"{registries[0].url.replace('https', 'http')}/subjects", timeout=30)
-        assert all("Traceback" not in each.log() for each in registries)
+        assert all("Traceback" not in registry.log() for registry in registries)
 
 
 def test_one_registry_listens_both_ways_and_asks_clients_for_certificates(cluster, tmp_path, name):

@@ -58,7 +58,7 @@ def fill(brokers) -> None:
 
 
 def rates(gateway) -> set[str | None]:
-    return {each[RATE_KEYS[0]] for each in gateway.moves.throttles([1, 2, 3], []).brokers.values()}
+    return {broker[RATE_KEYS[0]] for broker in gateway.moves.throttles([1, 2, 3], []).brokers.values()}
 
 
 def confirmed(browser, address: str, sent: dict[str, str], query: str = "") -> None:

@@ -105,7 +105,7 @@ def by_url(cluster) -> str:
     client.start()
     endpoints = json.loads(client.get("/brokers/ids/1")[0])["endpoints"]
     client.stop()
-    return dict(each.split("://") for each in endpoints)["BYURL"]
+    return dict(endpoint.split("://") for endpoint in endpoints)["BYURL"]
 
 
 def plain(user: str, password: str) -> dict[str, str]:
@@ -141,7 +141,7 @@ def test_confluent_kafka_writes_and_reads_with_a_bearer_token(cluster, by_url, i
     read = set()
 
     def has_all() -> bool:
-        read.update(each.value().decode() for each in reader.consume(100, 0.1) if each.error() is None)
+        read.update(item.value().decode() for item in reader.consume(100, 0.1) if item.error() is None)
         return {f"{name}-{number}" for number in range(10)} <= read
 
     await_true(has_all, "all is read")
@@ -203,7 +203,7 @@ def test_a_token_that_is_not_believed_is_told_of_and_the_login_fails(cluster, is
     with pytest.raises(KafkaException):
         client.list_topics(timeout=3)
     client.poll(0)
-    assert any("invalid_token" in each for each in told), told
+    assert any("invalid_token" in item for item in told), told
 
 
 def test_keys_are_not_read_for_each_login_and_a_new_one_is_found(cluster, by_url, issuer, key_server):
@@ -332,7 +332,7 @@ def test_the_session_of_a_token_that_expires_is_over(cluster, login, alice):
     await_true(lambda: is_closed(session), "its session is over")
 
     def known() -> set[str]:
-        return {each.token_id for each in alice.ask(DescribeDelegationTokenRequest(owners=None), 3).tokens}
+        return {token.token_id for token in alice.ask(DescribeDelegationTokenRequest(owners=None), 3).tokens}
 
     await_true(lambda: made.token_id not in known(), "the controller has removed it")
 
@@ -392,7 +392,7 @@ def test_a_token_is_made_renewed_used_and_ended_with_the_command(cluster, asked)
     renewed = asked(ALICE, "--renew", "--hmac", hmac, "--renew-time-period", "-1")
     assert renewed.out.splitlines()[1].startswith("Completed renew operation. New expiry date : 20")
     described = asked(ALICE, "--describe", "--owner-principal", "User:alice", "--output", "json")
-    assert token_id in {each["tokenId"] for each in json.loads(described.out)}
+    assert token_id in {load["tokenId"] for load in json.loads(described.out)}
 
     by_token = (
         "sasl.mechanism=SCRAM-SHA-512\nsasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule "

@@ -165,7 +165,9 @@ def test_a_directory_restored_from_a_backup_of_a_deleted_topic_is_set_aside_with
     await_in_sync(cluster, "t")
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.delete_topics(["t"])["t"].result(30)
-    await_true(lambda: not any(each.exists() for each in _directories(cluster, "t-0")), "the topic is deleted")
+    await_true(
+        lambda: not any(directory.exists() for directory in _directories(cluster, "t-0")), "the topic is deleted"
+    )
     create(cluster, "t")
     written = acknowledged(cluster, "t", 10, start=500)
     broker.stop()

@@ -161,7 +161,7 @@ def _copy(cluster, source, target, name, *, count, is_given_up):
     )
     reader.assign([TopicPartition(source, index) for index in range(PARTITIONS)])
     committed = reader.committed([TopicPartition(source, index) for index in range(PARTITIONS)], timeout=DEADLINE_S)
-    reader.assign([each if each.offset >= 0 else _from_start(each) for each in committed])
+    reader.assign([item if item.offset >= 0 else _from_start(item) for item in committed])
     producer = transactional(cluster, name)
     producer.begin_transaction()
     left, deadline = count, time.monotonic() + DEADLINE_S
@@ -192,12 +192,12 @@ def test_transactions_and_their_producers_are_listed_and_described(cluster, topi
     write(producer, topic, numbered("open", 1), partitions=1)
     producer.flush(DEADLINE_S)
     admin = KafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers)
-    listed = {each.transactional_id: each for each in _flat(admin.list_transactions())}
+    listed = {transaction.transactional_id: transaction for transaction in _flat(admin.list_transactions())}
     assert listed[name].state.value == "Ongoing"
     assert sum(_metric(broker, "transactional_ids") for broker in cluster.brokers) == len(listed)
     described = admin.describe_transactions([name])[name]
     assert (described.state.value, described.producer_epoch) == ("Ongoing", 0)
-    assert [tuple(each) for each in described.topic_partitions] == [(topic, 0)]
+    assert [tuple(partition) for partition in described.topic_partitions] == [(topic, 0)]
     producer.commit_transaction(DEADLINE_S)
     await_true(
         lambda: admin.describe_transactions([name])[name].state.value == "CompleteCommit", "the transaction is complete"
@@ -211,7 +211,7 @@ def _metric(broker, name):
 
 
 def _flat(listings):
-    return [each for group in listings.values() for each in group]
+    return [item for group in listings.values() for item in group]
 
 
 @pytest.fixture(scope="module")

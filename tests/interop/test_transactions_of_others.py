@@ -62,9 +62,13 @@ def test_kafka_python_reads_committed_records_only(cluster, topic, name):
     reader.seek_to_beginning()
     found, deadline = set(), time.monotonic() + DEADLINE_S
     while len(found) < 30 and time.monotonic() < deadline:
-        found |= {each.value for batch in reader.poll(200).values() for each in batch}
+        found |= {item.value for batch in reader.poll(200).values() for item in batch}
     assert found == set(numbered("kept"))
-    assert [reader.end_offsets([each])[each] for each in partitions] == [22, 22, 22]  # as far as the open one
+    assert [reader.end_offsets([partition])[partition] for partition in partitions] == [
+        22,
+        22,
+        22,
+    ]  # as far as the open one
     reader.close()
     producer.abort_transaction()
     producer.close()
@@ -136,7 +140,7 @@ async def test_aiokafka_commits_aborts_and_reads_what_is_committed(cluster, topi
     found = set()
     async with asyncio.timeout(DEADLINE_S):
         while len(found) < 30:
-            found |= {each.value for batch in (await reader.getmany(timeout_ms=200)).values() for each in batch}
+            found |= {item.value for batch in (await reader.getmany(timeout_ms=200)).values() for item in batch}
     assert found == set(numbered("kept"))
     await reader.stop()
 

@@ -54,7 +54,7 @@ def grown(cluster, topic: str, partitions: int) -> bool:
 def open_znodes(zookeeper: KazooClient, path: str = "/") -> list[str]:
     """What everybody may change, but for the ensemble's own."""
     names = [name for name in zookeeper.get_children(path) if path != "/" or name != "zookeeper"]
-    below = [each for name in names for each in open_znodes(zookeeper, f"{path.rstrip('/')}/{name}")]
+    below = [znode for name in names for znode in open_znodes(zookeeper, f"{path.rstrip('/')}/{name}")]
     return [*([path] if zookeeper.get_acls(path)[0] == OPEN_ACL_UNSAFE else []), *below]
 
 

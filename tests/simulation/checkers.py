@@ -82,7 +82,7 @@ def check_copies(history: History, committed: dict[TopicPartition, list[Record]]
             count = sources.pop(f"{source}@{offset}", 0)
             if count != 1:
                 history.violate(f"offset {offset} of {source} was copied {count} times, the group has committed {end}")
-        for name in [each for each in sources if each.startswith(f"{source}@")]:
+        for name in [item for item in sources if item.startswith(f"{source}@")]:
             history.violate(f"{name} was copied, but the group has committed {end} only")
 
 
@@ -97,7 +97,7 @@ def check_replicas_agree(history: History, partition: TopicPartition, logs: dict
     first, *others = views.items()
     for name, found in others:
         if found != first[1]:
-            differing = sorted(str(each[0]) for each in found.items() ^ first[1].items())[:3]
+            differing = sorted(str(item[0]) for item in found.items() ^ first[1].items())[:3]
             history.violate(f"{partition}: the logs of {first[0]} and {name} differ at {differing}")
 
 

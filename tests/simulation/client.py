@@ -92,10 +92,12 @@ class ClusterClient:
         for topic in response.topics:
             if topic.error_code == ErrorCode.NONE:
                 self.topics[topic.name] = len(topic.partitions)
-                for each in topic.partitions:
-                    where = TopicPartition(topic.name, each.partition_index)
-                    self.replicas[where] = each.replica_nodes
-                    leaders[where] = self._newer(where, Leader(each.leader_id, each.leader_epoch, topic.topic_id))
+                for partition in topic.partitions:
+                    where = TopicPartition(topic.name, partition.partition_index)
+                    self.replicas[where] = partition.replica_nodes
+                    leaders[where] = self._newer(
+                        where, Leader(partition.leader_id, partition.leader_epoch, topic.topic_id)
+                    )
         self.leaders = leaders
         return True
 

@@ -63,12 +63,12 @@ async def fetch_offsets(
     except NoAnswerError:
         return None
     line.forget_if_elsewhere(response.error_code)
-    partitions = [(each.name, partition) for each in response.topics for partition in each.partitions]
+    partitions = [(topic.name, partition) for topic in response.topics for partition in topic.partitions]
     if response.error_code or any(partition.error_code != ErrorCode.NONE for _, partition in partitions):
         return None
     found = {
-        TopicPartition(name, each.partition_index): (each.committed_offset, each.metadata or "")
-        for name, each in partitions
+        TopicPartition(name, partition.partition_index): (partition.committed_offset, partition.metadata or "")
+        for name, partition in partitions
     }
     offsets.fetched(group, before, found)
     return {where: offset for where, (offset, _) in found.items() if where.topic == topic}

@@ -40,7 +40,9 @@ async def fetch_committed(
 
 def committed_in(data: PartitionData, position: int) -> tuple[list[Record], int]:
     """As clients do: a producer's batches are passed over from the first of an aborted transaction to its marker."""
-    aborted = sorted((each.first_offset, each.producer_id) for each in data.aborted_transactions or ())
+    aborted = sorted(
+        (transaction.first_offset, transaction.producer_id) for transaction in data.aborted_transactions or ()
+    )
     aborting: set[int] = set()
     found: list[Record] = []
     for header, batch in whole_batches(data.records):

@@ -66,7 +66,9 @@ class Consumer:
             max_wait_ms=_MAX_WAIT_MS,
             min_bytes=1,
             topics=[
-                FetchTopic(topic_id=topic_id, partitions=[self._asked(topic_id, *each) for each in partitions])
+                FetchTopic(
+                    topic_id=topic_id, partitions=[self._asked(topic_id, *partition) for partition in partitions]
+                )
                 for topic_id, partitions in led[broker_id].items()
             ],
         )
@@ -75,8 +77,8 @@ class Consumer:
         except NoAnswerError:
             return False
         names = {topic_id: partitions[0][0].topic for topic_id, partitions in led[broker_id].items()}
-        answers = [(topic.topic_id, each) for topic in response.responses for each in topic.partitions]
-        return sum(not self._take(names[topic_id], topic_id, each) for topic_id, each in answers) == 0
+        answers = [(topic.topic_id, partition) for topic in response.responses for partition in topic.partitions]
+        return sum(not self._take(names[topic_id], topic_id, answer) for topic_id, answer in answers) == 0
 
     async def _catch_up(self) -> None:
         """Where it read from is gone, which is right only if the log begins behind it."""

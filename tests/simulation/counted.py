@@ -49,6 +49,8 @@ def check_counts(
             told = (story.start, story.end, story.gaps) if story else None
             history.violate(f"{where} ends at {ends[where]} and is counted so: {told}")
             continue
-        counted = {window: tally.count for window, tally in ((each, story.tally(each)) for each in story.windows())}
+        counted = {
+            window: tally.count for window, tally in ((window, story.tally(window)) for window in story.windows())
+        }
         if counted != dict(Counter(window_of(record.timestamp_ms) for record in records)):
             history.violate(f"{where} has {len(records)} records and is counted so: {counted}")

@@ -63,15 +63,17 @@ def _take_over_uncommitted(world: "World", fault: Fault) -> None:
 
     The controller is neither of the two that go: it has to tell the successor.
     """
-    roles = [(state.leader, *(each for each in found.replicas if each != state.leader))
+    roles = [(state.leader, *(replica for replica in found.replicas if replica != state.leader))
              for where, state, found in world.states() if where.topic == OFFSETS_TOPIC]  # fmt: skip
     controller = world.controller.broker_id if world.controller else None
-    chosen = _one(fault, [each for each in roles if controller not in (each[0], each[-1])])
+    chosen = _one(fault, [role for role in roles if controller not in (role[0], role[-1])])
     if chosen is None:
         return
     leader, behind = world.process_of(chosen[0]), world.process_of(chosen[-1]).name
     _cut(
-        world, fault, [link for each in world.brokers if each.name != behind for link in _both_ways(behind, each.name)]
+        world,
+        fault,
+        [link for broker in world.brokers if broker.name != behind for link in _both_ways(behind, broker.name)],
     )
     restart_after_us = world.session_timeout_us + fault.lasts_us
     world.timeline.plan_in(600 * _MS, lambda: _kill(world, leader, restart_after_us))

@@ -175,7 +175,11 @@ def _cut_one_way(world: "World", fault: Fault) -> None:
 
 def _isolate_from_brokers(world: "World", fault: Fault) -> None:
     alone = _one(fault, world.brokers).name
-    _cut(world, fault, [link for each in world.brokers if each.name != alone for link in _both_ways(alone, each.name)])
+    _cut(
+        world,
+        fault,
+        [link for broker in world.brokers if broker.name != alone for link in _both_ways(alone, broker.name)],
+    )
 
 
 def _cut_from_zookeeper(world: "World", fault: Fault) -> None:
@@ -188,7 +192,7 @@ def _lose_zookeeper(world: "World", fault: Fault) -> None:
     """The ensemble has no quorum: nobody reaches it, and no session ends."""
     world.ensemble.lose_quorum()
     world.timeline.plan_in(fault.lasts_us, world.ensemble.regain_quorum)
-    _cut(world, fault, [link for each in world.brokers for link in _both_ways(each.name, ZOOKEEPER)])
+    _cut(world, fault, [link for broker in world.brokers for link in _both_ways(broker.name, ZOOKEEPER)])
 
 
 def _expire_session(world: "World", fault: Fault) -> None:

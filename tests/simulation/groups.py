@@ -109,7 +109,9 @@ class GroupMember:
 
     def _code_inside(self, response: Message) -> int:
         topics = getattr(response, "topics", [])
-        return next((each.error_code for topic in topics for each in topic.partitions if each.error_code), 0)
+        return next(
+            (partition.error_code for topic in topics for partition in topic.partitions if partition.error_code), 0
+        )
 
     def _note(self, response: Message, code: int, asked_us: int, broker_id: int, term: Term | None) -> None:
         """Whether the member is still one, and whether it had to be."""
@@ -134,7 +136,7 @@ class GroupMember:
         self._member_id, self._generation = answer.member_id, answer.generation_id
         self._history.add(self._name, "joins", group=self._group, generation=self._generation, me=self._member_id)
         is_leader = answer.leader == answer.member_id
-        assignments = self._assign([each.member_id for each in answer.members]) if is_leader else []
+        assignments = self._assign([member.member_id for member in answer.members]) if is_leader else []
         request = SyncGroupRequest(
             group_id=self._group,
             generation_id=self._generation,

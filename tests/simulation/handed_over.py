@@ -26,7 +26,7 @@ class HandOvers:
         now_us = self._world.timeline.now_us
         held = self._held_for_want_of_room(now_us)
         self.seen |= self._late.keys() - held
-        self._late = {each: self._late.get(each, now_us) for each in held}
+        self._late = {item: self._late.get(item, now_us) for item in held}
         for (name, _, partition, _), since_us in list(self._late.items()):
             if now_us - since_us > HANDED_OVER_WITHIN_US:
                 late_s = (now_us - since_us) / 1_000_000
@@ -48,9 +48,9 @@ class HandOvers:
                 continue
             others = (world.process_of(broker_id) for broker_id in state.isr if broker_id != state.leader)
             with_room = [
-                each
-                for each in others
-                if each is not None and world.is_undisturbed(each.broker_id, now_us) and not each.has_full_directory
+                other
+                for other in others
+                if other is not None and world.is_undisturbed(other.broker_id, now_us) and not other.has_full_directory
             ]
             if with_room and not leader.is_paused:
                 held.add((leader.name, leader.life, partition, state.leader_epoch))

@@ -34,7 +34,7 @@ class Holders:
 
     def _holds_without(self, struck: BrokerProcess) -> bool:
         """Whether every ISR with the struck or the powerless broker has another member that is sure to stay in it."""
-        gone = {each.broker_id for each in (struck, self._without_power) if each is not None}
+        gone = {broker.broker_id for broker in (struck, self._without_power) if broker is not None}
         sure = {process.broker_id for process in self._world.brokers if self._is_sure(process)} - gone
         for partition, state, assignment in self._world.states():
             if gone.intersection(state.isr):

@@ -43,7 +43,7 @@ class Transactions:
         self._seen: dict[str, str] = {}
 
     def begin(self, producer: str) -> Transacted:
-        number = sum(each.producer == producer for each in self.all)
+        number = sum(transaction.producer == producer for transaction in self.all)
         self.all.append(Transacted(producer, number))
         return self.all[-1]
 
@@ -61,8 +61,8 @@ class Transactions:
     def check(self, committed: dict[TopicPartition, list[str]]) -> None:
         """`committed`: what a reader of committed records finds in the end, in the order of the logs."""
         there = {value for values in committed.values() for value in values}
-        for each in self.all:
-            self._check_whole(each, there)
+        for item in self.all:
+            self._check_whole(item, there)
         self._check_order(committed)
         for cycle in _cycles(self._edges()):
             self._history.violate(f"G1c: {' reads from or follows '.join(map(str, cycle))}")
@@ -89,23 +89,23 @@ class Transactions:
 
     def _edges(self) -> dict[int, set[int]]:
         """Of each transaction, by its place in `all`: those it read from, and the one before it."""
-        place = {id(each): at for at, each in enumerate(self.all)}
+        place = {id(item): at for at, item in enumerate(self.all)}
         edges: dict[int, set[int]] = {}
         before: dict[str, int] = {}
-        for at, each in enumerate(self.all):
-            if each.outcome in (OPEN, ABORTED):
+        for at, transaction in enumerate(self.all):
+            if transaction.outcome in (OPEN, ABORTED):
                 continue
-            found = {place[id(self._writer[value])] for value in each.reads if value in self._writer}
-            if each.producer in before:
-                found.add(before[each.producer])
+            found = {place[id(self._writer[value])] for value in transaction.reads if value in self._writer}
+            if transaction.producer in before:
+                found.add(before[transaction.producer])
             edges[at] = found - {at}
-            before[each.producer] = at
+            before[transaction.producer] = at
         return edges
 
     def interleaved(self, committed: dict[TopicPartition, list[str]]) -> int:
         """How many pairs of transactions stand in different orders in two partitions, as Kafka allows."""
         orders: dict[tuple[int, int], set[bool]] = {}
-        place = {id(each): at for at, each in enumerate(self.all)}
+        place = {id(item): at for at, item in enumerate(self.all)}
         for values in committed.values():
             first: dict[int, int] = {}
             for at, value in enumerate(values):
@@ -115,7 +115,7 @@ class Transactions:
             for index, one in enumerate(named):
                 for other in named[index + 1 : index + 30]:
                     orders.setdefault((one, other), set()).add(first[one] < first[other])
-        return sum(len(each) > 1 for each in orders.values())
+        return sum(len(order) > 1 for order in orders.values())
 
 
 def _cycles(edges: dict[int, set[int]]) -> Iterable[list[int]]:
@@ -129,7 +129,7 @@ def _cycles(edges: dict[int, set[int]]) -> Iterable[list[int]]:
         path.append(start)
         while stack:
             at, following = stack[-1]
-            step = next((each for each in following if each in edges and each not in done), None)
+            step = next((item for item in following if item in edges and item not in done), None)
             if step is None:
                 done.add(at)
                 path.pop()

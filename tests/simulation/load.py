@@ -74,7 +74,7 @@ class Load:
     def _client(self, name: str) -> ClusterClient:
         process = ClientProcess(self._world, name, len(self.processes) + 1, Random(self._random.random()))
         self.processes.append(process)
-        return ClusterClient(process, [each.broker_id for each in self._world.brokers])
+        return ClusterClient(process, [broker.broker_id for broker in self._world.brokers])
 
     # -- who there is
 
@@ -151,7 +151,7 @@ class Load:
         state, world = self._world.state_of(where), self._world
         since_us = world.timeline.now_us - 2_000 * int(world.settings["replica.lag.time.max.ms"])
         processes = [world.process_of(broker_id) for broker_id in state.isr] if state else []
-        return frozenset((each.broker_id, each.life) for each in processes if each.started_at_us < since_us)
+        return frozenset((process.broker_id, process.life) for process in processes if process.started_at_us < since_us)
 
     def life_of(self, broker_id: int) -> int:
         return self._world.process_of(broker_id).life
@@ -164,7 +164,7 @@ class Load:
 
     def go_on(self, clients: tuple[str, ...] = ()) -> None:
         """All clients, or those alone whose names begin so."""
-        self._start([each for each in self._workers if each._name.startswith(clients or "")])
+        self._start([worker for worker in self._workers if worker._name.startswith(clients or "")])
 
     def _start(self, workers: list) -> None:
         by_name = {process.name: process for process in self.processes}

@@ -42,7 +42,7 @@ class Mover:
         if random.random() < _CANCELLED_SHARE:
             return where, None
         alive = sorted(self._client.alive)
-        hurt = sorted(each for each, hosts in replicas.items() if not set(hosts) <= set(alive))
+        hurt = sorted(item for item, hosts in replicas.items() if not set(hosts) <= set(alive))
         if hurt and random.random() < _RESCUED_SHARE:
             where = random.choice(hurt)
             return where, random.sample(alive, min(REPLICATION_FACTOR, len(alive)))

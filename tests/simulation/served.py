@@ -26,7 +26,7 @@ class Service:
             for process in self._world.running
             for partition in self._led_unserved(process)
         }
-        self._unserved = {each: self._unserved.get(each, since_us) for each, since_us in seen.items()}
+        self._unserved = {item: self._unserved.get(item, since_us) for item, since_us in seen.items()}
         for (name, _, partition), since_us in list(self._unserved.items()):
             if now_us - since_us > SERVED_WITHIN_US:
                 self._world.history.violate(

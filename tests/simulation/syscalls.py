@@ -164,4 +164,4 @@ class Syscalls:
 def _stack() -> list[str]:
     """The broker's part."""
     frames = traceback.extract_stack(limit=40)
-    return [f"    {each.filename}:{each.lineno} {each.name}\n" for each in frames if "/broker/" in each.filename]
+    return [f"    {frame.filename}:{frame.lineno} {frame.name}\n" for frame in frames if "/broker/" in frame.filename]

@@ -12,9 +12,9 @@ def tally(world: World) -> Counter[str]:
     count = Counter(entry.what for entry in world.history.entries)
     joins = {(entry.facts["group"], entry.facts["generation"]) for entry in world.history.of("joins")}
     found = Counter(f"fault: {fault.kind}" for fault in world.faults)
-    found.update(f"transactions {each.outcome}" for each in world.load.transactions.all)
+    found.update(f"transactions {event.outcome}" for event in world.load.transactions.all)
     found["simulated seconds"] = world.timeline.elapsed_us // 1_000_000
-    found["records acknowledged"] = sum(len(each.facts["values"]) for each in world.history.of("acknowledged"))
+    found["records acknowledged"] = sum(len(item.facts["values"]) for item in world.history.of("acknowledged"))
     found["records seen committed"] = sum(map(len, world.committed.partitions.values()))
     found["offset commits"] = world.load.offsets.count
     found["rebalances"] = len(joins)

@@ -29,7 +29,8 @@ SAYS = {
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "defect", [pytest.param(each, marks=() if each in _QUICKEST else pytest.mark.long) for each in sorted(DEFECTS)]
+    "defect",
+    [pytest.param(defect, marks=() if defect in _QUICKEST else pytest.mark.long) for defect in sorted(DEFECTS)],
 )
 def test_a_defect_that_is_put_back_is_found(defect):
     directed = ("--scenario", defect, "--until-one-fails")

@@ -27,8 +27,8 @@ def test_what_was_synced_survives_and_what_was_not_may_be_cut_short(tmp_path):
     disk.found(root)
     (root / "log").write_bytes(b"safe and unsafe")
     outcomes = {outcome["log"] for outcome in _left(disk, root, tmp_path)}
-    assert all(each.startswith(b"safe") for each in outcomes)
-    assert all(b"safe and unsafe".startswith(each.rstrip(b"\0")) for each in outcomes)
+    assert all(outcome.startswith(b"safe") for outcome in outcomes)
+    assert all(b"safe and unsafe".startswith(outcome.rstrip(b"\0")) for outcome in outcomes)
     assert len(outcomes) > 5
 
 

@@ -145,7 +145,7 @@ class TransactionalProducer:
         return Record(0, 1_700_000_000_000, None, f"{self._name}/{where}/{number}".encode())
 
     async def _cover(self, partitions: list[TopicPartition]) -> None:
-        topics = [AddPartitionsToTxnTopic(name=LEDGER, partitions=[each.partition for each in partitions])]
+        topics = [AddPartitionsToTxnTopic(name=LEDGER, partitions=[partition.partition for partition in partitions])]
         producer_id, epoch = self._producer
         request = AddPartitionsToTxnRequest(
             v3_and_below_transactional_id=self._name,

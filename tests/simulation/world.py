@@ -211,7 +211,7 @@ class World:
 
     @cached_property
     def coordinated_partitions(self) -> list[TopicPartition]:
-        return [each for each in self.partitions if each.topic in INTERNAL_TOPICS]
+        return [partition for partition in self.partitions if partition.topic in INTERNAL_TOPICS]
 
     def is_undisturbed(self, broker_id: int, since_us: int) -> bool:
         """Whether that broker has been up, awake, and as near as always, and nothing happened to it since then."""
@@ -224,7 +224,7 @@ class World:
 
     def is_in_disk_trouble(self, name: str) -> bool:
         """`thread` is any broker's."""
-        return any(each.is_in_disk_trouble for each in self.brokers if name in (each.name, "thread"))
+        return any(broker.is_in_disk_trouble for broker in self.brokers if name in (broker.name, "thread"))
 
     def may_lack_offsets(self, log: str) -> bool:
         """Whether a power cut has shortened a segment of the log at /<broker>/<life>/<partition> that others follow."""
@@ -365,7 +365,7 @@ class World:
     def _summarize(self, readable: dict, interleaved: int) -> None:
         acknowledged = sum(len(entry.facts["values"]) for entry in self.history.of("acknowledged"))
         records = json.dumps({str(where): len(values) for where, values in readable.items()})
-        outcomes = dict(sorted(Counter(each.outcome for each in self.load.transactions.all).items()))
+        outcomes = dict(sorted(Counter(event.outcome for event in self.load.transactions.all).items()))
         self.history.add(
             "WORLD", "is over", acknowledged=acknowledged, records=records, transactions=outcomes,
             interleaved=interleaved, commits=self.load.offsets.count, joins=len(self.history.of("joins")),

@@ -116,7 +116,7 @@ def test_the_table_of_listeners_is_the_code_s():
     said, listed = set(), ""
     page = text_of("docs/internals/replication.md")
     for first, second in re.findall(r"^\|([^|]*)\|([^|]*)\|[^|]*\|$", page, re.MULTILINE):
-        listed = next((each for each in _LISTS if f"`{each}`" in first), listed if not first.strip() else "")
+        listed = next((list_ for list_ in _LISTS if f"`{list_}`" in first), listed if not first.strip() else "")
         said |= {(listed, file) for file in re.findall(r"`([\w/]+\.py)`", second) if listed}
     assert said == found
 

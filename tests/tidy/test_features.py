@@ -112,7 +112,9 @@ def test_a_feature_declares_only_functions_of_its_own():
 def test_every_tab_and_every_button_has_a_header_that_shows_it():
     headers = [header for feature in FEATURES for header in feature.headers]
     assert {tab.of for feature in FEATURES for tab in feature.tabs if tab.shown} <= {header.name for header in headers}
-    assert {verb.of for feature in FEATURES for verb in feature.verbs if verb.button} <= {each.of for each in headers}
+    assert {verb.of for feature in FEATURES for verb in feature.verbs if verb.button} <= {
+        header.of for header in headers
+    }
 
 
 def test_every_hook_point_has_its_own_name_and_a_hook():

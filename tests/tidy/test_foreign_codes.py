@@ -20,7 +20,9 @@ def _reads(tree: ast.AST) -> set[ast.Call]:
 def _guarded(tree: ast.AST) -> set[ast.Call]:
     guarded = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any("ValueError" in ast.unparse(each.type or node) for each in node.handlers):
+        if isinstance(node, ast.Try) and any(
+            "ValueError" in ast.unparse(handler.type or node) for handler in node.handlers
+        ):
             guarded |= {call for statement in node.body for call in _reads(statement)}
     return guarded
 

@@ -16,7 +16,7 @@ _FEATURES = (91, 22)
 def test_every_test_that_a_table_names_is_there(document):
     rows = [line for line in (ROOT / "tests" / document).read_text().splitlines() if line.startswith("|")]
     named = _NAMED.findall("\n".join(rows))
-    missing = ["::".join(filter(None, each)) for each in named if not _is_there(*each)]
+    missing = ["::".join(filter(None, item)) for item in named if not _is_there(*item)]
     assert named
     assert missing == []
 
@@ -26,7 +26,7 @@ def test_every_feature_has_a_line_that_is_honest():
     expected = [str(number) for count in _FEATURES for number in range(1, count + 1)]
     assert [number for number, _ in features] == expected
     for number, cells in features:
-        _name, _place, state, shown_by = (each.strip() for each in cells.split("|"))
+        _name, _place, state, shown_by = (part.strip() for part in cells.split("|"))
         assert re.fullmatch("yes|no|partly: .+", state), number
         assert bool(_NAMED.search(shown_by)) == (state != "no"), number
 

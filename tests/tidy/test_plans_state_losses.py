@@ -56,7 +56,7 @@ def missing_of(call: ast.Call) -> set[str]:
 
 def test_every_plan_states_its_losses_and_why_it_is_safe_or_that_it_is_not():
     missing = [f"{place}: {sorted(missing_of(call))}" for place, call, is_asked in calls() if not is_asked]
-    assert [each for each in missing if not each.endswith("[]")] == []
+    assert [item for item in missing if not item.endswith("[]")] == []
 
 
 def test_the_plans_of_the_console_are_looked_at():

@@ -54,12 +54,12 @@ def test_every_module_template_static_file_and_migration_goes_into_the_wheel():
     built = {str(Path(output).relative_to(built_in)) for output in outputs}
     assert files_wanted() - built == set()
     assert built - files_wanted() == set()
-    assert {each.split("/")[0] for each in built} == {"broker", "console"}
+    assert {part.split("/")[0] for part in built} == {"broker", "console"}
 
 
 def test_every_file_to_be_copied_goes_into_the_wheel():
     copied = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
-    patterns = [pattern for place, each in copied.items() if place.startswith(_CONFIG) for pattern in each]
+    patterns = [pattern for place, item in copied.items() if place.startswith(_CONFIG) for pattern in item]
     found = {path for pattern in patterns for path in ROOT.glob(pattern)}
     assert found == set(config_files())
 

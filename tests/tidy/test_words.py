@@ -3,10 +3,11 @@
 import ast
 import re
 
-from tests.tidy.sources import ROOT, product_files
+from tests.tidy.sources import ROOT, files_of_tests, product_files
 
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "misc", "base"}
 TEST = re.compile(r"^\s*(?:async )?def (test_\w+)", re.MULTILINE)
+_EACH_IN_TEMPLATE = re.compile(r"\{% (?:for each|for \w+, each|with each)\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -24,6 +25,22 @@ def test_every_package_of_the_broker_says_what_it_is_for():
 
 def test_no_file_has_a_name_that_says_nothing():
     assert {path for path in product_files() if path.rsplit("/", 1)[-1].removesuffix(".py") in VAGUE_NAMES} == set()
+
+
+def test_loop_variables_are_named_after_the_thing():
+    """`for topic in topics`, not `for each in topics`: also in comprehensions, arguments of lambdas, and templates."""
+    named = {
+        f"{path}:{node.lineno}"
+        for path, tree in (product_files() | files_of_tests()).items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Name) and node.id == "each") or (isinstance(node, ast.arg) and node.arg == "each")
+    }
+    in_templates = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "templates").rglob("*")
+        if path.is_file() and _EACH_IN_TEMPLATE.search(path.read_text())
+    }
+    assert named | in_templates == set()
 
 
 def test_nothing_is_left_unfinished():

@@ -23,7 +23,7 @@ _PRODUCES = {
     ResourceType.TRANSACTIONAL_ID: (Operation.WRITE, Operation.DESCRIBE),
 }
 _CONSUMES = {ResourceType.TOPIC: (Operation.READ, Operation.DESCRIBE), ResourceType.GROUP: (Operation.READ,)}
-_OPERATIONS = {each.name.replace("_", ""): each for each in Operation if each > Operation.ANY}
+_OPERATIONS = {item.name.replace("_", ""): item for item in Operation if item > Operation.ANY}
 
 
 def operation(text: str) -> Operation:
@@ -31,7 +31,7 @@ def operation(text: str) -> Operation:
     try:
         return _OPERATIONS[text.strip().replace("_", "").upper()]
     except KeyError:
-        raise ValueError(f"it is one of {', '.join(each.name for each in _OPERATIONS.values())}") from None
+        raise ValueError(f"it is one of {', '.join(name.name for name in _OPERATIONS.values())}") from None
 
 
 def pattern_type(text: str) -> PatternType:
@@ -105,15 +105,15 @@ def to_remove(arguments: Arguments) -> Meant:
         )
     meant: Meant = {}
     if not (arguments["producer"] or arguments["consumer"]):
-        meant = {each: _entries(arguments, arguments["operation"]) for each in named}
+        meant = {filter_: _entries(arguments, arguments["operation"]) for filter_ in named}
     if arguments["producer"]:
         _add(meant, arguments, named, _PRODUCES)
         if arguments["idempotent"]:
             meant[_CLUSTER] = _entries(arguments, (Operation.IDEMPOTENT_WRITE,))
     if arguments["consumer"]:
         _add(meant, arguments, named, _CONSUMES)
-    for each, entries in meant.items():
-        _check_operations(each.kind, entries)
+    for item, entries in meant.items():
+        _check_operations(item.kind, entries)
     return meant
 
 
@@ -123,23 +123,23 @@ def _add(
     named: Iterable[PatternFilter],
     needed: dict[ResourceType, tuple[Operation, ...]],
 ) -> None:
-    for each in named:
-        if each.kind in needed:
-            more = _entries(arguments, needed[each.kind])
-            meant[each] = list(dict.fromkeys((*meant.get(each, ()), *more)))
+    for filter_ in named:
+        if filter_.kind in needed:
+            more = _entries(arguments, needed[filter_.kind])
+            meant[filter_] = list(dict.fromkeys((*meant.get(filter_, ()), *more)))
 
 
 def _entries(arguments: Arguments, operations: Sequence[Operation]) -> list[Entry]:
     return [
-        Entry(who, host, each, permission)
+        Entry(who, host, item, permission)
         for permission, verb in ((Permission.ALLOW, "allow"), (Permission.DENY, "deny"))
         for who in dict.fromkeys(arguments[f"{verb}-principal"])
-        for each in dict.fromkeys(operations)
+        for item in dict.fromkeys(operations)
         for host in dict.fromkeys(java_host(text.strip()) for text in arguments[f"{verb}-host"] or (ANY_HOST,))
     ]
 
 
 def _check_operations(kind: ResourceType, entries: Iterable[Entry]) -> None:
     if kind in SUPPORTED and {entry.operation for entry in entries} - {*SUPPORTED[kind], Operation.ALL}:
-        names = ",".join(each.name for each in (*SUPPORTED[kind], Operation.ALL))
+        names = ",".join(item.name for item in (*SUPPORTED[kind], Operation.ALL))
         raise UsageError(f"ResourceType {kind.name} only supports operations {names}")

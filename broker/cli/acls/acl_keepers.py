@@ -120,7 +120,7 @@ class InZooKeeper:
 
     def remove(self, wanted: PatternFilter, entries: Sequence[Entry]) -> None:
         async def write(store: "AclStore") -> None:
-            for pattern in [each for each in await store.load() if wanted.matches(each)]:
+            for pattern in [item for item in await store.load() if wanted.matches(item)]:
                 await store.change(
                     pattern, lambda present: tuple(one for one in present if entries and one not in entries)
                 )

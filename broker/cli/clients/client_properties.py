@@ -89,7 +89,7 @@ def pair_as_typed(text: str) -> tuple[str, str]:
 
 
 def _is_of_java_only(name: str) -> bool:
-    return any(name == each or (each[-1] == "." and name.startswith(each)) for each in _OF_JAVA_ONLY)
+    return any(name == text or (text[-1] == "." and name.startswith(text)) for text in _OF_JAVA_ONLY)
 
 
 def _batch_size(value: str) -> dict[str, str]:
@@ -108,8 +108,8 @@ def _compression(value: str) -> dict[str, str]:
 
 
 def _strategy(value: str) -> dict[str, str]:
-    names = [each.strip() for each in value.split(",") if each.strip()]
-    found = {_ASSIGNORS.get(each.rpartition(".")[2], each): None for each in names}
+    names = [part.strip() for part in value.split(",") if part.strip()]
+    found = {_ASSIGNORS.get(name.rpartition(".")[2], name): None for name in names}
     if len(found) > 1:
         # librdkafka has either eager strategies or the cooperative one.
         found.pop("cooperative-sticky", None)

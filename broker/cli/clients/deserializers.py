@@ -83,7 +83,9 @@ def _float(data: bytes) -> bytes:
 
 def _bytes(data: bytes) -> bytes:
     """org.apache.kafka.common.utils.Bytes: what is not printable is escaped."""
-    return b"".join(b"%c" % each if 0x20 <= each <= 0x7E and each != 0x5C else b"\\x%02X" % each for each in data)
+    return b"".join(
+        b"%c" % number if 0x20 <= number <= 0x7E and number != 0x5C else b"\\x%02X" % number for number in data
+    )
 
 
 def _uuid(data: bytes) -> bytes:

@@ -138,7 +138,7 @@ def java_date_format(pattern: str) -> str:
             end = len(pattern) if end < 0 else end
             out, at = out + (pattern[at + 1 : end] or "'"), end + 1
             continue
-        found = next((i for i, each in enumerate(letters) if pattern.startswith(each, at)), None)
+        found = next((i for i, letter in enumerate(letters) if pattern.startswith(letter, at)), None)
         out += pattern[at].replace("%", "%%") if found is None else codes[found]
         at += 1 if found is None else len(letters[found])
     return out

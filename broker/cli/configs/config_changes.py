@@ -45,8 +45,8 @@ class Changes:
 
 def read_added(text: str) -> dict[str, str]:
     """`k1=v1,k2=[a,b]`: brackets keep commas together, and are no part of the value. Raises CommandError."""
-    pairs = [_EQUALS.split(each) for each in _COMMA.split(text)]
-    if any(len(each) != 2 for each in pairs):
+    pairs = [_EQUALS.split(part) for part in _COMMA.split(text)]
+    if any(len(pair) != 2 for pair in pairs):
         raise CommandError(
             'requirement failed: Invalid entity config: all configs to be added must be in the format "key=val".'
         )
@@ -54,7 +54,7 @@ def read_added(text: str) -> dict[str, str]:
 
 
 def read_deleted(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def quota_values(added: Mapping[str, str]) -> dict[str, float]:

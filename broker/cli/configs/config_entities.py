@@ -58,11 +58,11 @@ class Entity:
 
 def entities(arguments: Arguments) -> list[Entity]:
     """One, or a user and a client, in the order typed. Raises CommandError in Kafka's words."""
-    has_long = any(arguments.given(each) for each in ("entity-type", "entity-name", "entity-default"))
-    shorts = [each for each in (*SHORT, *SHORT_DEFAULTS) if arguments.given(each)]
+    has_long = any(arguments.given(name) for name in ("entity-type", "entity-name", "entity-default"))
+    shorts = [default for default in (*SHORT, *SHORT_DEFAULTS) if arguments.given(default)]
     if has_long and shorts:
         raise CommandError("--entity-{type,name,default} should not be used in conjunction with specific entity flags")
-    found = _of_long_options(arguments) if has_long else [_of_short_option(each, arguments) for each in shorts]
+    found = _of_long_options(arguments) if has_long else [_of_short_option(short, arguments) for short in shorts]
     _check(found, Generation.ZOOKEEPER if arguments["zookeeper"] else Generation.BOOTSTRAP)
     if arguments["alter"]:
         _check_altered(found)
@@ -90,14 +90,14 @@ def _of_long_options(arguments: Arguments) -> list[Entity]:
 
 
 def _check(found: list[Entity], generation: Generation) -> None:
-    types = [each.type for each in found]
+    types = [item.type for item in found]
     known = _BEFORE_KAFKA_3 if generation is Generation.ZOOKEEPER else ENTITY_TYPES
-    if twice := sorted({each for each in types if types.count(each) > 1}):
+    if twice := sorted({type_ for type_ in types if types.count(type_) > 1}):
         raise CommandError(f"Duplicate entity type(s) specified: {','.join(twice)}")
-    for each in types:
-        if each not in known:
+    for type_ in types:
+        if type_ not in known:
             raise CommandError(
-                f"Invalid entity type {each}, the entity type must be one of {', '.join(known)} with a "
+                f"Invalid entity type {type_}, the entity type must be one of {', '.join(known)} with a "
                 f"{generation} argument"
             )
     if not types:
@@ -120,10 +120,10 @@ def _check_name(entity: Entity) -> None:
 
 
 def _check_altered(found: list[Entity]) -> None:
-    for each in found:
-        if each.name is None and each.type in _MAY_BE_DEFAULT:
+    for entity in found:
+        if entity.name is None and entity.type in _MAY_BE_DEFAULT:
             raise CommandError(
                 "An entity-name or default entity must be specified with --alter of users, clients, brokers or ips"
             )
-        if each.name is None:
-            raise CommandError(f"An entity name must be specified with --alter of {each.type}")
+        if entity.name is None:
+            raise CommandError(f"An entity name must be specified with --alter of {entity.type}")

@@ -32,11 +32,11 @@ Settings = Iterable[DescribeConfigsResourceResult]
 def own(entity: Entity, settings: Settings) -> list[DescribeConfigsResourceResult]:
     """What is set for the entity itself, by name; loggers all are."""
     source = {TOPICS: _OF_TOPIC, BROKERS: _OF_BROKER if entity.name else _OF_ALL_BROKERS}.get(entity.type)
-    return in_order(each for each in settings if source is None or each.config_source == source)
+    return in_order(setting for setting in settings if source is None or setting.config_source == source)
 
 
 def in_order(settings: Settings) -> list[DescribeConfigsResourceResult]:
-    return sorted(settings, key=lambda each: each.name)
+    return sorted(settings, key=lambda setting: setting.name)
 
 
 def head(entity: Entity, *, of_all: bool) -> str:
@@ -47,39 +47,40 @@ def head(entity: Entity, *, of_all: bool) -> str:
 
 def setting_line(setting: DescribeConfigsResourceResult) -> str:
     synonyms = ", ".join(
-        f"{SOURCES.get(each.source, 'UNKNOWN')}:{each.name}={_text(each.value)}" for each in setting.synonyms
+        f"{SOURCES.get(synonym.source, 'UNKNOWN')}:{synonym.name}={_text(synonym.value)}"
+        for synonym in setting.synonyms
     )
     sensitive = str(bool(setting.is_sensitive)).lower()
     return f"  {setting.name}={_text(setting.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
 
 
 def zookeeper_line(entity: Entity, settings: Settings) -> str:
-    said = ",".join(f"{each.name}={_text(each.value)}" for each in settings)
+    said = ",".join(f"{setting.name}={_text(setting.value)}" for setting in settings)
     return f"Configs for {entity.in_zookeepers_words} are {said}"
 
 
 def quota_line(entry: EntryData) -> str:
-    names = {each.entity_type: each.entity_name for each in entry.entity}
+    names = {data.entity_type: data.entity_name for data in entry.entity}
     whose = ", ".join(
         f"the default {word}" if names[type_] is None else f"{word} '{names[type_]}'"
         for type_, word in _QUOTA_WORDS.items()
         if type_ in names
     )
     values = ", ".join(
-        f"{each.key}={double_text(each.value)}" for each in sorted(entry.values, key=lambda each: each.key)
+        f"{value.key}={double_text(value.value)}" for value in sorted(entry.values, key=lambda data: data.key)
     )
     return f"Quota configs for {whose} are {values}"
 
 
 def zookeeper_quota_line(entry: EntryData) -> str:
     """As they stand in the znode."""
-    names = {each.entity_type: each.entity_name for each in entry.entity}
+    names = {data.entity_type: data.entity_name for data in entry.entity}
     parts = [Entity(type_, names[wire] or "") for wire, type_ in _ENTITY_TYPES.items() if wire in names]
     values = ",".join(
-        f"{each.key}={double_text(each.value) if each.key in _FRACTIONAL else int(each.value)}"
-        for each in sorted(entry.values, key=lambda each: each.key)
+        f"{value.key}={double_text(value.value) if value.key in _FRACTIONAL else int(value.value)}"
+        for value in sorted(entry.values, key=lambda data: data.key)
     )
-    return f"Configs for {', '.join(each.in_zookeepers_words for each in parts)} are {values}"
+    return f"Configs for {', '.join(part.in_zookeepers_words for part in parts)} are {values}"
 
 
 def double_text(value: float) -> str:
@@ -94,7 +95,7 @@ def double_text(value: float) -> str:
 
 def scram_line(result: DescribeUserScramCredentialsResult) -> str:
     credentials = ", ".join(
-        f"{_MECHANISMS.get(each.mechanism, 'UNKNOWN')}=iterations={each.iterations}" for each in result.credential_infos
+        f"{_MECHANISMS.get(info.mechanism, 'UNKNOWN')}=iterations={info.iterations}" for info in result.credential_infos
     )
     return f"SCRAM credential configs for user-principal '{result.user}' are {credentials}"
 
@@ -105,21 +106,21 @@ def as_json(entity: Entity, settings: Settings) -> dict[str, Any]:
         "entityName": entity.name or None,
         "configs": [
             {
-                "name": each.name,
-                "value": each.value,
-                "source": SOURCES.get(each.config_source, "UNKNOWN"),
-                "sensitive": bool(each.is_sensitive),
-                "readOnly": bool(each.read_only),
+                "name": setting.name,
+                "value": setting.value,
+                "source": SOURCES.get(setting.config_source, "UNKNOWN"),
+                "sensitive": bool(setting.is_sensitive),
+                "readOnly": bool(setting.read_only),
             }
-            for each in settings
+            for setting in settings
         ],
     }
 
 
 def quota_as_json(entry: EntryData) -> dict[str, Any]:
     return {
-        "entity": {each.entity_type: each.entity_name for each in entry.entity},
-        "quotas": {each.key: each.value for each in entry.values},
+        "entity": {data.entity_type: data.entity_name for data in entry.entity},
+        "quotas": {value.key: value.value for value in entry.values},
     }
 
 

@@ -43,7 +43,10 @@ def describe_quotas(
     quotas = _quotas(cluster, entities)
     credentials = _credentials(cluster, entities[0]) if _may_have_credentials(entities) else []
     if as_json:
-        print_json([quota_as_json(each) for each in quotas] + [_credentials_as_json(each) for each in credentials])
+        print_json(
+            [quota_as_json(quota) for quota in quotas]
+            + [_credentials_as_json(credential) for credential in credentials]
+        )
         return
     for quota in quotas:
         print(line(quota))
@@ -68,7 +71,9 @@ def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes
     if absent := [key for key in changes.deleted if key not in present]:
         raise CommandError(f"Invalid config(s): {','.join(absent)}")
     entry = EntryData(
-        entity=[EntityData(entity_type=_WIRE_TYPES[each.type], entity_name=each.name or None) for each in entities],
+        entity=[
+            EntityData(entity_type=_WIRE_TYPES[entity.type], entity_name=entity.name or None) for entity in entities
+        ],
         ops=[OpData(key=key, value=value, remove=False) for key, value in values.items()]
         + [OpData(key=key, value=0.0, remove=True) for key in changes.deleted],
     )
@@ -94,7 +99,7 @@ def new_upsertion(user: str, key: str, text: str) -> ScramCredentialUpsertion:
 
 
 def _quotas(cluster: Cluster, entities: Sequence[Entity]) -> list[DescribedQuotas]:
-    request = DescribeClientQuotasRequest(components=[component(each) for each in entities], strict=True)
+    request = DescribeClientQuotasRequest(components=[component(entity) for entity in entities], strict=True)
     with _kept_by_the_cluster(_HAVE_NO_QUOTAS):
         answer = cluster.ask_controller(request)
     check(answer.error_code, answer.error_message)
@@ -111,7 +116,7 @@ def component(entity: Entity) -> ComponentData:
 
 
 def _may_have_credentials(entities: Sequence[Entity]) -> bool:
-    return [each.type for each in entities] == [USERS] and entities[0].name != ""
+    return [entity.type for entity in entities] == [USERS] and entities[0].name != ""
 
 
 def _credentials(cluster: Cluster, user: Entity) -> list[DescribeUserScramCredentialsResult]:
@@ -122,14 +127,14 @@ def _credentials(cluster: Cluster, user: Entity) -> list[DescribeUserScramCreden
     except ApiNotServed:
         return []
     check(answer.error_code, answer.error_message)
-    found = [each for each in answer.results if each.error_code != ErrorCode.RESOURCE_NOT_FOUND]
-    for each in found:
-        check(each.error_code, each.error_message)
+    found = [result for result in answer.results if result.error_code != ErrorCode.RESOURCE_NOT_FOUND]
+    for result in found:
+        check(result.error_code, result.error_message)
     return found
 
 
 def _credentials_as_json(result: DescribeUserScramCredentialsResult) -> dict[str, object]:
-    return {"user": result.user, "scram": [{"iterations": each.iterations} for each in result.credential_infos]}
+    return {"user": result.user, "scram": [{"iterations": info.iterations} for info in result.credential_infos]}
 
 
 @contextmanager

@@ -153,6 +153,6 @@ def command_line(command: Command, values: Mapping[str, Any]) -> str:
         if option.is_flag:
             parts += [f"--{name}"] if value else []
         else:
-            for each in [value] if isinstance(value, str) or not option.is_list else value:
-                parts += [f"--{name}", shlex.quote(str(each))]
+            for entry in [value] if isinstance(value, str) or not option.is_list else value:
+                parts += [f"--{name}", shlex.quote(str(entry))]
     return " ".join(parts)

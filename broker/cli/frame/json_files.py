@@ -26,21 +26,21 @@ def entries(path: str, value: dict[str, Any], name: str, **kinds: type) -> list[
     found = value.get(name)
     if not isinstance(found, list):
         raise CommandError(f'{path} has no list "{name}".')
-    for each in found:
+    for entry in found:
         for field, kind in kinds.items():
-            if not isinstance(each, dict) or not isinstance(each.get(field), kind) or isinstance(each[field], bool):
+            if not isinstance(entry, dict) or not isinstance(entry.get(field), kind) or isinstance(entry[field], bool):
                 wanted = "number" if kind is int else "list" if kind is list else "text"
                 raise CommandError(f'{path}: each of "{name}" needs "{field}", which is a {wanted}.')
-            if kind is int and not 0 <= each[field] < 1 << 31:
-                raise CommandError(f"{path}: {each[field]} is no {field} that there can be.")
+            if kind is int and not 0 <= entry[field] < 1 << 31:
+                raise CommandError(f"{path}: {entry[field]} is no {field} that there can be.")
     return found
 
 
 def read_partitions(path: str) -> list[TopicPartition]:
     """`{"partitions":[{"topic":"foo","partition":1}]}`. Raises CommandError, also for one that is named twice."""
     listed = entries(path, read_json(path), "partitions", topic=str, partition=int)
-    found = [TopicPartition(each["topic"], each["partition"]) for each in listed]
-    twice = sorted({each for each in found if found.count(each) > 1}) if len(found) != len(set(found)) else []
+    found = [TopicPartition(item["topic"], item["partition"]) for item in listed]
+    twice = sorted({item for item in found if found.count(item) > 1}) if len(found) != len(set(found)) else []
     if twice:
         raise CommandError(f"{path} contains duplicate topic partitions: {', '.join(map(str, twice))}")
     return found

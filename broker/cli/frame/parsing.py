@@ -52,7 +52,7 @@ def parse(command: Command, typed: list[str]) -> tuple[Arguments, list[str]]:
 
 def _choose(command: Command, typed: list[str]) -> tuple[Command, list[str]]:
     """The subcommand, with the options of the command itself, wherever they stand."""
-    by_name = {each.name: each for each in command.subcommands}
+    by_name = {subcommand.name: subcommand for subcommand in command.subcommands}
     at = next((at for at, word in enumerate(typed) if word in by_name), None)
     if at is None:
         raise UsageError(f"Choose what to do: {', '.join(by_name)}.")

@@ -14,7 +14,7 @@ def usage_line(command: Command) -> str:
     if command.words_repeat and words:
         words[-1] += " …"
     if command.subcommands:
-        words.insert(0, "{" + "|".join(each.name for each in command.subcommands) + "}")
+        words.insert(0, "{" + "|".join(subcommand.name for subcommand in command.subcommands) + "}")
     return " ".join([command.name, *(["[options]"] if command.options else []), *words])
 
 
@@ -22,8 +22,12 @@ def help_text(command: Command) -> str:
     """In the shape of Kafka's tools: a sentence, then a table of options; examples behind it."""
     lines = [command.summary, f"Usage: {usage_line(command)}", ""]
     lines += _table(command.options)
-    for each in command.subcommands:
-        lines += ["", f"{command.name} {each.name}: {each.summary}", *_table(each.options, has_head=False)]
+    for subcommand in command.subcommands:
+        lines += [
+            "",
+            f"{command.name} {subcommand.name}: {subcommand.summary}",
+            *_table(subcommand.options, has_head=False),
+        ]
     if command.examples:
         lines += ["", "Examples:"]
         for example in command.examples:
@@ -34,7 +38,9 @@ def help_text(command: Command) -> str:
 
 
 def _table(options: Iterable[Option], *, has_head: bool = True) -> list[str]:
-    rows = [(option_names(option), option_meaning(option)) for option in sorted(options, key=lambda each: each.name)]
+    rows = [
+        (option_names(option), option_meaning(option)) for option in sorted(options, key=lambda option: option.name)
+    ]
     if not rows:
         return []
     width = min(_NAMES_WIDTH, max(len(names) for names, _ in rows) + 2)
@@ -79,15 +85,19 @@ def markdown(commands: Iterable[Command]) -> str:
         "",
         "| command | does |",
         "| --- | --- |",
-        *(f"| [{each.name}](#{each.name.lower()}) | {each.summary} |" for each in commands),
+        *(f"| [{command.name}](#{command.name.lower()}) | {command.summary} |" for command in commands),
     ]
     for command in commands:
         lines += ["", f"## {command.name}", "", command.summary, "", f"    {usage_line(command)}"]
         if command.also_called:
             lines += ["", f"Also called {', '.join(command.also_called)}."]
         lines += _markdown_options(command.options)
-        for each in command.subcommands:
-            lines += ["", f"`{command.name} {each.name}`: {each.summary}", *_markdown_options(each.options)]
+        for subcommand in command.subcommands:
+            lines += [
+                "",
+                f"`{command.name} {subcommand.name}`: {subcommand.summary}",
+                *_markdown_options(subcommand.options),
+            ]
         for example in command.examples:
             lines += ["", f"{example.meaning}", "", f"    {example.words}"]
         for note in command.notes:
@@ -100,7 +110,7 @@ def _markdown_options(options: tuple[Option, ...]) -> list[str]:
         return []
     rows = [
         f"| `{option_names(option)}` | {option_meaning(option)} |".replace("\n", " ")
-        for option in sorted(options, key=lambda each: each.name)
+        for option in sorted(options, key=lambda option: option.name)
     ]
     return ["", "| option | meaning |", "| --- | --- |", *rows]
 
@@ -129,12 +139,12 @@ def completion(commands: Iterable[Command], shell: str) -> str:
 
 
 def _completion_case(command: Command) -> list[str]:
-    options = [*command.options, *(option for each in command.subcommands for option in each.options)]
-    words = [each.name for each in command.subcommands] + sorted({f"--{option.name}" for option in options})
+    options = [*command.options, *(option for subcommand in command.subcommands for option in subcommand.options)]
+    words = [subcommand.name for subcommand in command.subcommands] + sorted({f"--{option.name}" for option in options})
     lines = [f'    {"|".join([command.name, *command.also_called])}) words="{" ".join(words)}"']
     choices = {option.name: option.choices for option in options if option.choices}
     if choices:
         lines.append('      case "$last" in')
-        lines += [f'        --{name}) values="{" ".join(each)}" ;;' for name, each in sorted(choices.items())]
+        lines += [f'        --{name}) values="{" ".join(item)}" ;;' for name, item in sorted(choices.items())]
         lines.append("      esac")
     return [*lines, "      ;;"]

@@ -36,7 +36,7 @@ def offset_rows(
 ) -> list[OffsetRow]:
     """What members are assigned, those with most first; then what nobody is."""
     rows, assigned = [], set()
-    for member in sorted(group.members, key=lambda each: -len(each.assignment)):
+    for member in sorted(group.members, key=lambda member: -len(member.assignment)):
         for partition in member.assignment:
             assigned.add(partition)
             rows.append(OffsetRow(partition, committed.get(partition), log_ends.get(partition), member))
@@ -169,9 +169,9 @@ def state_lines(group: ConsumerGroup, coordinator: CoordinatorAddress, *, verbos
 
 def list_lines(groups: Iterable[Mapping[str, str]], columns: tuple[str, ...]) -> list[str]:
     """`--list` with `--state` or `--type`."""
-    cells = [tuple(each[column] for column in ("group", *columns)) for each in groups]
+    cells = [tuple(group[column] for column in ("group", *columns)) for group in groups]
     widths = (_widest(cells, 0) + 10, *(20 for _ in columns))
-    return [_row(each, widths) for each in (("GROUP", *(each.upper() for each in columns)), *cells)]
+    return [_row(cell, widths) for cell in (("GROUP", *(column.upper() for column in columns)), *cells)]
 
 
 def reset_lines(resets: Mapping[str, Mapping[TopicPartition, int]]) -> list[str]:
@@ -203,15 +203,15 @@ def as_json(group: ConsumerGroup, coordinator: CoordinatorAddress, rows: Iterabl
         "assignmentStrategy": group.strategy,
         "members": [
             {
-                "consumerId": each.member_id,
-                "groupInstanceId": each.instance_id or None,
-                "host": each.host,
-                "clientId": each.client_id,
-                "assignment": [partition._asdict() for partition in each.assignment],
-                "epoch": each.epoch,
-                "targetAssignment": None if each.target is None else [place._asdict() for place in each.target],
+                "consumerId": member.member_id,
+                "groupInstanceId": member.instance_id or None,
+                "host": member.host,
+                "clientId": member.client_id,
+                "assignment": [partition._asdict() for partition in member.assignment],
+                "epoch": member.epoch,
+                "targetAssignment": None if member.target is None else [place._asdict() for place in member.target],
             }
-            for each in group.members
+            for member in group.members
         ],
         "offsets": [
             {
@@ -227,7 +227,7 @@ def as_json(group: ConsumerGroup, coordinator: CoordinatorAddress, rows: Iterabl
 
 
 def _table(head: tuple[str, ...], cells: Iterable[tuple[str, ...]], widths: tuple[int, ...]) -> list[str]:
-    return ["", *(_row(each, widths) for each in (head, *cells))]
+    return ["", *(_row(cell, widths) for cell in (head, *cells))]
 
 
 def _row(cells: Iterable[str], widths: Iterable[int]) -> str:
@@ -235,7 +235,7 @@ def _row(cells: Iterable[str], widths: Iterable[int]) -> str:
 
 
 def _widest(cells: Iterable[tuple[str, ...]], at: int) -> int:
-    return max(_WIDTH, *(len(each[at]) for each in cells), 0)
+    return max(_WIDTH, *(len(cell[at]) for cell in cells), 0)
 
 
 def _text(number: int | None) -> str:

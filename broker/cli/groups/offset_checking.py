@@ -26,7 +26,7 @@ def checked_lines(
     owners: Mapping[TopicPartition, str],
 ) -> list[str]:
     """A partition that has no log end has no leader."""
-    return [HEAD, *(_line(group, each, offsets, log_ends, owners) for each in sorted(partitions))]
+    return [HEAD, *(_line(group, partition, offsets, log_ends, owners) for partition in sorted(partitions))]
 
 
 def _line(

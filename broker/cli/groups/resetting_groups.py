@@ -36,13 +36,13 @@ def check_reset(arguments: Arguments) -> None:
         raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]")
     if not arguments["group"] and not arguments["all-groups"]:
         raise UsageError("Option [reset-offsets] takes one of these options: [all-groups], [group]")
-    targets = [each for each in TARGETS if arguments.given(each)]
-    named = ", ".join(f"[{each}]" for each in TARGETS)
+    targets = [target for target in TARGETS if arguments.given(target)]
+    named = ", ".join(f"[{target}]" for target in TARGETS)
     if not targets:
         raise UsageError(f"Option [reset-offsets] requires one of the following scenarios: {named}")
     if len(targets) > 1:
         raise UsageError(f'Option "[{targets[0]}]" can\'t be used with option "[{targets[1]}]"')
-    if targets != ["from-file"] and not any(arguments.given(each) for each in SCOPES):
+    if targets != ["from-file"] and not any(arguments.given(scope) for scope in SCOPES):
         raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
 
 
@@ -50,7 +50,7 @@ def reset(groups: Groups, leaders: Leaders, arguments: Arguments) -> None:
     """Raises as Groups and `list_offsets` do, ValueError for a file or an offset that cannot be meant."""
     if not arguments["dry-run"] and not arguments["execute"]:
         print(_WITHOUT_EXECUTE, file=sys.stderr)
-    names = [each.group_id for each in groups.listed()] if arguments["all-groups"] else arguments["group"]
+    names = [group.group_id for group in groups.listed()] if arguments["all-groups"] else arguments["group"]
     planned = read_export(_text(arguments["from-file"]), names) if arguments.given("from-file") else {}
     resets: Resets = {}
     with_group = len(names) != 1 or arguments["all-groups"]
@@ -135,7 +135,7 @@ class _Target:
         if arguments["to-current"]:
             committed = self._groups.committed(self.group)
             there = {partition: committed[partition] for partition in scope if partition in committed}
-            return there | self._at(LATEST_TIMESTAMP, [each for each in scope if each not in there])
+            return there | self._at(LATEST_TIMESTAMP, [item for item in scope if item not in there])
         if arguments["to-earliest"] or arguments["to-latest"]:
             return self._at(EARLIEST_TIMESTAMP if arguments["to-earliest"] else LATEST_TIMESTAMP, scope)
         moment = arguments["to-datetime"]

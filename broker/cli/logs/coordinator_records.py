@@ -85,7 +85,7 @@ def _group_value(value: bytes) -> dict[str, Any]:
     }
     if version >= 2:
         shown["currentStateTimestamp"] = group.state_timestamp_ms
-    shown["members"] = [_member(each, version) for each in group.members]
+    shown["members"] = [_member(member, version) for member in group.members]
     return shown
 
 

@@ -32,9 +32,9 @@ def elect(cluster: Cluster, kind: ElectionType, partitions: Collection[TopicPart
     check(answer.error_code)
     outcome = Outcome()
     results = {
-        TopicPartition(each.topic, one.partition_id): one
-        for each in answer.replica_election_results
-        for one in each.partition_result
+        TopicPartition(result.topic, one.partition_id): one
+        for result in answer.replica_election_results
+        for one in result.partition_result
     }
     for partition, result in sorted(results.items()):
         if not result.error_code:

@@ -27,12 +27,12 @@ def where_replicas_lie(cluster: Cluster, replicas: Iterable[Replica]) -> dict[Re
         topics = [DescribableLogDirTopic(topic=name, partitions=indexes) for name, indexes in partitions.items()]
         for directory in cluster.ask_broker(broker, DescribeLogDirsRequest(topics=topics)).results:
             for topic in directory.topics:
-                for each in topic.partitions:
-                    replica = TopicPartition(topic.name, each.partition_index), broker
+                for partition in topic.partitions:
+                    replica = TopicPartition(topic.name, partition.partition_index), broker
                     lies = found.get(replica, Lies())
                     found[replica] = (
                         Lies(lies.current, directory.log_dir)
-                        if each.is_future_key
+                        if partition.is_future_key
                         else Lies(directory.log_dir, lies.future)
                     )
     return found
@@ -53,17 +53,17 @@ def begin_moves(cluster: Cluster, wanted: LogDirs) -> set[Replica]:
             dirs=[
                 AlterReplicaLogDir(
                     path=path,
-                    topics=[AlterReplicaLogDirTopic(name=name, partitions=each) for name, each in topics.items()],
+                    topics=[AlterReplicaLogDirTopic(name=name, partitions=item) for name, item in topics.items()],
                 )
                 for path, topics in directories.items()
             ]
         )
         for result in cluster.ask_broker(broker, request).results:
-            for each in result.partitions:
-                if each.error_code == ErrorCode.REPLICA_NOT_AVAILABLE:
+            for partition in result.partitions:
+                if partition.error_code == ErrorCode.REPLICA_NOT_AVAILABLE:
                     continue
-                check(each.error_code)
-                begun.add((TopicPartition(result.topic_name, each.partition_index), broker))
+                check(partition.error_code)
+                begun.add((TopicPartition(result.topic_name, partition.partition_index), broker))
     return begun
 
 
@@ -72,7 +72,7 @@ def begin_all_moves(cluster: Cluster, wanted: LogDirs, begun: set[Replica], time
     deadline = time.monotonic() + timeout_ms / 1000
     while len(begun) < len(wanted) and time.monotonic() < deadline:
         time.sleep(_PAUSE_S)
-        begun |= begin_moves(cluster, {each: path for each, path in wanted.items() if each not in begun})
+        begun |= begin_moves(cluster, {item: path for item, path in wanted.items() if item not in begun})
     return begun
 
 

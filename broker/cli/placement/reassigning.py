@@ -22,8 +22,8 @@ def assignments(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition,
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {topic.name} not found.")
         check(topic.error_code)
-        for each in topic.partitions:
-            found[TopicPartition(topic.name or "", each.partition_index)] = tuple(each.replica_nodes)
+        for partition in topic.partitions:
+            found[TopicPartition(topic.name or "", partition.partition_index)] = tuple(partition.replica_nodes)
     return found
 
 
@@ -31,11 +31,11 @@ def moves_in_progress(cluster: Cluster) -> dict[TopicPartition, ReplicaAssignmen
     answer = cluster.ask_controller(ListPartitionReassignmentsRequest())
     check(answer.error_code, answer.error_message)
     return {
-        TopicPartition(topic.name, each.partition_index): ReplicaAssignment(
-            tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+        TopicPartition(topic.name, partition.partition_index): ReplicaAssignment(
+            tuple(partition.replicas), tuple(partition.adding_replicas), tuple(partition.removing_replicas)
         )
         for topic in answer.topics
-        for each in topic.partitions
+        for partition in topic.partitions
     }
 
 
@@ -54,8 +54,11 @@ def alter(
     answer = cluster.ask_controller(request)
     check(answer.error_code, answer.error_message)
     return {
-        TopicPartition(topic.name, each.partition_index): (each.error_code, each.error_message or "no reason is told")
+        TopicPartition(topic.name, partition.partition_index): (
+            partition.error_code,
+            partition.error_message or "no reason is told",
+        )
         for topic in answer.responses
-        for each in topic.partitions
-        if each.error_code
+        for partition in topic.partitions
+        if partition.error_code
     }

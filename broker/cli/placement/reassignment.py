@@ -43,10 +43,10 @@ def parse_plan(listed: Iterable[Mapping[str, Any]]) -> Plan:
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     log_dirs: dict[tuple[TopicPartition, int], str] = {}
     twice: list[TopicPartition] = []
-    for each in listed:
-        partition = TopicPartition(each["topic"], each["partition"])
-        replicas = _replicas(partition, each["replicas"])
-        directories = each.get("log_dirs") or [ANY] * len(replicas)
+    for mapping in listed:
+        partition = TopicPartition(mapping["topic"], mapping["partition"])
+        replicas = _replicas(partition, mapping["replicas"])
+        directories = mapping.get("log_dirs") or [ANY] * len(replicas)
         if not isinstance(directories, list) or not all(isinstance(path, str) for path in directories):
             raise CommandError(f"The log_dirs of {partition} are paths, not {directories}.")
         if len(directories) != len(replicas):
@@ -67,10 +67,10 @@ def parse_plan(listed: Iterable[Mapping[str, Any]]) -> Plan:
 def _replicas(partition: TopicPartition, listed: list[Any]) -> tuple[int, ...]:
     if not listed:
         raise CommandError(f"Partition replica list cannot be empty for {partition}")
-    if not all(type(each) is int and 0 <= each < 1 << 31 for each in listed):
+    if not all(type(value) is int and 0 <= value < 1 << 31 for value in listed):
         raise CommandError(f"The replicas of {partition} are broker ids, not {listed}.")
     if len(set(listed)) != len(listed):
-        several = sorted({each for each in listed if listed.count(each) > 1})
+        several = sorted({item for item in listed if listed.count(item) > 1})
         raise CommandError(f"{partition} contains multiple entries for {', '.join(map(str, several))}")
     return tuple(listed)
 
@@ -98,8 +98,8 @@ def propose(
     Raises ApiError when there are too few brokers.
     """
     proposed: dict[TopicPartition, tuple[int, ...]] = {}
-    for topic, (start, shift) in zip(sorted({each.topic for each in current}), starts, strict=True):
-        partitions = sorted(each for each in current if each.topic == topic)
+    for topic, (start, shift) in zip(sorted({item.topic for item in current}), starts, strict=True):
+        partitions = sorted(partition for partition in current if partition.topic == topic)
         placed = place_replicas(racks, len(partitions), len(current[partitions[0]]), start, shift)
         proposed |= {partition: placed[at] for at, partition in enumerate(partitions)}
     return proposed
@@ -113,14 +113,14 @@ def replica_throttles(
     givers: dict[str, list[str]] = {}
     takers: dict[str, list[str]] = {}
     brokers: set[int] = set()
-    sources = {each: move.origin for each, move in moves.items()}
-    goals = {each: move.target for each, move in moves.items()} | dict(targets)
+    sources = {item: move.origin for item, move in moves.items()}
+    goals = {item: move.target for item, move in moves.items()} | dict(targets)
     for partition, goal in sorted(goals.items()):
         before = sources.get(partition) or current[partition]
-        fresh = [each for each in goal if each not in before]
+        fresh = [item for item in goal if item not in before]
         if fresh:
-            givers.setdefault(partition.topic, []).extend(f"{partition.partition}:{each}" for each in before)
-            takers.setdefault(partition.topic, []).extend(f"{partition.partition}:{each}" for each in fresh)
+            givers.setdefault(partition.topic, []).extend(f"{partition.partition}:{number}" for number in before)
+            takers.setdefault(partition.topic, []).extend(f"{partition.partition}:{number}" for number in fresh)
             brokers |= {*before, *fresh}
     return {
         topic: {LEADER_REPLICAS: ",".join(givers[topic]), FOLLOWER_REPLICAS: ",".join(takers[topic])}

@@ -28,7 +28,7 @@ def batches_of(records: Buffer | None, from_offset: int) -> tuple[Batch, ...]:
     if not records:
         return ()
     found = (Batch(header.last_offset, header.crc) for _, header in iterate_headers(records))
-    return tuple(each for each in found if each.last_offset >= from_offset)
+    return tuple(batch for batch in found if batch.last_offset >= from_offset)
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Compared:
         Raises CommandError for batches that end at different offsets: what follows cannot be compared.
         """
         told: list[str] = []
-        self.high_watermark = max([self.high_watermark, *(each.high_watermark for each in reads.values())])
+        self.high_watermark = max([self.high_watermark, *(read.high_watermark for read in reads.values())])
         if len(reads) < len(self.replicas):
             return told
         first = min(reads)
@@ -78,7 +78,7 @@ class Compared:
 
 
 def report(partitions: list[Compared]) -> str:
-    worst = max(partitions, key=lambda each: each.lag)
+    worst = max(partitions, key=lambda partition: partition.lag)
     return (
         f"max lag is {worst.lag} for partition {worst.partition} at offset {worst.offset} "
         f"among {len(partitions)} partitions"

@@ -41,10 +41,10 @@ def stop(servers: list[RunningServer], noun: str) -> list[RunningServer]:
     """Those that were told to stop; nobody waits for them. CommandError if there was none."""
     number = _signal_number()
     told = list(_told(servers, number))
-    for each in servers:
-        if each.is_managed:
+    for server in servers:
+        if server.is_managed:
             print(
-                f"{noun} server {each.pid} is run by the console, which would start it again: stop it on the page "
+                f"{noun} server {server.pid} is run by the console, which would start it again: stop it on the page "
                 "Processes, or everything with `barnabas down`.",
                 file=sys.stderr,
             )
@@ -54,11 +54,11 @@ def stop(servers: list[RunningServer], noun: str) -> list[RunningServer]:
 
 
 def _told(servers: list[RunningServer], number: int) -> Iterator[RunningServer]:
-    for each in servers:
-        if not each.is_managed:
+    for server in servers:
+        if not server.is_managed:
             with suppress(ProcessLookupError):
-                os.kill(each.pid, number)
-                yield each
+                os.kill(server.pid, number)
+                yield server
 
 
 def _signal_number() -> int:

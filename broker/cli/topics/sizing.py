@@ -90,7 +90,7 @@ def size(demand: Demand, place: Place) -> Size:
     """Raises ValueError with a sentence for what contradicts itself."""
     _check(demand, place)
     reasons = _reasons(demand)
-    decisive = max(reasons, key=lambda each: each.partitions)
+    decisive = max(reasons, key=lambda reason: reason.partitions)
     partitions = decisive.partitions
     partition_bytes = _partition_bytes(demand, partitions)
     replicas = partitions * demand.replication_factor
@@ -129,10 +129,10 @@ def _check(demand: Demand, place: Place) -> None:
 def _reasons(demand: Demand) -> tuple[Reason, ...]:
     rate = demand.planned_throughput
     found = []
-    for name, each in (("consumer", demand.consumer_throughput), ("producer", demand.producer_throughput)):
-        if each is not None:
-            sentence = f"{text_of_bytes(rate)}/s by {text_of_bytes(each)}/s of one {name} in one partition"
-            found.append(Reason(f"{name} throughput", _ceil(rate / each), sentence))
+    for name, value in (("consumer", demand.consumer_throughput), ("producer", demand.producer_throughput)):
+        if value is not None:
+            sentence = f"{text_of_bytes(rate)}/s by {text_of_bytes(value)}/s of one {name} in one partition"
+            found.append(Reason(f"{name} throughput", _ceil(rate / value), sentence))
     if not found:
         sentence = f"not more than {text_of_bytes(PARTITION_BYTES_PER_DAY_MAX)} a day in one partition"
         found.append(Reason("size", _ceil(rate * DAY_S / PARTITION_BYTES_PER_DAY_MAX), sentence))

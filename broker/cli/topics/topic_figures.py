@@ -63,9 +63,9 @@ def look(cluster: Cluster, topic: str) -> Look:
     for broker in cluster.brokers():
         for directory in cluster.ask_broker(broker, DescribeLogDirsRequest(topics=None)).results:
             for found in directory.topics:
-                for each in found.partitions if found.name == topic else ():
-                    partition = TopicPartition(topic, each.partition_index)
-                    sizes[partition] = max(sizes.get(partition, 0), each.partition_size)
+                for dirs_partition in found.partitions if found.name == topic else ():
+                    partition = TopicPartition(topic, dirs_partition.partition_index)
+                    sizes[partition] = max(sizes.get(partition, 0), dirs_partition.partition_size)
     return Look(time.monotonic(), sizes, log_ends, log_starts)
 
 
@@ -74,7 +74,9 @@ def directories(cluster: Cluster) -> Directories:
     for broker in cluster.brokers():
         found = cluster.ask_broker(broker, DescribeLogDirsRequest(topics=[])).results
         counts.append(len(found))
-        usable += [each.usable_bytes for each in found if not each.error_code and each.usable_bytes >= 0]
+        usable += [
+            directory.usable_bytes for directory in found if not directory.error_code and directory.usable_bytes >= 0
+        ]
     return Directories(len(counts), min(counts), min(usable, default=None))
 
 
@@ -82,8 +84,8 @@ def leaders_per_broker(cluster: Cluster, but_of: str | None) -> int:
     """Partitions that the busiest broker leads, but those of one topic."""
     counts: dict[int, int] = {}
     for topic in cluster.describe_topics(None).topics:
-        for each in topic.partitions if topic.name != but_of else ():
-            counts[each.leader_id] = counts.get(each.leader_id, 0) + 1
+        for partition in topic.partitions if topic.name != but_of else ():
+            counts[partition.leader_id] = counts.get(partition.leader_id, 0) + 1
     return max(counts.values(), default=0)
 
 
@@ -96,7 +98,7 @@ def settings(cluster: Cluster, topic: str | None) -> dict[str, str]:
     answer = cluster.ask_any(request) if topic else cluster.ask_broker(int(name), request)
     (result,) = answer.results
     check(result.error_code, result.error_message)
-    return {each.name: each.value for each in result.configs if each.value is not None}
+    return {config.name: config.value for config in result.configs if config.value is not None}
 
 
 def is_there(cluster: Cluster, topic: str) -> int | None:
@@ -107,4 +109,4 @@ def is_there(cluster: Cluster, topic: str) -> int | None:
     if found.error_code:
         code = error_code_of(found.error_code)
         raise ApiError(code, f"{topic}: {code.meaning}")
-    return max((len(each.replica_nodes) for each in found.partitions), default=1)
+    return max((len(partition.replica_nodes) for partition in found.partitions), default=1)

@@ -33,7 +33,7 @@ class TopicState:
 
     @property
     def replication_factor(self) -> int:
-        return max((len(each.replicas) - len(each.adding) for each in self.partitions), default=0)
+        return max((len(partition.replicas) - len(partition.adding) for partition in self.partitions), default=0)
 
     @property
     def minimum_in_sync(self) -> int:
@@ -42,10 +42,10 @@ class TopicState:
 
 #: A filter of --describe → whether it leaves a partition.
 FILTERS: Mapping[str, Callable[[TopicState, PartitionState], bool]] = {
-    "under-replicated-partitions": lambda _topic, each: each.is_under_replicated,
-    "unavailable-partitions": lambda _topic, each: each.leader == NO_LEADER,
-    "under-min-isr-partitions": lambda topic, each: len(each.in_sync) < topic.minimum_in_sync,
-    "at-min-isr-partitions": lambda topic, each: len(each.in_sync) == topic.minimum_in_sync,
+    "under-replicated-partitions": lambda _topic, state: state.is_under_replicated,
+    "unavailable-partitions": lambda _topic, state: state.leader == NO_LEADER,
+    "under-min-isr-partitions": lambda topic, state: len(state.in_sync) < topic.minimum_in_sync,
+    "at-min-isr-partitions": lambda topic, state: len(state.in_sync) == topic.minimum_in_sync,
 }
 
 
@@ -57,10 +57,10 @@ def lines(topics: Iterable[TopicState], filters: Iterable[str], *, overridden_on
         if overridden_only:
             found += [topic_line(topic)] if topic.of_topic else []
         elif wanted:
-            left = [each for each in topic.partitions if any(leaves(topic, each) for leaves in wanted)]
-            found += [partition_line(topic, each) for each in left]
+            left = [partition for partition in topic.partitions if any(leaves(topic, partition) for leaves in wanted)]
+            found += [partition_line(topic, item) for item in left]
         else:
-            found += [topic_line(topic), *(partition_line(topic, each) for each in topic.partitions)]
+            found += [topic_line(topic), *(partition_line(topic, partition) for partition in topic.partitions)]
     return found
 
 
@@ -92,14 +92,14 @@ def as_json(topics: Iterable[TopicState]) -> list[dict[str, Any]]:
             "configs": dict(sorted(topic.configs.items())),
             "partitions": [
                 {
-                    "partition": each.index,
-                    "leader": None if each.leader == NO_LEADER else each.leader,
-                    "replicas": each.replicas,
-                    "isr": each.in_sync,
-                    "addingReplicas": each.adding,
-                    "removingReplicas": each.removing,
+                    "partition": partition.index,
+                    "leader": None if partition.leader == NO_LEADER else partition.leader,
+                    "replicas": partition.replicas,
+                    "isr": partition.in_sync,
+                    "addingReplicas": partition.adding,
+                    "removingReplicas": partition.removing,
                 }
-                for each in topic.partitions
+                for partition in topic.partitions
             ],
         }
         for topic in topics

@@ -71,7 +71,7 @@ class TokenSource:
             text, expires_in_s = _of_file(url), None
         else:
             text, expires_in_s = self._fetched()
-        if not text or any(not "!" <= each <= "~" for each in text):
+        if not text or any(not "!" <= name <= "~" for name in text):
             raise ClientConfigError(f"{without_query(url)} gives no token")
         claims = _claims(text)
         end = claims.get("exp")

@@ -160,8 +160,8 @@ def _versions(said: Mapping[str, str]) -> tuple[str, ...]:
     text = said.get("ssl.enabled.protocols")
     if not text:
         return TLS_VERSIONS
-    named = {each.strip() for each in text.split(",")}
-    known = tuple(each for each in TLS_VERSIONS if each in named)
+    named = {part.strip() for part in text.split(",")}
+    known = tuple(version for version in TLS_VERSIONS if version in named)
     if not known:
         raise ClientConfigError(
             f"ssl.enabled.protocols={text} has neither TLSv1.2 nor TLSv1.3; older ones are not safe"
@@ -258,7 +258,7 @@ def _login_module(text: str) -> LoginModule:
 
 
 def _read_password(said: Mapping[str, str], mechanism: str, module: LoginModule | None) -> SaslSettings:
-    options = module.options if module else {each: said.get(f"sasl.{each}", "") for each in ("username", "password")}
+    options = module.options if module else {name: said.get(f"sasl.{name}", "") for name in ("username", "password")}
     username, password = options.get("username", ""), options.get("password", "")
     if not username or not password:
         where = "sasl.jaas.config" if module else "sasl.jaas.config, or sasl.username and sasl.password,"

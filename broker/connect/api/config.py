@@ -121,12 +121,12 @@ class ConfigDef:
     def validate(self, props: Mapping[str, str | None]) -> list[ConfigValue]:
         """One ConfigValue for each declared key, never an exception."""
         found = [self._value_of(key, props) for key in self.keys.values()]
-        parsed = {each.name: each.value for each in found}
-        for each in found:
-            recommender = self.keys[each.name].recommender
+        parsed = {value.name: value.value for value in found}
+        for value in found:
+            recommender = self.keys[value.name].recommender
             if recommender is not None:
-                each.recommended_values = list(recommender.valid_values(each.name, parsed))
-                each.visible = recommender.visible(each.name, parsed)
+                value.recommended_values = list(recommender.valid_values(value.name, parsed))
+                value.visible = recommender.visible(value.name, parsed)
         return found
 
     @staticmethod
@@ -164,7 +164,7 @@ def parse_value(name: str, text: Any, kind: ConfigType) -> Any:
     if kind is ConfigType.PASSWORD:
         return Password(trimmed)
     if kind is ConfigType.LIST:
-        return [each.strip() for each in trimmed.split(",")] if trimmed else []
+        return [part.strip() for part in trimmed.split(",")] if trimmed else []
     try:
         return _BY_KIND[kind](trimmed, kind)
     except ValueError:
@@ -217,7 +217,7 @@ class OneOf:
         self.values = values
 
     def __call__(self, name: str, value: Any) -> None:
-        if str(value).lower() not in (each.lower() for each in self.values):
+        if str(value).lower() not in (value.lower() for value in self.values):
             wanted = ", ".join(self.values)
             raise ConfigError(name, f"Invalid value {value} for configuration {name}: String must be one of: {wanted}")
 

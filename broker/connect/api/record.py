@@ -74,7 +74,7 @@ class SinkColumns:
 
     def rows(self, start: int, end: int) -> list[list[Any]]:
         """Those columns of some of the records."""
-        return [each[start:end] for each in self.columns]
+        return [column[start:end] for column in self.columns]
 
 
 #: What transforms and predicates are given; `dataclasses.replace` makes a changed one and keeps everything else.

@@ -65,7 +65,7 @@ class Schema:
 
     @cached_property
     def fields_by_name(self) -> dict[str, Field]:
-        return {each.name: each for each in self.fields}
+        return {item.name: item for item in self.fields}
 
     def field(self, name: str) -> Field | None:
         return self.fields_by_name.get(name)
@@ -112,8 +112,8 @@ class Struct(Mapping[str, Any]):
 
     def validate(self) -> None:
         """Raises DataError naming the first field whose value does not fit its schema."""
-        for each in self.schema.fields:
-            validate_value(each.schema, self[each.name], each.name)
+        for item in self.schema.fields:
+            validate_value(item.schema, self[item.name], item.name)
 
 
 BITS = {Type.INT8: 8, Type.INT16: 16, Type.INT32: 32, Type.INT64: 64}
@@ -139,12 +139,12 @@ def validate_value(schema: Schema, value: Any, name: str = "value") -> None:
     if not _fits(schema, value):
         raise DataError(f"Invalid value of {name}: {type(value).__name__} does not fit {schema.name or schema.type}")
     if schema.type is Type.ARRAY and schema.value_schema:
-        for each in value:
-            validate_value(schema.value_schema, each, f"{name}[]")
+        for entry in value:
+            validate_value(schema.value_schema, entry, f"{name}[]")
     elif schema.type is Type.MAP and schema.key_schema and schema.value_schema:
-        for key, each in value.items():
+        for key, item in value.items():
             validate_value(schema.key_schema, key, f"{name}'s key")
-            validate_value(schema.value_schema, each, f"{name}'s value")
+            validate_value(schema.value_schema, item, f"{name}'s value")
     elif schema.type is Type.STRUCT:
         if value.schema is not schema and value.schema != schema:
             raise DataError(f"Struct schemas do not match in {name}")
@@ -168,10 +168,10 @@ def _fits(schema: Schema, value: Any) -> bool:
     return isinstance(value, _PYTHON[schema.type])
 
 
-INT8, INT16, INT32, INT64 = (Schema(each) for each in (Type.INT8, Type.INT16, Type.INT32, Type.INT64))
-FLOAT32, FLOAT64, BOOLEAN = (Schema(each) for each in (Type.FLOAT32, Type.FLOAT64, Type.BOOLEAN))
-STRING, BYTES = (Schema(each) for each in (Type.STRING, Type.BYTES))
-OPTIONAL_STRING, OPTIONAL_BYTES = (Schema(each, optional=True) for each in (Type.STRING, Type.BYTES))
+INT8, INT16, INT32, INT64 = (Schema(type_) for type_ in (Type.INT8, Type.INT16, Type.INT32, Type.INT64))
+FLOAT32, FLOAT64, BOOLEAN = (Schema(type_) for type_ in (Type.FLOAT32, Type.FLOAT64, Type.BOOLEAN))
+STRING, BYTES = (Schema(type_) for type_ in (Type.STRING, Type.BYTES))
+OPTIONAL_STRING, OPTIONAL_BYTES = (Schema(type_, optional=True) for type_ in (Type.STRING, Type.BYTES))
 
 
 def decimal_schema(scale: int, optional: bool = False) -> Schema:

@@ -18,7 +18,7 @@ _NULL = type(None)
 def converted(schema: Schema, column: list[Any], convert: Convert) -> list[Any]:
     """Each value as `convert` makes it. It must keep what is of the schema's own Python type, and nulls where they may
     be. Raises what `convert` raises."""
-    return column if _is_plain(schema, column) else [convert(schema, each) for each in column]
+    return column if _is_plain(schema, column) else [convert(schema, item) for item in column]
 
 
 def _is_plain(schema: Schema, column: list[Any]) -> bool:
@@ -30,7 +30,7 @@ def _is_plain(schema: Schema, column: list[Any]) -> bool:
         if not schema.optional or schema.default is not None:
             return False
         kinds.discard(_NULL)
-        values = [each for each in column if each is not None]
+        values = [item for item in column if item is not None]
     bits = BITS.get(schema.type)
     if bits is None:
         return kinds <= {_KINDS.get(schema.type)}

@@ -35,13 +35,13 @@ class EnvelopeColumns:
         head, schema = self._head, self._schema
         at = len(head)
         # What stands between a head and the last brace is the payload if it is JSON by itself.
-        rows = [orjson.loads(each[at:-1]) for each in values if each.startswith(head) and each[-1] == _END]
+        rows = [orjson.loads(value[at:-1]) for value in values if value.startswith(head) and value[-1] == _END]
         count = len(schema.fields)
         if not count or len(rows) < len(values) or set(map(type, rows)) != {dict}:
             return None
         if not (self._is_flat and set(map(len, rows)) == {count}) and any(map(_may_be_deep, values)):
             return None
-        return schema, [self._column(each.name, each.schema, rows) for each in schema.fields]
+        return schema, [self._column(field.name, field.schema, rows) for field in schema.fields]
 
     def _column(self, name: str, schema: Schema, rows: list[dict[str, Any]]) -> list[Any]:
         try:
@@ -65,7 +65,7 @@ class EnvelopeColumns:
                 schema = self._read_schema(read["schema"])
                 if schema is not None and schema.type is Type.STRUCT:
                     self._head, self._schema = head, schema
-                    self._is_flat = all(each.schema.type.is_primitive for each in schema.fields)
+                    self._is_flat = all(field.schema.type.is_primitive for field in schema.fields)
                 return
 
 

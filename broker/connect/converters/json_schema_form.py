@@ -7,7 +7,7 @@ from broker.connect.api import DataError, Field, Schema, Type
 
 #: JsonConverter's own words; the others are Connect's.
 _WORDS = {Type.FLOAT32: "float", Type.FLOAT64: "double"}
-_TYPES = {_WORDS.get(each, each.value): each for each in Type}
+_TYPES = {_WORDS.get(type_, type_.value): type_ for type_ in Type}
 #: Schemas within schemas: what nobody means, and Python's stack holds.
 DEPTH_MAX = 100
 
@@ -24,7 +24,7 @@ def schema_to_json(schema: Schema, to_json: ValueToJson) -> dict[str, Any]:
         said["keys"] = schema_to_json(schema.key_schema, to_json)
         said["values"] = schema_to_json(schema.value_schema, to_json)
     elif schema.type is Type.STRUCT:
-        said["fields"] = [{**schema_to_json(each.schema, to_json), "field": each.name} for each in schema.fields]
+        said["fields"] = [{**schema_to_json(field.schema, to_json), "field": field.name} for field in schema.fields]
     said["optional"] = schema.optional
     for key in ("name", "version", "doc"):
         if getattr(schema, key) is not None:
@@ -78,7 +78,7 @@ def _member(said: dict[str, Any], name: str, kind: type, default: Any = None) ->
 
 def _parameters(said: dict[str, Any]) -> dict[str, str]:
     parameters: dict[str, str] = _member(said, "parameters", dict, {})
-    if not all(isinstance(each, str) for each in parameters.values()):
+    if not all(isinstance(parameter, str) for parameter in parameters.values()):
         raise DataError("Schema parameters must have string values.")
     return parameters
 
@@ -88,11 +88,11 @@ def _fields(said: dict[str, Any], to_value: JsonToValue, depth: int) -> tuple[Fi
     if not isinstance(fields, list):
         raise DataError('Struct schema\'s "fields" argument is not an array.')
     made = []
-    for each in fields:
-        name = each.get("field") if isinstance(each, dict) else None
+    for field in fields:
+        name = field.get("field") if isinstance(field, dict) else None
         if not isinstance(name, str):
             raise DataError('Struct schema\'s field name not specified properly: "field" must be a string')
-        made.append(Field(name, schema_from_json(each, to_value, depth + 1)))
-    if len({each.name for each in made}) < len(made):
+        made.append(Field(name, schema_from_json(field, to_value, depth + 1)))
+    if len({item.name for item in made}) < len(made):
         raise DataError("A struct has two fields of one name")
     return tuple(made)

@@ -54,7 +54,7 @@ def _with_decimals(value: Any) -> str:
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{_with_decimals(each)}" for key, each in value.items()) + "}"
+        return "{" + ",".join(f"{json.dumps(key)}:{_with_decimals(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_with_decimals, value)) + "]"
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -42,7 +42,7 @@ class JsonValues:
             case Type.STRUCT:
                 return self._struct_to_json(schema, value)
             case Type.ARRAY:
-                return [self.to_json(_inner(schema), each) for each in _of(value, (list, tuple), schema)]
+                return [self.to_json(_inner(schema), item) for item in _of(value, (list, tuple), schema)]
             case Type.MAP:
                 return self._map_to_json(schema, _of(value, (dict,), schema))
         if schema.name == DECIMAL and self._numeric_decimals:
@@ -53,11 +53,11 @@ class JsonValues:
     def _struct_to_json(self, schema: Schema, value: Any) -> dict[str, Any]:
         if not isinstance(value, Struct) or (value.schema is not schema and value.schema != schema):
             raise DataError("Mismatching schema.")
-        return {each.name: self.to_json(each.schema, value.without_default(each.name)) for each in schema.fields}
+        return {field.name: self.to_json(field.schema, value.without_default(field.name)) for field in schema.fields}
 
     def _map_to_json(self, schema: Schema, value: dict[Any, Any]) -> Any:
         keys, values = _keys(schema), _inner(schema)
-        pairs = [(self.to_json(keys, key), self.to_json(values, each)) for key, each in value.items()]
+        pairs = [(self.to_json(keys, key), self.to_json(values, item)) for key, item in value.items()]
         return dict(pairs) if is_object(schema) else [list(pair) for pair in pairs]
 
     def from_json(self, schema: Schema, value: Any) -> Any:
@@ -72,10 +72,11 @@ class JsonValues:
             case Type.STRUCT:
                 members = _of(value, (dict,), schema)
                 return Struct(
-                    schema, {each.name: self.from_json(each.schema, members.get(each.name)) for each in schema.fields}
+                    schema,
+                    {field.name: self.from_json(field.schema, members.get(field.name)) for field in schema.fields},
                 )
             case Type.ARRAY:
-                return [self.from_json(_inner(schema), each) for each in _of(value, (list,), schema)]
+                return [self.from_json(_inner(schema), item) for item in _of(value, (list,), schema)]
             case Type.MAP:
                 return self._map_from_json(schema, value)
         return self._primitive_from_json(schema, value)
@@ -89,7 +90,7 @@ class JsonValues:
             if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
                 raise DataError("Found invalid map entry: each must be an array of two elements")
         try:
-            return {self.from_json(keys, key): self.from_json(values, each) for key, each in pairs}
+            return {self.from_json(keys, key): self.from_json(values, pair) for key, pair in pairs}
         except TypeError:
             raise DataError("A map whose keys cannot be compared") from None
 
@@ -112,12 +113,12 @@ def schemaless_to_json(value: Any, depth: int = 0) -> Any:
     if depth > DEPTH_MAX:
         raise DataError(f"A value of more than {DEPTH_MAX} levels")
     if isinstance(value, Mapping):
-        pairs = [(key, schemaless_to_json(each, depth + 1)) for key, each in value.items()]
+        pairs = [(key, schemaless_to_json(item, depth + 1)) for key, item in value.items()]
         if all(isinstance(key, str) for key, _ in pairs):
             return dict(pairs)
-        return [[schemaless_to_json(key, depth + 1), each] for key, each in pairs]
+        return [[schemaless_to_json(key, depth + 1), pair] for key, pair in pairs]
     if isinstance(value, list | tuple):
-        return [schemaless_to_json(each, depth + 1) for each in value]
+        return [schemaless_to_json(item, depth + 1) for item in value]
     if isinstance(value, datetime):
         return timestamp_to_ms(value)
     if isinstance(value, date | time | Decimal):

@@ -97,7 +97,7 @@ def read_key(content: Any) -> SessionKey | None:
     """None for what no worker has written."""
     if not isinstance(content, dict):
         return None
-    secret, algorithm, created = (content.get(each) for each in ("key", "algorithm", "creation-timestamp"))
+    secret, algorithm, created = (content.get(name) for name in ("key", "algorithm", "creation-timestamp"))
     if not (isinstance(secret, str) and isinstance(algorithm, str) and type(created) is int):
         return None
     try:

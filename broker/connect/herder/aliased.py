@@ -73,7 +73,7 @@ def _check_plugin(props: Props, found: Mapping[str, ConfigValue], prefix: str, k
     except ConnectError as error:
         named.errors.append(f"Invalid value {named.value} for configuration {named.name}: {error}")
         return
-    if any(each.errors for name, each in found.items() if name.startswith(prefix)):
+    if any(item.errors for name, item in found.items() if name.startswith(prefix)):
         return
     own = {name.removeprefix(prefix): text for name, text in props.items() if name.startswith(prefix)}
     try:
@@ -83,4 +83,4 @@ def _check_plugin(props: Props, found: Mapping[str, ConfigValue], prefix: str, k
 
 
 def _aliases(props: Props, what: str) -> list[str]:
-    return [each.strip() for each in str(props.get(what) or "").split(",") if each.strip()]
+    return [part.strip() for part in str(props.get(what) or "").split(",") if part.strip()]

@@ -42,8 +42,8 @@ def _raise_public(validate: Callable[[], Infos], sentence: str) -> None:
 
 
 def _merged(public: Infos, secret: Infos, referring: Mapping[str, str]) -> Infos:
-    secret_errors = {each["value"]["name"]: each["value"]["errors"] for each in secret["configs"]}
-    values = {each["value"]["name"]: each["value"] for each in public["configs"]}
+    secret_errors = {config["value"]["name"]: config["value"]["errors"] for config in secret["configs"]}
+    values = {config["value"]["name"]: config["value"] for config in public["configs"]}
     first = next((name for name in referring if name in values), next(iter(values)))
     refused = set()
     for name, errors in secret_errors.items():

@@ -197,7 +197,7 @@ class Herder:
         if unit.is_connector:
             return RunningConnector(
                 unit, self.tell, is_paused, props=props, redaction=redaction,
-                publish=lambda name, configs: self.publish_tasks(name, [refer(each, raw, props) for each in configs]),
+                publish=lambda name, tasks: self.publish_tasks(name, [refer(config, raw, props) for config in tasks]),
             )  # fmt: skip
         cls = connector_class(props)
         of_task = self.configurations.tasks[unit.connector][unit.task]

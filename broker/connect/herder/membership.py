@@ -185,7 +185,7 @@ class GroupWorker:
         self._join_at = float("inf")
         configurations = self._herder.configurations
         metadata = Metadata(self._url, configurations.offset, self._running)
-        joined = self._member.join([(each, encode_metadata(metadata, PROTOCOLS[each])) for each in self._spoken])
+        joined = self._member.join([(item, encode_metadata(metadata, PROTOCOLS[item])) for item in self._spoken])
         self._protocol = joined.protocol
         parts = self._decided(joined) if joined.is_leader else {}
         assignment = decode_assignment(self._member.sync(parts))
@@ -218,14 +218,14 @@ class GroupWorker:
     def _decided(self, joined: Joined) -> dict[str, bytes]:
         members = {member: decode_metadata(data) for member, data in joined.members.items()}
         configurations, version = self._herder.configurations, PROTOCOLS[joined.protocol]
-        furthest = max(each.config_offset for each in members.values())
+        furthest = max(member.config_offset for member in members.values())
         if furthest > configurations.offset:
             self._herder.config_log.read_to_end()
         common = Assignment(leader=joined.leader_id, leader_url=self._url, config_offset=configurations.offset)
         if furthest > configurations.offset:
             wrong = replace(common, error=CONFIG_MISMATCH)
             return dict.fromkeys(members, encode_assignment(wrong, version))
-        owned = {member: each.running.units if each.running else frozenset() for member, each in members.items()}
+        owned = {member: item.running.units if item.running else frozenset() for member, item in members.items()}
         now_ms = int(time.monotonic() * 1000)
         decided = self._balancer.assign(now_ms, joined.generation, self._completed, configurations.units(), owned)
         return {

@@ -104,10 +104,10 @@ def _validate(raw: Props, props: Props, settings: Settings) -> dict[str, Any]:
     """ConfigInfos of `raw`, whose references are resolved in `props`. Its errors may quote what they stand for."""
     cls = connector_class(props)
     common = (COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS) + aliased(props)
-    found = {each.name: each for each in common.validate(props)}
-    for each in cls().validate(props):
-        known = found.get(each.name)
-        found[each.name] = each if known is None else _merged(known, each)
+    found = {property_.name: property_ for property_ in common.validate(props)}
+    for property_ in cls().validate(props):
+        known = found.get(property_.name)
+        found[property_.name] = property_ if known is None else _merged(known, property_)
     check_aliased(props, found)
     if issubclass(cls, SinkConnector):
         _check_topics(props, found)
@@ -121,14 +121,14 @@ def _validate(raw: Props, props: Props, settings: Settings) -> dict[str, Any]:
     if issubclass(cls, SourceConnector):
         _check_topic_rules(props, found)
         _check_boundaries(cls(), props, found, settings)
-    for name, each in found.items():
+    for name, item in found.items():
         if name in raw and raw[name] != props[name]:
-            found[name] = ConfigValue(name, raw[name], each.recommended_values, each.errors, each.visible)
+            found[name] = ConfigValue(name, raw[name], item.recommended_values, item.errors, item.visible)
     definition = common + cls.CONFIG
-    configs = [{"definition": _definition(definition, name), "value": _value(each)} for name, each in found.items()]
+    configs = [{"definition": _definition(definition, name), "value": _value(item)} for name, item in found.items()]
     groups = list(dict.fromkeys(key.group or "Common" for key in definition.keys.values()))
     return {
-        "error_count": sum(len(each.errors) for each in found.values()),
+        "error_count": sum(len(value.errors) for value in found.values()),
         "groups": groups,
         "configs": configs,
     }
@@ -137,7 +137,7 @@ def _validate(raw: Props, props: Props, settings: Settings) -> dict[str, Any]:
 def _check_topics(props: Props, found: dict[str, ConfigValue]) -> None:
     """A sink that read its own dead letters would write them again, for ever."""
     pattern, dead_letters = props.get("topics.regex"), props.get("errors.deadletterqueue.topic.name")
-    topics = {each.strip() for each in (props.get("topics") or "").split(",")} - {""}
+    topics = {part.strip() for part in (props.get("topics") or "").split(",")} - {""}
     if bool(topics) is bool(pattern):
         found["topics"].errors.append("Must configure one of topics or topics.regex")
     if dead_letters in topics:
@@ -180,7 +180,7 @@ def _check_topic_rules(props: Props, found: dict[str, ConfigValue]) -> None:
 def _check_boundaries(
     connector: SourceConnector, props: Props, found: dict[str, ConfigValue], settings: Settings
 ) -> None:
-    taken = {settings.values.get(each) for each in ("config_storage_topic", "status_storage_topic")}
+    taken = {settings.values.get(name) for name in ("config_storage_topic", "status_storage_topic")}
     if props.get(OWN_TOPIC) and props[OWN_TOPIC] in taken:
         found[OWN_TOPIC].errors.append(f"{props[OWN_TOPIC]} is a topic of the workers themselves.")
     if str(props.get("exactly.once.support", "")).lower() == "required":
@@ -201,7 +201,7 @@ def require_valid(props: Props, settings: Settings) -> None:
         infos = validate(props, settings)
     except ConnectError as error:
         raise BadRequest(str(error)) from None
-    errors = [text for each in infos["configs"] for text in each["value"]["errors"]]
+    errors = [text for config in infos["configs"] for text in config["value"]["errors"]]
     if errors:
         raise BadRequest(
             f"Connector configuration is invalid and contains the following {len(errors)} error(s):\n"
@@ -245,12 +245,14 @@ def _check_converter(name: str, raw: Props, props: Props, found: dict[str, Confi
         return
     prefix = f"{name}."
     own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
-    for each in definition.validate(own):
-        key = prefix + each.name
-        if definition.keys[each.name].type is ConfigType.PASSWORD and key in raw and raw[key] == props[key]:
-            each.errors.append(f"Invalid value for configuration {key}: a secret must be a reference, ${{provider:…}}")
-        if each.errors:
-            found.setdefault(key, ConfigValue(key)).errors.extend(each.errors)
+    for config_value in definition.validate(own):
+        key = prefix + config_value.name
+        if definition.keys[config_value.name].type is ConfigType.PASSWORD and key in raw and raw[key] == props[key]:
+            config_value.errors.append(
+                f"Invalid value for configuration {key}: a secret must be a reference, ${{provider:…}}"
+            )
+        if config_value.errors:
+            found.setdefault(key, ConfigValue(key)).errors.extend(config_value.errors)
 
 
 def _definition(definition: ConfigDef, name: str) -> dict[str, Any] | None:
@@ -276,7 +278,7 @@ def _value(value: ConfigValue) -> dict[str, Any]:
     return {
         "name": value.name,
         "value": _text(value.value),
-        "recommended_values": [_text(each) for each in value.recommended_values],
+        "recommended_values": [_text(recommended_value) for recommended_value in value.recommended_values],
         "errors": value.errors,
         "visible": value.visible,
     }

@@ -73,7 +73,7 @@ def lookup(name: str, kind: Kind | str) -> type:
     matches = {plugin.location: plugin for plugin in _candidates() if name in _names(plugin)}
     if not matches:
         raise ConnectError(f"Failed to find any class that implements {kind} and which name matches {name}")
-    fitting = [each for each in (plugin.load() for plugin in matches.values()) if issubclass(each, _BASES[kind])]
+    fitting = [match for match in (plugin.load() for plugin in matches.values()) if issubclass(match, _BASES[kind])]
     if not fitting:
         raise ConnectError(f"{name} is not a {kind}")
     if len(fitting) > 1:
@@ -101,7 +101,7 @@ def plugins() -> list[tuple[Plugin, type, Kind]]:
             continue
         found += [(plugin, cls, kind) for kind, base in _BASES.items() if issubclass(cls, base)]
     order = list(Kind)
-    return sorted(found, key=lambda each: (order.index(each[2]), each[0].name))
+    return sorted(found, key=lambda pair: (order.index(pair[2]), pair[0].name))
 
 
 def _candidates() -> Iterator[Plugin]:
@@ -112,7 +112,7 @@ def _candidates() -> Iterator[Plugin]:
 
 @cache
 def _entry_points() -> tuple[Plugin, ...]:
-    return tuple(Plugin(each.name, each.value) for each in entry_points(group=GROUP))
+    return tuple(Plugin(point.name, point.value) for point in entry_points(group=GROUP))
 
 
 def _names(plugin: Plugin) -> set[str]:

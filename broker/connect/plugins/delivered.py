@@ -15,10 +15,10 @@ class Delivered:
         self._records: dict[int, SinkRecord] = {}
 
     def left(self, records: Sequence[SinkRecord]) -> Sequence[SinkRecord]:
-        return [each for each in records if id(each) not in self._records] if self._records else records
+        return [record for record in records if id(record) not in self._records] if self._records else records
 
     def add(self, records: Iterable[SinkRecord]) -> None:
-        self._records |= {id(each): each for each in records}
+        self._records |= {id(record): record for record in records}
 
     def clear(self) -> None:
         self._records.clear()

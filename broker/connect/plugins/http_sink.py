@@ -78,7 +78,7 @@ class HttpSinkTask(SinkTask):
 
     def _post(self, bodies: list[tuple[SinkRecord, bytes]]) -> None:
         """A refused batch is sent record by record, so that the others arrive."""
-        body = b"[" + b",".join(each for _, each in bodies) + b"]"
+        body = b"[" + b",".join(body for _, body in bodies) + b"]"
         status, retry_after = self._ask(body)
         if status < 300:
             return
@@ -90,8 +90,8 @@ class HttpSinkTask(SinkTask):
         if len(bodies) == 1:
             self._give_up(bodies[0][0], DataError(refusal))
             return
-        for each in bodies:
-            self._post([each])
+        for pair in bodies:
+            self._post([pair])
 
     def _ask(self, body: bytes) -> tuple[int, str | None]:
         import httpx2

@@ -24,8 +24,8 @@ class _OwnProps:
 
     def validate(self, props: Props) -> list[ConfigValue]:
         values = self.CONFIG.validate(props)
-        by_name = {each.name: each for each in values}
-        for name, reason in self.contradictions({each.name: each.value for each in values}):
+        by_name = {value.name: value for value in values}
+        for name, reason in self.contradictions({value.name: value.value for value in values}):
             by_name[name].errors.append(reason)
         return values
 

@@ -11,7 +11,7 @@ from broker.common.confined_files import open_below
 from broker.connect.api import ConfigError
 
 #: Options of Kafka's clients that name a file; one that holds a token is named by a URL.
-_OF_CLIENTS = frozenset(f"ssl.{each}.location" for each in ("ca", "certificate", "key", "keystore", "truststore"))
+_OF_CLIENTS = frozenset(f"ssl.{name}.location" for name in ("ca", "certificate", "key", "keystore", "truststore"))
 _TOKENS, _FILE_URL = "sasl.oauthbearer.token.endpoint.url", "file://"
 _roots: tuple[Path, ...] | None = None
 _write_roots: tuple[Path, ...] | None = None

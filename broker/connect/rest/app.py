@@ -157,7 +157,7 @@ class Rest:
         for name in names:
             try:
                 ways = {"status": self._herder.status, "info": self._herder.info}
-                shown[name] = {each: ways[each](name) for each in sorted(wanted)}
+                shown[name] = {text: ways[text](name) for text in sorted(wanted)}
             except NotFound:
                 continue
         return shown
@@ -207,14 +207,14 @@ class Rest:
 
     def _tasks_config(self, request: Request, body: Any) -> Any:
         tasks = self._tasks(request, body)
-        return {f"{each['id']['connector']}-{each['id']['task']}": each["config"] for each in tasks}
+        return {f"{task['id']['connector']}-{task['id']['task']}": task["config"] for task in tasks}
 
     def _put_tasks(self, request: Request, body: Any) -> Any:
         """Of another worker, which runs the connector."""
         self._require_worker(request)
         if not isinstance(body, list):
             raise BadRequest("A list of task configurations is needed")
-        self._herder.put_tasks(_name(request), [_texts(each) for each in body]).result()
+        self._herder.put_tasks(_name(request), [_texts(item) for item in body]).result()
 
     def _require_worker(self, request: Request) -> None:
         """Raises Refused for a request that no other worker of the group has signed."""
@@ -244,7 +244,7 @@ class Rest:
 
     def _restart(self, request: Request, _body: Any) -> Any:
         flags = {
-            each: request.query_params.get(each, "false").lower() == "true" for each in ("includeTasks", "onlyFailed")
+            name: request.query_params.get(name, "false").lower() == "true" for name in ("includeTasks", "onlyFailed")
         }
         name = _name(request)
         self._herder.restart(name, includes_tasks=flags["includeTasks"], only_failed=flags["onlyFailed"])

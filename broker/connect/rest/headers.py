@@ -29,7 +29,7 @@ def read_rules(text: str) -> tuple[HeaderRule, ...]:
         listed = next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error as error:
         raise StartupError(f"{KEY} is no list: {error}.") from None
-    return tuple(_rule(each.strip()) for each in listed if each.strip())
+    return tuple(_rule(name.strip()) for name in listed if name.strip())
 
 
 def _rule(text: str) -> HeaderRule:

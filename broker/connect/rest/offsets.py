@@ -154,12 +154,12 @@ def _pairs(body: Any) -> list[tuple[Any, Any]]:
     listed = body.get("offsets") if isinstance(body, dict) else None
     if not isinstance(listed, list) or not listed:
         raise BadRequest("Partitions / offsets need to be provided for an alter offsets request")
-    for each in listed:
-        if not isinstance(each, dict) or not isinstance(each.get("partition"), dict):
+    for value in listed:
+        if not isinstance(value, dict) or not isinstance(value.get("partition"), dict):
             raise BadRequest("The partition for a connector offset cannot be null or missing")
-        if not isinstance(each.get("offset"), dict | None):
+        if not isinstance(value.get("offset"), dict | None):
             raise BadRequest("The offset for a connector offset is an object or null")
-    return [(each["partition"], each.get("offset")) for each in listed]
+    return [(item["partition"], item.get("offset")) for item in listed]
 
 
 def _sink_partition(partition: Mapping[str, Any]) -> TopicPartition:

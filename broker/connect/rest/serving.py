@@ -72,9 +72,11 @@ def read_rest(settings: Settings) -> RestSettings:
     listeners = read_listeners(settings.listeners, _PORT, host=_HOST)
     said: tuple[str, ...] | None = settings.admin_listeners
     admin = read_listeners(said, _PORT, "admin.listeners", _HOST) if said else () if said is not None else None
-    schemes = {each.scheme for each in (*listeners, *(admin or ()))}
+    schemes = {listener.scheme for listener in (*listeners, *(admin or ()))}
     # As Kafka: http among workers where there is a listener for it.
-    scheme = settings.rest_advertised_listener or ("http" if "http" in {each.scheme for each in listeners} else "")
+    scheme = settings.rest_advertised_listener or (
+        "http" if "http" in {listener.scheme for listener in listeners} else ""
+    )
     return RestSettings(
         listeners,
         admin,
@@ -90,8 +92,8 @@ def read_rest(settings: Settings) -> RestSettings:
 def _names(settings: Settings, listeners: tuple[Listener, ...]) -> OwnNames:
     """Whose pages are let in may be asked for by their own names, too."""
     origins = settings.access_control_allow_origin
-    pages = (host_of(each.partition("://")[2]) for each in origins)
-    own = (settings.rest_advertised_host_name, *pages, *(each.host for each in listeners))
+    pages = (host_of(origin.partition("://")[2]) for origin in origins)
+    own = (settings.rest_advertised_host_name, *pages, *(listener.host for listener in listeners))
     everybody = ("*",) if "*" in origins else ()
     return OwnNames("rest.allowed.hosts", (*settings.rest_allowed_hosts, *everybody), own)
 
@@ -115,12 +117,12 @@ class RestSockets:
 
     def __init__(self, rest: RestSettings):
         self.rest = rest
-        self.main = [(each, _taken(each)) for each in rest.listeners]
-        self.admin = [(each, _taken(each)) for each in rest.admin or ()]
+        self.main = [(listener, _taken(listener)) for listener in rest.listeners]
+        self.admin = [(name, _taken(name)) for name in rest.admin or ()]
 
     def worker_id(self, settings: Settings) -> str:
         """Where others reach this one: host and port."""
-        taken = next(taken for each, taken in self.main if each is self.rest.advertised)
+        taken = next(taken for listener, taken in self.main if listener is self.rest.advertised)
         host, port = taken.getsockname()[:2]
         return f"{settings.rest_advertised_host_name or host}:{settings.rest_advertised_port or port}"
 

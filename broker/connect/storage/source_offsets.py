@@ -60,12 +60,12 @@ class SharedOffsets:
         return self._offsets.record(self._connector, partition, offset)
 
     def put(self, pairs: Sequence[tuple[Partition, Offset | None]]) -> None:
-        self._log.put([self.record(*each) for each in pairs])
+        self._log.put([self.record(*pair) for pair in pairs])
 
     def post(self, pairs: Sequence[tuple[Partition, Offset]]) -> None:
         """As well as may be: what counts is elsewhere."""
         try:
-            self._log.post([self.record(*each) for each in pairs])
+            self._log.post([self.record(*pair) for pair in pairs])
         except (StorageError, BufferError) as error:
             _log.warning("offsets not told to the worker's topic", connector=self._connector, reason=str(error))
 
@@ -109,13 +109,13 @@ class OwnOffsets:
     def all(self) -> list[tuple[Any, Any]]:
         own = self._own.all()
         known = [partition for partition, _ in own]
-        return own + [each for each in self._shared.all() if each[0] not in known]
+        return own + [item for item in self._shared.all() if item[0] not in known]
 
     def record(self, partition: Partition, offset: Offset | None) -> Record:
         return self._own.record(partition, offset)
 
     def put(self, pairs: Sequence[tuple[Partition, Offset | None]]) -> None:
-        if taken_back := [each for each in pairs if each[1] is None]:
+        if taken_back := [pair for pair in pairs if pair[1] is None]:
             self._shared.put(taken_back)
         self._own.put(pairs)
         self.are_committed([(partition, offset) for partition, offset in pairs if offset is not None])

@@ -33,7 +33,7 @@ class MatchingTopics:
         if self._asked_s is not None and now - self._asked_s < REFRESH_S:
             return None
         self._asked_s = now
-        found = sorted(each for each in self._names() if each not in _INTERNAL and self._is_meant(each))
+        found = sorted(name for name in self._names() if name not in _INTERNAL and self._is_meant(name))
         if found == self._known:
             return None
         self._known = found

@@ -43,8 +43,8 @@ class Pipeline:
         return _converter("header.converter", False, Kind.HEADER_CONVERTER, *self._props)
 
     def close(self) -> None:
-        for each in (self._key, self._value, *(transform for transform, _ in self._transforms)):
-            each.close()
+        for value in (self._key, self._value, *(transform for transform, _ in self._transforms)):
+            value.close()
 
     def source(self, record: SourceRecord) -> tuple[SourceRecord, Produced] | Failure | None:
         """What is to be produced; None if a transform left it out."""
@@ -55,8 +55,8 @@ class Pipeline:
         stage, plugin = "HEADER_CONVERTER", self._key
         try:
             raw = [
-                (each.key, self._header.from_connect_header(topic, each.key, each.schema, each.value))
-                for each in headers
+                (header.key, self._header.from_connect_header(topic, header.key, header.schema, header.value))
+                for header in headers
             ]
             stage, plugin = "KEY_CONVERTER", self._key
             key = self._made(plugin, topic, headers, changed.key_schema, changed.key)
@@ -90,7 +90,7 @@ class Pipeline:
     def columns(self, messages: Sequence[Any]) -> SinkColumns | None:
         """Of messages of one partition, in order, if all of them are converted, and together. None: `sink` says of each
         what becomes of it, and converts it once more."""
-        values = [each.value() for each in messages]
+        values = [message.value() for message in messages]
         if self._transforms or None in values:
             return None
         topic = messages[0].topic()
@@ -102,15 +102,15 @@ class Pipeline:
             return None
         if found is None:
             return None
-        timestamps = [each.timestamp() for each in messages]
+        timestamps = [message.timestamp() for message in messages]
         return SinkColumns(
-            topic, messages[0].partition(), [each.offset() for each in messages],
+            topic, messages[0].partition(), [message.offset() for message in messages],
             [timestamp if kind else None for kind, timestamp in timestamps], *found,
         )  # fmt: skip
 
     def _try_keys(self, topic: str, messages: Sequence[Any]) -> None:
         """Raises what converters raise."""
-        keys = [each.key() for each in messages]
+        keys = [message.key() for message in messages]
         are_columns = None not in keys and self._key.to_columns(topic, keys) is not None
         for message, key in zip(messages, keys, strict=True):
             raw = message.headers()
@@ -173,7 +173,7 @@ def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable
     found = []
     aliases = _list(props.get("transforms"))
     settings = _below_each(props, "transforms.", aliases)
-    predicates = _below_each(props, "predicates.", [each.get("predicate", "") for each in settings.values()])
+    predicates = _below_each(props, "predicates.", [setting.get("predicate", "") for setting in settings.values()])
     for alias in aliases:
         own = settings[alias]
         transform: Transformation = lookup(_named(own, "type", f"transforms.{alias}"), Kind.TRANSFORMATION)()

@@ -33,8 +33,8 @@ KEYS = ConfigDef(
 
 def is_enabled(props: Mapping[str, Any], worker_props: Mapping[str, Any]) -> bool:
     """The connector's word, or else the worker's. Raises ConfigError."""
-    said = (KEYS.parse(each)[ENABLED] for each in (props, worker_props))
-    return bool(next((each for each in said if each is not None), False))
+    said = (KEYS.parse(mapping)[ENABLED] for mapping in (props, worker_props))
+    return bool(next((value for value in said if value is not None), False))
 
 
 class SinkAudit:

@@ -52,8 +52,8 @@ class SinkBatch:
         for record, message in self._messages.values():
             if (record.topic, record.partition, record.offset) == place:
                 return message
-        read = (each for run in self._runs for each in run)
-        return next((each for each in read if (each.topic(), each.partition(), each.offset()) == place), None)
+        read = (value for run in self._runs for value in run)
+        return next((value for value in read if (value.topic(), value.partition(), value.offset()) == place), None)
 
     def drop(self, partitions: Collection[TopicPartition]) -> None:
         """Nothing of what was read from these is put any more."""
@@ -64,7 +64,7 @@ class SinkBatch:
                 if TopicPartition(part.topic, part.partition) in partitions:
                     self._parts[at] = []
             else:
-                self._parts[at] = [each for each in part if self._origin(each) not in partitions]
+                self._parts[at] = [item for item in part if self._origin(item) not in partitions]
 
     def taken(self) -> None:
         """The task has it; it may report of these records until others come."""
@@ -94,5 +94,5 @@ class SinkBatch:
 
 
 def _span(topic: str, partition: int, offsets: list[int]) -> str:
-    first, last = (f"the record at {place_of(topic, partition, each)}" for each in (offsets[0], offsets[-1]))
+    first, last = (f"the record at {place_of(topic, partition, number)}" for number in (offsets[0], offsets[-1]))
     return f"at {first}" if len(offsets) == 1 else f"between {first} and {last}"

@@ -129,7 +129,7 @@ class SinkConsumer:
     def subscribe(self, topics: list[str], on_assign: OnChange, on_revoke: OnChange, on_lost: OnChange) -> None:
         def assigned(consumer: Consumer, places: list[Place]) -> None:
             starts = self._starts(places)
-            ends = [Place(each.topic, each.partition, OFFSET_END) for each in places]
+            ends = [Place(place.topic, place.partition, OFFSET_END) for place in places]
             # Of the end and paused at once, it fetches nothing.
             if self._is_cooperative:
                 consumer.incremental_assign(ends)
@@ -155,7 +155,7 @@ class SinkConsumer:
     def _starts(self, places: Sequence[Place]) -> dict[TopicPartition, int]:
         """Where the group has got to, or where `auto.offset.reset` says. Raises KafkaException, ApiError."""
         committed = self._group.committed(list(places), timeout=_COMMITTED_S)
-        starts = {TopicPartition(each.topic, each.partition): each.offset for each in committed}
+        starts = {TopicPartition(partition.topic, partition.partition): partition.offset for partition in committed}
         without = [partition for partition, offset in starts.items() if offset < 0]
         if without and self._reset is None:
             raise ConnectError(f"the group has no offset of {without[0]}, and auto.offset.reset names none")
@@ -213,11 +213,11 @@ class SinkConsumer:
         Raises ConnectError where that is nothing of the batch's own partition: others may never be at their end.
         """
         before = [
-            each
-            for each in messages
-            if (each.topic(), each.partition()) != batch.partition or each.offset() < batch.first
+            message
+            for message in messages
+            if (message.topic(), message.partition()) != batch.partition or message.offset() < batch.first
         ]
-        if not any((each.topic(), each.partition()) == batch.partition for each in before):
+        if not any((message.topic(), message.partition()) == batch.partition for message in before):
             raise ConnectError(
                 f"records cannot be read: the batch at {batch.partition}, offsets {batch.first} to {batch.last}, "
                 f"{batch.reason}; errors.tolerance=all leaves it out"
@@ -239,4 +239,4 @@ class SinkConsumer:
 
 
 def _partitions(places: Iterable[Place]) -> list[TopicPartition]:
-    return [TopicPartition(each.topic, each.partition) for each in places]
+    return [TopicPartition(place.topic, place.partition) for place in places]

@@ -108,14 +108,14 @@ class RunningSink(RunningUnit):
             super().pause()
             return
         self._paused |= set(partitions)
-        self._consumer.pause([Place(*each) for each in partitions])
+        self._consumer.pause([Place(*partition) for partition in partitions])
 
     def resume(self, *partitions: TopicPartition) -> None:
         if not partitions:
             super().resume()
             return
         self._paused -= set(partitions)
-        self._consumer.resume([Place(*each) for each in partitions])
+        self._consumer.resume([Place(*partition) for partition in partitions])
 
     def request_commit(self) -> None:
         self._commit_asked = True
@@ -176,7 +176,7 @@ class RunningSink(RunningUnit):
             self._find_topics()
         else:
             topics = self._props.get("topics", "").split(",")
-            self._subscribe_to([each.strip() for each in topics if each.strip()])
+            self._subscribe_to([topic.strip() for topic in topics if topic.strip()])
 
     def _topic_names(self) -> list[str]:
         return list(self._consumer.list_topics(timeout=_LIST_S).topics)
@@ -231,7 +231,7 @@ class RunningSink(RunningUnit):
             return
         if not self._batch.ends:
             self._batch.forget_messages()
-        records = [each for each in messages if each.error() is None or not is_passing(each.error())]
+        records = [message for message in messages if message.error() is None or not is_passing(message.error())]
         for partition, found in groupby(records, partition_of):
             run = list(found)
             if partition.topic not in self._seen_topics:
@@ -312,11 +312,11 @@ class RunningSink(RunningUnit):
 
     def _hold_all(self) -> None:
         if self._assigned:
-            self._consumer.pause([Place(*each) for each in self._assigned])
+            self._consumer.pause([Place(*item) for item in self._assigned])
 
     def _release_all(self) -> None:
         if free := self._assigned - self._paused:
-            self._consumer.resume([Place(*each) for each in free])
+            self._consumer.resume([Place(*item) for item in free])
 
     def _seek(self, partition: TopicPartition, offset: int) -> None:
         if partition in self._assigned:
@@ -329,18 +329,20 @@ class RunningSink(RunningUnit):
     # --- partitions come and go, on this thread, within consume
 
     def _on_assign(self, _consumer: Consumer, places: list[Place]) -> None:
-        partitions = {TopicPartition(each.topic, each.partition) for each in places}
+        partitions = {TopicPartition(place.topic, place.partition) for place in places}
         self._assigned |= partitions
         if self._audit is not None:
             committed = self._consumer.committed(places, timeout=30)
-            self._audit.assigned({TopicPartition(each.topic, each.partition): each.offset for each in committed})
+            self._audit.assigned(
+                {TopicPartition(partition.topic, partition.partition): partition.offset for partition in committed}
+            )
         self._task.open(partitions)
 
     def _on_revoke(self, _consumer: Consumer, places: list[Place]) -> None:
-        self._close({TopicPartition(each.topic, each.partition) for each in places}, commits=True)
+        self._close({TopicPartition(place.topic, place.partition) for place in places}, commits=True)
 
     def _on_lost(self, _consumer: Consumer, places: list[Place]) -> None:
-        self._close({TopicPartition(each.topic, each.partition) for each in places}, commits=False)
+        self._close({TopicPartition(place.topic, place.partition) for place in places}, commits=False)
 
     def _close(self, partitions: Collection[TopicPartition], *, commits: bool) -> None:
         """What was read of them and not put goes to whoever has them next (KAFKA-13472)."""

@@ -31,7 +31,9 @@ class TopicRules:
     def rule_of(self, topic: str) -> NewTopicRule:
         """Raises TooManyWays."""
         for include, exclude, rule in self.groups:
-            if any(each.fullmatch(topic) for each in include) and not any(each.fullmatch(topic) for each in exclude):
+            if any(pattern.fullmatch(topic) for pattern in include) and not any(
+                pattern.fullmatch(topic) for pattern in exclude
+            ):
                 return rule
         return self.default
 
@@ -83,8 +85,8 @@ def _count(name: str, what: str, own: Mapping[str, str], default: int | None) ->
 
 
 def _patterns(name: str, what: str, own: Mapping[str, str]) -> list[BoundedPattern]:
-    return [java_regex(f"{_PREFIX}{name}.{what}", each) for each in _listed(own.get(what))]
+    return [java_regex(f"{_PREFIX}{name}.{what}", item) for item in _listed(own.get(what))]
 
 
 def _listed(text: Any) -> list[str]:
-    return [each.strip() for each in str(text or "").split(",") if each.strip()]
+    return [part.strip() for part in str(text or "").split(",") if part.strip()]

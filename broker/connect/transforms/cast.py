@@ -24,7 +24,7 @@ from broker.connect.api.schema import validate_value
 from broker.connect.converters.logical import to_primitive
 from broker.connect.transforms.sides import Remembered, SideTransform, fields_of, with_fields
 
-_TARGETS = {each.value: each for each in Type if each.is_primitive and each is not Type.BYTES}
+_TARGETS = {number.value: number for number in Type if number.is_primitive and number is not Type.BYTES}
 _WHOLE = ""
 
 
@@ -61,8 +61,8 @@ class CastValue(SideTransform):
         if _WHOLE in self._spec:
             return _as(schema, self._spec[_WHOLE])
         cast = [
-            Field(each.name, _as(each.schema, self._spec[each.name]) if each.name in self._spec else each.schema)
-            for each in schema.fields
+            Field(field.name, _as(field.schema, self._spec[field.name]) if field.name in self._spec else field.schema)
+            for field in schema.fields
         ]
         return with_fields(schema, cast)
 
@@ -74,10 +74,10 @@ class CastValue(SideTransform):
             return made, cast_value(value, schema, self._spec[_WHOLE])
         members = fields_of(schema, value, "cast types")
         cast = {
-            name: cast_value(each, schema and schema.fields_by_name[name].schema, self._spec[name])
+            name: cast_value(item, schema and schema.fields_by_name[name].schema, self._spec[name])
             if name in self._spec
-            else each
-            for name, each in members.items()
+            else item
+            for name, item in members.items()
         }
         if schema is None:
             return None, cast

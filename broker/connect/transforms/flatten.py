@@ -35,30 +35,30 @@ class FlattenValue(SideTransform):
         return f"{prefix}{self.values['delimiter']}{name}" if prefix else str(name)
 
     def _fields(self, schema: Schema, prefix: str, is_optional: bool) -> Iterator[Field]:
-        for each in schema.fields:
-            name, optional = self._name(prefix, each.name), is_optional or each.schema.optional
-            if each.schema.type is Type.STRUCT:
-                yield from self._fields(each.schema, name, optional)
+        for field in schema.fields:
+            name, optional = self._name(prefix, field.name), is_optional or field.schema.optional
+            if field.schema.type is Type.STRUCT:
+                yield from self._fields(field.schema, name, optional)
             else:
-                yield Field(name, dataclasses.replace(each.schema, optional=optional))
+                yield Field(name, dataclasses.replace(field.schema, optional=optional))
 
     def _values(self, schema: Schema, value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
-        for each in schema.fields:
-            name, member = self._name(prefix, each.name), None if value is None else value[each.name]
-            if each.schema.type is Type.STRUCT:
-                yield from self._values(each.schema, member, name)
+        for field in schema.fields:
+            name, member = self._name(prefix, field.name), None if value is None else value[field.name]
+            if field.schema.type is Type.STRUCT:
+                yield from self._values(field.schema, member, name)
             else:
                 yield name, member
 
     def _members(self, value: Mapping[str, Any], prefix: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
         if depth > _DEPTH_MAX:
             raise DataError(f"A value of more than {_DEPTH_MAX} levels")
-        for key, each in value.items():
+        for key, item in value.items():
             name = self._name(prefix, key)
-            if isinstance(each, dict):
-                yield from self._members(each, name, depth + 1)
+            if isinstance(item, dict):
+                yield from self._members(item, name, depth + 1)
             else:
-                yield name, each
+                yield name, item
 
     @staticmethod
     def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

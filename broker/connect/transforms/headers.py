@@ -19,7 +19,7 @@ class DropHeaders(Transformation):
         self._names = set(self.CONFIG.parse(props)["headers"])
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
-        kept = tuple(each for each in record.headers if each.key not in self._names)
+        kept = tuple(header for header in record.headers if header.key not in self._names)
         return dataclasses.replace(record, headers=kept)
 
 
@@ -54,7 +54,7 @@ class HeaderFromValue(SideTransform):
         self._moves = self.values["operation"].lower() == "move"
         gone = set(self.values["fields"])
         self._remaining = Remembered(
-            lambda schema: with_fields(schema, [each for each in schema.fields if each.name not in gone])
+            lambda schema: with_fields(schema, [field for field in schema.fields if field.name not in gone])
         )
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
@@ -66,7 +66,7 @@ class HeaderFromValue(SideTransform):
         return self.with_side(record, *self._without(schema, members)) if self._moves else record
 
     def _without(self, schema: Any, members: Any) -> tuple[Any, Any]:
-        kept = {name: each for name, each in members.items() if name not in self.values["fields"]}
+        kept = {name: item for name, item in members.items() if name not in self.values["fields"]}
         if schema is None:
             return None, kept
         remaining = self._remaining(schema)

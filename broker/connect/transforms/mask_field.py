@@ -33,7 +33,7 @@ class MaskFieldValue(SideTransform):
             return schema, None
         members = fields_of(schema, value, "mask fields")
         wanted = self.values["fields"]
-        masked = {name: self._mask(each) if name in wanted else each for name, each in members.items()}
+        masked = {name: self._mask(item) if name in wanted else item for name, item in members.items()}
         return schema, masked if schema is None else Struct(schema, masked)
 
     def _mask(self, value: Any) -> Any:

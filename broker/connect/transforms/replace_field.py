@@ -24,7 +24,8 @@ class ReplaceFieldValue(SideTransform):
         self._renames = pairs_of("renames", self.values["renames"])
         self._replaced = Remembered(
             lambda schema: with_fields(
-                schema, [Field(self._name(each.name), each.schema) for each in schema.fields if self._keeps(each.name)]
+                schema,
+                [Field(self._name(field.name), field.schema) for field in schema.fields if self._keeps(field.name)],
             )
         )
 
@@ -38,7 +39,7 @@ class ReplaceFieldValue(SideTransform):
         if value is None:
             return schema, None
         members = fields_of(schema, value, "field replacement")
-        kept = {self._name(name): each for name, each in members.items() if self._keeps(name)}
+        kept = {self._name(name): item for name, item in members.items() if self._keeps(name)}
         if schema is None:
             return None, kept
         replaced = self._replaced(schema)

@@ -17,7 +17,7 @@ class SetSchemaMetadataValue(SideTransform):
     def configure(self, props: Props) -> None:
         super().configure(props)
         said = {"name": self.values["schema.name"], "version": self.values["schema.version"]}
-        changes: dict[str, Any] = {name: each for name, each in said.items() if each is not None}
+        changes: dict[str, Any] = {name: item for name, item in said.items() if item is not None}
         if not changes:
             raise ConfigError("schema.name", "Neither schema name nor version configured")
         self._named = Remembered(lambda schema: dataclasses.replace(schema, **changes))

@@ -70,7 +70,7 @@ def fields_of(schema: Schema | None, value: Any, purpose: str) -> Mapping[str, A
 
 def with_fields(schema: Schema, fields: list[Field]) -> Schema:
     """The struct with other fields. Raises DataError if two have one name."""
-    if len({each.name for each in fields}) < len(fields):
+    if len({field.name for field in fields}) < len(fields):
         raise DataError("Cannot create field because of field name duplication")
     return dataclasses.replace(schema, type=Type.STRUCT, fields=tuple(fields), default=None)
 
@@ -78,11 +78,11 @@ def with_fields(schema: Schema, fields: list[Field]) -> Schema:
 def pairs_of(name: str, entries: list[str]) -> dict[str, str]:
     """`a:b` entries of a list. Raises ConfigError."""
     split = [entry.split(":") for entry in entries]
-    if any(len(each) != 2 or not each[0] or not each[1] for each in split):
+    if any(len(items) != 2 or not items[0] or not items[1] for items in split):
         raise ConfigError(name, f"Invalid value for configuration {name}: each entry must be of the form a:b")
-    if len({each[0] for each in split}) < len(split):
+    if len({item[0] for item in split}) < len(split):
         raise ConfigError(name, f"Invalid value for configuration {name}: a name occurs twice")
-    return {each[0]: each[1] for each in split}
+    return {items[0]: items[1] for items in split}
 
 
 def _name(value: Any) -> str:

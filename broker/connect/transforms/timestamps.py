@@ -47,10 +47,10 @@ class TimestampConverterValue(SideTransform):
         if not self.values["field"]:
             return dataclasses.replace(target, optional=schema.optional)
         fields = [
-            Field(each.name, dataclasses.replace(target, optional=each.schema.optional))
-            if each.name == self.values["field"]
-            else each
-            for each in schema.fields
+            Field(field.name, dataclasses.replace(target, optional=field.schema.optional))
+            if field.name == self.values["field"]
+            else field
+            for field in schema.fields
         ]
         return with_fields(schema, fields)
 

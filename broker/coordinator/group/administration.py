@@ -125,14 +125,14 @@ def delete_offsets(
         return OffsetDeleteResponse(error_code=error)
     is_subscribed = _subscription_test(group)
     deleted = dict.fromkeys(
-        TopicPartition(topic.name, each.partition_index)
+        TopicPartition(topic.name, partition.partition_index)
         for topic in request.topics
         if not is_subscribed(topic.name)
-        for each in topic.partitions
+        for partition in topic.partitions
     )
     for partition in deleted:
         _delete_offset(OffsetKey(group.group_id, partition), offsets, turn)
-    if may_be_forgotten(group, offsets) and all(each in deleted for each, _ in offsets.of_group(group.group_id)):
+    if may_be_forgotten(group, offsets) and all(offset in deleted for offset, _ in offsets.of_group(group.group_id)):
         turn.append(encode_group_key(group.group_id), None)
     return OffsetDeleteResponse(
         topics=[
@@ -140,10 +140,10 @@ def delete_offsets(
                 name=topic.name,
                 partitions=[
                     OffsetDeleteResponsePartition(
-                        partition_index=each.partition_index,
+                        partition_index=partition.partition_index,
                         error_code=ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_subscribed(topic.name) else ErrorCode.NONE,
                     )
-                    for each in topic.partitions
+                    for partition in topic.partitions
                 ],
             )
             for topic in request.topics

@@ -27,7 +27,7 @@ class Admission:
         if leader is None or request.member_id != group.leader_id:
             return True
         before = group.assignment_bytes
-        after = sum(len(each.assignment) for each in request.assignments)
+        after = sum(len(assignment.assignment) for assignment in request.assignments)
         owner_before = group.holdings.assignments_owner
         growth = after - before if leader.owner == owner_before else after
         if self._memory.may_join(leader.owner, growth, is_group_there=group.is_there):

@@ -101,8 +101,8 @@ def left(identities: list[MemberIdentity], errors: list[ErrorCode], names_one: b
         return LeaveGroupResponse(error_code=errors[0])
     return LeaveGroupResponse(
         members=[
-            MemberResponse(member_id=each.member_id, group_instance_id=each.group_instance_id, error_code=error)
-            for each, error in zip(identities, errors, strict=True)
+            MemberResponse(member_id=identity.member_id, group_instance_id=identity.group_instance_id, error_code=error)
+            for identity, error in zip(identities, errors, strict=True)
         ]
     )
 
@@ -142,7 +142,7 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
 def not_fetched(request: OffsetFetchRequest, api_version: int) -> OffsetFetchResponse:
     """Ask again, as while a partition is loaded: for this code Java consumers and librdkafka repeat the request."""
     error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    groups = [OffsetFetchResponseGroup(group_id=each.group_id, error_code=error) for each in request.groups]
+    groups = [OffsetFetchResponseGroup(group_id=group.group_id, error_code=error) for group in request.groups]
     topics = request.topics or [] if api_version < _FETCH_ERROR_VERSION else []
     return OffsetFetchResponse(topics=[_not_fetched(topic, error) for topic in topics], error_code=error, groups=groups)
 

@@ -56,7 +56,7 @@ class Membership:
         group.awaiting_sync[request.member_id] = token
         self._rebalance.asked_for_assignment(group, request.member_id)
         if request.member_id == group.leader_id:
-            assignments = {each.member_id: bytes(each.assignment) for each in request.assignments}
+            assignments = {assignment.member_id: bytes(assignment.assignment) for assignment in request.assignments}
             self._rebalance.propose_assignment(group, assignments, turn)
 
     # -- Heartbeat ----------------------------------------------------------------------------------------------------

@@ -230,8 +230,8 @@ class Offsets:
         if api_version < _FETCH_MANY_VERSION:
             return OffsetFetchResponse(topics=self._fetch_topics(request, request))
         groups = [
-            OffsetFetchResponseGroup(group_id=each.group_id, topics=self._fetch_topics(each, request))
-            for each in request.groups
+            OffsetFetchResponseGroup(group_id=group.group_id, topics=self._fetch_topics(group, request))
+            for group in request.groups
         ]
         return OffsetFetchResponse(groups=groups)
 

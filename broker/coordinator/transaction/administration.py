@@ -15,7 +15,10 @@ from broker.protocol.messages.list_transactions import ListTransactionsRequest, 
 def describe(
     request: DescribeTransactionsRequest, transactions: Mapping[str, Transaction]
 ) -> DescribeTransactionsResponse:
-    states = [_described(each, transactions.get(each)) for each in request.transactional_ids]
+    states = [
+        _described(transactional_id, transactions.get(transactional_id))
+        for transactional_id in request.transactional_ids
+    ]
     return DescribeTransactionsResponse(transaction_states=states)
 
 
@@ -23,7 +26,7 @@ def _described(transactional_id: str, transaction: Transaction | None) -> descri
     if transaction is None:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if transactional_id else ErrorCode.INVALID_REQUEST
         return describe_transactions.TransactionState(transactional_id=transactional_id, error_code=error)
-    partitions = groupby(sorted(transaction.partitions), key=lambda each: each.topic)
+    partitions = groupby(sorted(transaction.partitions), key=lambda partition: partition.topic)
     return describe_transactions.TransactionState(
         transactional_id=transactional_id,
         transaction_state=transaction.state.label,
@@ -32,7 +35,7 @@ def _described(transactional_id: str, transaction: Transaction | None) -> descri
         producer_id=transaction.producer_id,
         producer_epoch=transaction.producer_epoch,
         topics=[
-            describe_transactions.TopicData(topic=topic, partitions=[each.partition for each in those])
+            describe_transactions.TopicData(topic=topic, partitions=[partition.partition for partition in those])
             for topic, those in partitions
         ],
     )
@@ -46,14 +49,14 @@ def list_those(
     """
     states, producer_ids = set(request.state_filters), set(request.producer_id_filters)
     found = [
-        each
-        for each in transactions
-        if (not states or each.state.label in states)
-        and (not producer_ids or each.producer_id in producer_ids)
-        and (request.duration_filter < 0 or wall_ms - each.started_ms > request.duration_filter)
+        transaction
+        for transaction in transactions
+        if (not states or transaction.state.label in states)
+        and (not producer_ids or transaction.producer_id in producer_ids)
+        and (request.duration_filter < 0 or wall_ms - transaction.started_ms > request.duration_filter)
     ]
     return ListTransactionsResponse(
-        unknown_state_filters=[each for each in request.state_filters if each not in LABELS],
+        unknown_state_filters=[filter_ for filter_ in request.state_filters if filter_ not in LABELS],
         transaction_states=made_late(found, _listed),
     )
 

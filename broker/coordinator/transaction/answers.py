@@ -53,7 +53,7 @@ def _by_topic(results: Results) -> list[AddPartitionsToTxnTopicResult]:
                 for (_, partition), error in those
             ],
         )
-        for topic, those in groupby(sorted(results.items()), key=lambda each: each[0].topic)
+        for topic, those in groupby(sorted(results.items()), key=lambda item: item[0].topic)
     ]
 
 
@@ -72,8 +72,8 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
 
 def _fail_added(response: AddPartitionsToTxnResponse, error: ErrorCode) -> None:
     topics = list(response.results_by_topic_v3_and_below or [])
-    for each in response.results_by_transaction or []:
-        topics += each.topic_results
+    for name in response.results_by_transaction or []:
+        topics += name.topic_results
     for topic in topics:
         for result in topic.results_by_partition:
             if result.partition_error_code == ErrorCode.NONE:

@@ -117,7 +117,10 @@ class TransactionCoordinator:
         """
         turn = self._turn(now_ms)
         if request.transactions:
-            results = {each.transactional_id: self._add_or_verify(each, turn) for each in request.transactions}
+            results = {
+                transaction.transactional_id: self._add_or_verify(transaction, turn)
+                for transaction in request.transactions
+            }
             turn.answer(token, answers.batch_answered(results))
         else:
             partitions = partitions_of(request.v3_and_below_topics)
@@ -322,7 +325,7 @@ class TransactionCoordinator:
         """
         turn = self._turn(self._now_ms)
         concerned = {name for record in outcome.records if (name := decode_key(record.key)) is not None}
-        concerned.update(each.transactional_id for each in outcome.markers)
+        concerned.update(marker.transactional_id for marker in outcome.markers)
         for transactional_id in concerned:
             self._ledger.withdraw(transactional_id)
             self._timers.schedule(transactional_id, turn.now_ms + RETRY_MS)

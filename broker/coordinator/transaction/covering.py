@@ -52,7 +52,10 @@ def verify(transaction: Transaction, partitions: frozenset[TopicPartition]) -> d
     if transaction.state.is_decided:
         return dict.fromkeys(partitions, ErrorCode.CONCURRENT_TRANSACTIONS)
     covered = transaction.partitions
-    return {each: ErrorCode.NONE if each in covered else ErrorCode.TRANSACTION_ABORTABLE for each in partitions}
+    return {
+        partition: ErrorCode.NONE if partition in covered else ErrorCode.TRANSACTION_ABORTABLE
+        for partition in partitions
+    }
 
 
 def partitions_of(topics: Iterable[AddPartitionsToTxnTopic]) -> frozenset[TopicPartition]:

@@ -47,8 +47,8 @@ class CleanerCheckpoint:
         Raises OSError.
         """
         with self._lock:
-            offsets = {each: min(offset, ends.get(each, offset)) for each, offset in self._offsets.items()}
-            self._write({each: offset for each, offset in offsets.items() if offset or each not in ends})
+            offsets = {item: min(offset, ends.get(item, offset)) for item, offset in self._offsets.items()}
+            self._write({item: offset for item, offset in offsets.items() if offset or item not in ends})
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets != self._offsets:

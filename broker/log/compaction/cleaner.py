@@ -54,7 +54,7 @@ class CleanerPass:
         rewriter = Rewriter(offsets, transactions, end_offset, self._now_ms, retention_ms)
         if end_offset > self._plan.first_dirty_offset:
             groups = [
-                [self._segments[facts.base_offset] for facts in each] for each in self._plan.groups_below(end_offset)
+                [self._segments[facts.base_offset] for facts in item] for item in self._plan.groups_below(end_offset)
             ]
             self._last_segment = next((s for group in groups[::-1] for s in group[::-1] if s.size_bytes), None)
             for group in groups:

@@ -67,7 +67,7 @@ class LogCleaner:
         """
         candidates = {target.partition: target for target in targets if target.partition not in self._uncleanable}
         plans = {partition: self._plan_or_quarantine(target) for partition, target in candidates.items()}
-        due = {each: plan for each, plan in plans.items() if plan and not self._waits(each, plan)}
+        due = {item: plan for item, plan in plans.items() if plan and not self._waits(item, plan)}
         chosen = choose_filthiest(due)
         return None if chosen is None else self.clean(candidates[chosen], due[chosen])
 

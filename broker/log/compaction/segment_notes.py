@@ -60,7 +60,9 @@ def passes_end(directory: Path) -> int:
 
 def write_segment_note(directory: Path, cleaned_offset: int, segments: Iterable[StoredSegment]) -> None:
     """Note those of a log's `segments` that begin below `cleaned_offset`, durably. Raises OSError."""
-    rows = [f"{each.base_offset} {each.size_bytes}" for each in segments if each.base_offset < cleaned_offset]
+    rows = [
+        f"{segment.base_offset} {segment.size_bytes}" for segment in segments if segment.base_offset < cleaned_offset
+    ]
     lines = [_VERSION, str(cleaned_offset), str(len(rows)), *rows]
     replace_file(directory / COMPACTED_SEGMENTS, ("\n".join(lines) + "\n").encode())
 

@@ -15,7 +15,7 @@ def check_and_translate(suites: Sequence[str], versions: Sequence[str]) -> tuple
     allowed = list(versions)
     if not suites:
         return allowed, ""
-    new, old = _OF_TLS_1_3.intersection(suites), [each for each in suites if each not in _OF_TLS_1_3]
+    new, old = _OF_TLS_1_3.intersection(suites), [suite for suite in suites if suite not in _OF_TLS_1_3]
     if "TLSv1.3" in allowed:
         if not new:
             allowed.remove("TLSv1.3")

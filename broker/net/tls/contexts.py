@@ -62,7 +62,7 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
 
 def _restrict(context: ssl.SSLContext, settings: TlsSettings) -> None:
     newest = VERSIONS.index(settings.protocol)
-    allowed = [each for each in VERSIONS[: newest + 1] if each in settings.enabled_protocols]
+    allowed = [version for version in VERSIONS[: newest + 1] if version in settings.enabled_protocols]
     try:
         allowed, ciphers = check_and_translate(settings.cipher_suites, allowed)
         if ciphers:

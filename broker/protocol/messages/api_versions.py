@@ -25,7 +25,7 @@ _SOFTWARE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?")
 def names_its_software(request: ApiVersionsRequest, version: int) -> bool:
     """Whether name and version of the client's software are such, as KIP-511 wants it from version 3 on."""
     said = (request.client_software_name, request.client_software_version)
-    return version < 3 or all(_SOFTWARE.fullmatch(each) for each in said)
+    return version < 3 or all(_SOFTWARE.fullmatch(name) for name in said)
 
 
 class ApiVersion(Struct):

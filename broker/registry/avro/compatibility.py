@@ -147,7 +147,7 @@ class _Comparison:
             place = f"{at.rstrip('/')}/fields/{index}"
             written = self._names.written_as(field, writer)
             if len(written) > 1:
-                names = ", ".join(each.name for each in written)
+                names = ", ".join(field.name for field in written)
                 found.append(
                     self._tell("NAME_MISMATCH", place, f"field {field.name} is several of the writer: {names}")
                 )

@@ -19,7 +19,7 @@ class SchemaNames:
         """The field of the writer that this one reads, that of its name or of an alias; several if it is unclear."""
         fields = self._fields.get(id(writer))
         if fields is None:
-            fields = self._fields[id(writer)] = {each.name: (at, each) for at, each in enumerate(writer.fields)}
+            fields = self._fields[id(writer)] = {field.name: (at, field) for at, field in enumerate(writer.fields)}
         by_name = [fields[field.name][1]] if field.name in fields else []
         aliases = (fields[name] for name in set(field.aliases) if name in fields and name != field.name)
         return by_name + [written for _, written in sorted(aliases, key=lambda entry: entry[0])]
@@ -60,7 +60,7 @@ class ReaderBranches:
             kind = "record" if branch.kind == "error" else branch.kind
             self._by_full_name[kind, branch.name.full] = branch
             self._by_name.setdefault((kind, branch.name.local), []).append((at, branch))
-            for alias in {each.full for each in branch.aliases}:
+            for alias in {alias.full for alias in branch.aliases}:
                 self._by_alias.setdefault((kind, alias), []).append((at, branch))
 
     def has_any(self, ids: Iterable[int]) -> bool:

@@ -91,7 +91,7 @@ class _Parser:
         return found
 
     def _union(self, told: list[Any], space: str, depth: int) -> Type:
-        branches = [self.type(each, space, depth + 1) for each in told]
+        branches = [self.type(item, space, depth + 1) for item in told]
         seen: set[str] = set()
         for branch in branches:
             if branch.kind == "union":
@@ -106,7 +106,7 @@ class _Parser:
             raise InvalidSchema(f"No name in schema: {_short(told)}")
         name = _name(told["name"], told.get("namespace"), space)
         found = Type(kind, _properties(told, _RESERVED[kind]), name=name, doc=_text_or_none(told.get("doc")))
-        found.aliases = tuple(_name(each, None, name.space) for each in _texts(told, "aliases"))
+        found.aliases = tuple(_name(text, None, name.space) for text in _texts(told, "aliases"))
         if name.full in self.names and not self.names[name.full].is_referred:
             raise InvalidSchema(f"Can't redefine: {name.full}")
         if name.full in PRIMITIVES:
@@ -128,8 +128,8 @@ class _Parser:
         if not isinstance(fields, list):
             raise InvalidSchema(f"Record has no fields: {_short(told)}")
         seen: set[str] = set()
-        for each in fields:
-            field = self._field(each, space, depth)
+        for value in fields:
+            field = self._field(value, space, depth)
             if field.name in seen:
                 raise InvalidSchema(f"Duplicate field {field.name} in record {found.name and found.name.full}")
             seen.add(field.name)
@@ -162,7 +162,7 @@ class _Parser:
 def _fill_enum(found: Type, told: dict[str, Any]) -> None:
     if not isinstance(told.get("symbols"), list):
         raise InvalidSchema(f"Enum has no symbols: {_short(told)}")
-    found.symbols = tuple(_checked(each) for each in _texts(told, "symbols"))
+    found.symbols = tuple(_checked(text) for text in _texts(told, "symbols"))
     if len(set(found.symbols)) < len(found.symbols):
         raise InvalidSchema(f"Duplicate enum symbol in {found.name and found.name.full}")
     default = told.get("default")
@@ -191,7 +191,7 @@ def _checked(name: str) -> str:
 
 def _texts(told: dict[str, Any], member: str) -> list[str]:
     found = told.get(member) or []
-    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+    if not isinstance(found, list) or not all(isinstance(value, str) for value in found):
         raise InvalidSchema(f"{member} is not a list of names: {_short(told)}")
     return found
 
@@ -223,11 +223,11 @@ def _is_default(type_: Type, value: Any) -> bool:
         case "float" | "double":
             return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         case "array":
-            return isinstance(value, list) and all(_is_default(type_.inner[0], each) for each in value)
+            return isinstance(value, list) and all(_is_default(type_.inner[0], entry) for entry in value)
         case "map":
-            return isinstance(value, dict) and all(_is_default(type_.inner[0], each) for each in value.values())
+            return isinstance(value, dict) and all(_is_default(type_.inner[0], entry) for entry in value.values())
         case "union":
-            return bool(type_.inner) and any(_is_default(each, value) for each in type_.inner[:1])
+            return bool(type_.inner) and any(_is_default(item, value) for item in type_.inner[:1])
     if not isinstance(value, dict):
         return False
     return all(

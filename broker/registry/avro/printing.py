@@ -30,7 +30,7 @@ class _Printer:
     def tree(self, type_: Type, space: str) -> Any:
         match type_.kind:
             case "union":
-                return [self.tree(each, space) for each in type_.inner]
+                return [self.tree(item, space) for item in type_.inner]
             case "array":
                 return {"type": "array", "items": self.tree(type_.inner[0], space)} | self._properties(type_.properties)
             case "map":
@@ -55,10 +55,10 @@ class _Printer:
         elif type_.kind == "fixed":
             tree["size"] = type_.size
         else:
-            tree["fields"] = [self._field(each, name.space) for each in type_.fields]
+            tree["fields"] = [self._field(field, name.space) for field in type_.fields]
         tree |= self._properties(type_.properties)
         if type_.aliases:
-            aliases = [each.local if each.space == name.space else each.full for each in type_.aliases]
+            aliases = [alias.local if alias.space == name.space else alias.full for alias in type_.aliases]
             tree["aliases"] = self._in_order(aliases)
         return tree
 
@@ -84,4 +84,4 @@ class _Printer:
 def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _sorted(value[name]) for name in sorted(value)}
-    return [_sorted(each) for each in value] if isinstance(value, list) else value
+    return [_sorted(item) for item in value] if isinstance(value, list) else value

@@ -36,10 +36,10 @@ def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> AvroSchema:
 
 def _parse(text: str, referred: Sequence[Named], *, is_new: bool, is_whole: bool) -> Type:
     names: dict[str, Type] = {}
-    for each in referred:
-        if each.content.type != "AVRO":
-            raise InvalidSchema(f"{each.name} is no Avro schema but {each.content.type}")
-        names = parse_type(each.content.text, names, checks_defaults=False)[1]
+    for named in referred:
+        if named.content.type != "AVRO":
+            raise InvalidSchema(f"{named.name} is no Avro schema but {named.content.type}")
+        names = parse_type(named.content.text, names, checks_defaults=False)[1]
     for known in names.values():
         known.is_referred = not is_whole
     return parse_type(text, names, checks_defaults=is_new)[0]

@@ -30,7 +30,7 @@ def _all_items(node: Node) -> Node | None:
 
 def _tuple(node: Node) -> list[Node]:
     items = node.said.get("prefixItems", node.said.get("items"))
-    return [node.child(each) for each in items] if isinstance(items, list) else []
+    return [node.child(item) for item in items] if isinstance(items, list) else []
 
 
 def _compare_tuples(comparison: Comparison, original: Node, update: Node) -> None:

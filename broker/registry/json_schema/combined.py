@@ -26,7 +26,7 @@ def compare_combined(comparison: Comparison, original: Node, update: Node) -> No
         with comparison.at(original.criterion, str(index)):
             pairs = {at: comparison.compared(old, new) for at, new in enumerate(news)}
             fits.append({at: found for at, found in pairs.items() if comparison.is_harmless(found)})
-    matched = _matching([set(each) for each in fits])
+    matched = _matching([set(fit) for fit in fits])
     if len(matched) < min(len(olds), len(news)):
         comparison.add("COMBINED_TYPE_SUBSCHEMAS_CHANGED")
     for old_at, new_at in matched.items():
@@ -53,7 +53,7 @@ def _distinct(nodes: list[Node]) -> list[Node]:
     """The first of each that are the same."""
     found: dict[object, Node] = {}
     for node in nodes:
-        subs = tuple((each.kind, as_key(each.said)) for each in node.subs)
+        subs = tuple((sub.kind, as_key(sub.said)) for sub in node.subs)
         found.setdefault((node.kind, node.is_integer, as_key(node.said), node.criterion, subs), node)
     return list(found.values())
 
@@ -72,4 +72,4 @@ def _matching(choices: list[set[int]]) -> dict[int, int]:
 
     for old in range(len(choices)):
         find(old, set())
-    return {old: new for new, old in sorted(taken.items(), key=lambda each: each[1])}
+    return {old: new for new, old in sorted(taken.items(), key=lambda item: item[1])}

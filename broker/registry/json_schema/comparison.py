@@ -45,7 +45,7 @@ class Comparison:
         return frozenset(pair for pair, found in self._results.items() if found and not self.is_harmless(found))
 
     def is_harmless(self, found: list[Difference]) -> bool:
-        return all(each.type in self._harmless for each in found)
+        return all(difference.type in self._harmless for difference in found)
 
     def add(self, type_: str, at: str = "") -> None:
         path = "/".join([*self._path, at] if at else self._path)
@@ -119,13 +119,13 @@ class Comparison:
             if len(update.subs) == 1:
                 return self._takes(original, update.subs[0], "")
             return update.criterion != ALL and any(
-                self._takes(original, each, "SUM_TYPE_EXTENDED") for each in update.subs
+                self._takes(original, sub, "SUM_TYPE_EXTENDED") for sub in update.subs
             )
         if original.kind == "combined":
             if len(original.subs) == 1:
                 return self._takes(original.subs[0], update, "")
             return original.criterion == ALL and any(
-                self._takes(each, update, "PRODUCT_TYPE_NARROWED") for each in original.subs
+                self._takes(sub, update, "PRODUCT_TYPE_NARROWED") for sub in original.subs
             )
         return False
 

@@ -102,7 +102,7 @@ class Model:
             return Node(kind, raw, model=self, resolver=resolver, **more)
 
         parts = [
-            part("combined", criterion=criterion, subs=[self.node(each, resolver) for each in raw[criterion]])
+            part("combined", criterion=criterion, subs=[self.node(item, resolver) for item in raw[criterion]])
             for criterion in (ALL, ANY, ONE)
             if isinstance(raw.get(criterion), list)
         ]
@@ -123,11 +123,11 @@ def _of_type(raw: dict[str, Any], part: Callable[..., Node]) -> Node | None:
     if isinstance(types, list):
         if len(types) == 1:
             return _typed(types[0], part)
-        return part("combined", criterion=ANY, subs=[_typed(each, part) for each in types])
+        return part("combined", criterion=ANY, subs=[_typed(type_, part) for type_ in types])
     if isinstance(types, str):
         return _typed(types, part)
     for kind, keywords in _KEYWORDS.items():
-        if any(each in raw for each in keywords):
+        if any(keyword in raw for keyword in keywords):
             return part(kind)
     return None
 

@@ -23,7 +23,7 @@ def properties_of(node: Node) -> dict[str, Node]:
 
 def required_of(node: Node) -> set[str]:
     required = node.said.get("required")
-    return {each for each in required if isinstance(each, str)} if isinstance(required, list) else set()
+    return {item for item in required if isinstance(item, str)} if isinstance(required, list) else set()
 
 
 def is_open(node: Node) -> bool:
@@ -94,10 +94,10 @@ def _compare_required(comparison: Comparison, original: Node, update: Node) -> N
 def dependencies_of(node: Node) -> tuple[dict[str, set[str]], dict[str, Node]]:
     """By property: what else must be there, and what else must hold; of drafts before 2019-09 both are one keyword."""
     both = node.said.get("dependencies") or {}
-    names = {name: set(each) for name, each in both.items() if isinstance(each, list)}
-    names |= {name: set(each) for name, each in (node.said.get("dependentRequired") or {}).items()}
-    schemas = {name: node.child(each) for name, each in both.items() if not isinstance(each, list)}
-    return names, schemas | {name: node.child(each) for name, each in (node.said.get("dependentSchemas") or {}).items()}
+    names = {name: set(item) for name, item in both.items() if isinstance(item, list)}
+    names |= {name: set(item) for name, item in (node.said.get("dependentRequired") or {}).items()}
+    schemas = {name: node.child(item) for name, item in both.items() if not isinstance(item, list)}
+    return names, schemas | {name: node.child(item) for name, item in (node.said.get("dependentSchemas") or {}).items()}
 
 
 def _compare_dependencies(comparison: Comparison, original: Node, update: Node) -> None:

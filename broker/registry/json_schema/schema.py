@@ -31,10 +31,10 @@ class JsonSchema:
         self.canonical = _dumps(raw)
         self._specification = _specification(raw)
         registry: Registry[Any] = META_SCHEMAS
-        for each in referred:
-            content = _loads(each.content.text)
+        for named in referred:
+            content = _loads(named.content.text)
             resource = _specification(content).create_resource(content)
-            names = {each.name, resource.id() or each.name}
+            names = {named.name, resource.id() or named.name}
             registry = registry.with_resources([(name, resource) for name in names])
         self._registry = registry
         self._referred = referred
@@ -47,7 +47,7 @@ class JsonSchema:
         harmless = LENIENT if lenient else COMPATIBLE
         with closing(Names()) as names:
             found = differences(writer.model.root, self.model.root, names.has, lenient=lenient)
-        return [each.explanation for each in found if each.type not in harmless]
+        return [item.explanation for item in found if item.type not in harmless]
 
     def formatted(self, format_name: str) -> str:
         """`resolved`: whatever is referred to stands in it, below definitions."""
@@ -55,9 +55,9 @@ class JsonSchema:
             return self.canonical
         place = "$defs" if "$defs" in self.raw or "20" in str(self.raw.get("$schema", "")) else "definitions"
         definitions = dict(self.raw.get(place) or {})
-        for each in self._referred:
-            content = _loads(each.content.text)
-            definitions[each.name] = {"$id": each.name} | content if isinstance(content, dict) else content
+        for named in self._referred:
+            content = _loads(named.content.text)
+            definitions[named.name] = {"$id": named.name} | content if isinstance(content, dict) else content
         return _dumps(self.raw | {place: definitions})
 
 
@@ -78,9 +78,9 @@ def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> JsonSchema:
             validator_for(raw, default=Draft7Validator).check_schema(raw)
         except SchemaError as error:
             raise InvalidSchema(f"{error.json_path}: {error.message[:300]}") from None
-    for each in referred:
-        if each.content.type != "JSON":
-            raise InvalidSchema(f"{each.name} is no JSON schema but {each.content.type}")
+    for named in referred:
+        if named.content.type != "JSON":
+            raise InvalidSchema(f"{named.name} is no JSON schema but {named.content.type}")
     schema = JsonSchema(raw, referred)
     _follow_all(schema)
     return schema
@@ -100,11 +100,11 @@ def _follow_all(schema: JsonSchema) -> None:
         waiting += properties_of(node).values() if node.kind == "object" else []
         waiting += dependencies_of(node)[1].values() if node.kind == "object" else []
         for keyword in ("patternProperties",):
-            waiting += [node.child(each) for each in (node.said.get(keyword) or {}).values()]
+            waiting += [node.child(item) for item in (node.said.get(keyword) or {}).values()]
         for keyword in ("additionalProperties", "items", "prefixItems", "additionalItems", "contains"):
             said = node.said.get(keyword)
             waiting += [
-                node.child(each) for each in (said if isinstance(said, list) else [said]) if isinstance(each, dict)
+                node.child(item) for item in (said if isinstance(said, list) else [said]) if isinstance(item, dict)
             ]
 
 
@@ -115,7 +115,7 @@ def _require_shallow(raw: Any) -> None:
         if depth > 2 * REGISTRY_SCHEMA_DEPTH_MAX:
             raise InvalidSchema(f"the schema is nested more than {2 * REGISTRY_SCHEMA_DEPTH_MAX} deep")
         children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        waiting += [(each, depth + 1) for each in children]
+        waiting += [(child, depth + 1) for child in children]
 
 
 def _pairs_to_compare(raw: Any) -> int:
@@ -132,7 +132,7 @@ def _pairs_to_compare(raw: Any) -> int:
             kinds = set(map(type, value))
             if keyword not in _LISTS_OF_SCHEMAS and not (kinds <= {str} or kinds <= {int, float}):
                 count += len(value) ** 2 // 2
-            waiting += (("", each) for each in value)
+            waiting += (("", entry) for entry in value)
     return count
 
 

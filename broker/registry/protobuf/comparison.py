@@ -102,8 +102,8 @@ class _Comparison:
         old_enums: Sequence[EnumDescriptorProto],
         new_enums: Sequence[EnumDescriptorProto],
     ) -> None:
-        olds = {each.name: (at, each) for at, each in enumerate(_written(old_messages))}
-        news = {each.name: (at, each) for at, each in enumerate(_written(new_messages))}
+        olds = {message.name: (at, message) for at, message in enumerate(_written(old_messages))}
+        news = {message.name: (at, message) for at, message in enumerate(_written(new_messages))}
         for name, (at, old) in olds.items():
             if name not in news:
                 self._add("MESSAGE_REMOVED", name)
@@ -115,7 +115,7 @@ class _Comparison:
             self._path.pop()
         for name in news.keys() - olds.keys():
             self._add("MESSAGE_ADDED", name)
-        self._enums({each.name: each for each in old_enums}, {each.name: each for each in new_enums})
+        self._enums({enum.name: enum for enum in old_enums}, {enum.name: enum for enum in new_enums})
 
     def _enums(self, olds: dict[str, EnumDescriptorProto], news: dict[str, EnumDescriptorProto]) -> None:
         for name in sorted(olds.keys() | news.keys()):
@@ -123,8 +123,8 @@ class _Comparison:
                 self._add("ENUM_ADDED" if name in news else "ENUM_REMOVED", name)
                 continue
             self._budget.spend_steps(len(olds[name].value) + len(news[name].value))
-            was = {each.number: each.name for each in olds[name].value}
-            now = {each.number: each.name for each in news[name].value}
+            was = {proto.number: proto.name for proto in olds[name].value}
+            now = {proto.number: proto.name for proto in news[name].value}
             for number in sorted(was.keys() | now.keys()):
                 if was.get(number) != now.get(number):
                     change = "ADDED" if number not in was else "REMOVED" if number not in now else "CHANGED"
@@ -133,8 +133,8 @@ class _Comparison:
     def _message(self, original: DescriptorProto, update: DescriptorProto) -> None:
         self._budget.spend_steps(1 + len(original.field) + len(update.field))
         self._types(original.nested_type, update.nested_type, original.enum_type, update.enum_type)
-        olds = {each.number: each for each in original.field}
-        news = {each.number: each for each in update.field}
+        olds = {proto.number: proto for proto in original.field}
+        news = {proto.number: proto for proto in update.field}
         old_oneofs, new_oneofs = _oneofs(original), _oneofs(update)
         self._oneofs(old_oneofs, new_oneofs, set(olds))
         was_in = {number: name for name, numbers in old_oneofs.items() for number in numbers}
@@ -248,7 +248,7 @@ class _Comparison:
 
 
 def _written(messages: Sequence[DescriptorProto]) -> list[DescriptorProto]:
-    return [each for each in messages if not each.options.map_entry]
+    return [message for message in messages if not message.options.map_entry]
 
 
 def _oneofs(message: DescriptorProto) -> dict[str, set[int]]:

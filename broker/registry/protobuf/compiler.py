@@ -38,7 +38,7 @@ def compile_files(files: Mapping[str, str]) -> list[FileDescriptorProto]:
         if not _PATH.fullmatch(path) or ".." in path.split("/") or path.startswith("/"):
             raise InvalidSchema(f"{path[:100]!r} is no path to import")
     plain = {path: without_map_entries(text) for path, text in files.items()}
-    texts = {path: each.text for path, each in plain.items()}
+    texts = {path: item.text for path, item in plain.items()}
     compiled = list(FileDescriptorSet.FromString(_compiled(tuple(sorted(texts.items())))).file)
     for file in compiled:
         if file.name in plain:

@@ -48,7 +48,7 @@ def without_map_entries(text: str) -> Plain:
     last: list[re.Match[str]] = []
     for token in _tokens(text):
         last = [*last, token][-len(_OPTION) :]
-        words = tuple(each.group() for each in last)
+        words = tuple(match.group() for match in last)
         if words == _OPTION and within and within[-1]:
             cuts.append((last[0].start(), token.end()))
             entries.append(tuple(within))
@@ -75,7 +75,7 @@ def tell_of_map_entries(file: FileDescriptorProto, entries: frozenset[tuple[str,
 
 
 def _tokens(text: str) -> Iterator[re.Match[str]]:
-    return (each for each in _TOKEN.finditer(text) if not each.group().startswith(("//", "/*")))
+    return (match for match in _TOKEN.finditer(text) if not match.group().startswith(("//", "/*")))
 
 
 def _blanked(text: str, cuts: Iterable[tuple[int, int]]) -> str:
@@ -98,12 +98,12 @@ def _messages(
 
 
 def _is_of_a_map(parent: DescriptorProto, entry: DescriptorProto) -> bool:
-    fields = tuple((each.name, each.number) for each in entry.field)
+    fields = tuple((proto.name, proto.number) for proto in entry.field)
     is_alone = not (entry.nested_type or entry.enum_type or entry.extension or entry.oneof_decl)
     return bool(
         is_alone
         and fields == _MAP
-        and all(each.label == FieldDescriptorProto.LABEL_OPTIONAL for each in entry.field)
+        and all(proto.label == FieldDescriptorProto.LABEL_OPTIONAL for proto in entry.field)
         and entry.field[0].type not in _NO_KEYS
         and any(_is_map(field, entry.name) for field in parent.field)
     )

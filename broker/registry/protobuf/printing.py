@@ -45,11 +45,11 @@ class _Printer:
         self._sorts = sorts
         self._is_proto3 = False
         self._pool = descriptor_pool.DescriptorPool()
-        names = {each.name for each in files}
+        names = {file.name for file in files}
         if descriptor_pb2.DESCRIPTOR.name not in names:
             self._pool.AddSerializedFile(descriptor_pb2.DESCRIPTOR.serialized_pb)
-        for each in files:
-            self._pool.AddSerializedFile(each.SerializeToString())
+        for file in files:
+            self._pool.AddSerializedFile(file.SerializeToString())
 
     def file(self, file: FileDescriptorProto) -> str:
         if file.syntax not in ("", "proto2", "proto3"):
@@ -59,11 +59,11 @@ class _Printer:
         if file.package:
             lines.append(f"package {file.package};")
         imports = [self._import(file, index) for index in range(len(file.dependency))]
-        blocks = [lines, self._ordered(imports), [f"option {each};" for each in self._options(file, "FileOptions")]]
-        blocks += [self.message(each) for each in file.message_type]
-        blocks += [self.enum(each) for each in file.enum_type]
-        blocks += [self._extend(each) for each in file.extension]
-        blocks += [self.service(each) for each in file.service]
+        blocks = [lines, self._ordered(imports), [f"option {option};" for option in self._options(file, "FileOptions")]]
+        blocks += [self.message(item) for item in file.message_type]
+        blocks += [self.enum(item) for item in file.enum_type]
+        blocks += [self._extend(item) for item in file.extension]
+        blocks += [self.service(item) for item in file.service]
         return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
     def _import(self, file: FileDescriptorProto, index: int) -> str:
@@ -76,11 +76,11 @@ class _Printer:
     # -- types
 
     def message(self, message: DescriptorProto, head: str = "") -> list[str]:
-        types = {each.name: each for each in message.nested_type}
-        groups = {each.type_name.rpartition(".")[2] for each in message.field if each.type == F.TYPE_GROUP}
-        lines = [f"option {each};" for each in self._options(message, "MessageOptions")]
+        types = {proto.name: proto for proto in message.nested_type}
+        groups = {item.type_name.rpartition(".")[2] for item in message.field if item.type == F.TYPE_GROUP}
+        lines = [f"option {option};" for option in self._options(message, "MessageOptions")]
         lines += _reserved(message, _MAX)
-        lines += [self._extension_range(each) for each in message.extension_range]
+        lines += [self._extension_range(item) for item in message.extension_range]
         fields = self._in_order(message.field)
         oneofs: dict[int, list[F]] = {}
         for field in fields:
@@ -91,9 +91,13 @@ class _Printer:
                 lines += self._field(field, types)
             elif members := oneofs.pop(field.oneof_index, []):  # all of them stand where the first one is
                 lines += self._oneof(message.oneof_decl[field.oneof_index], members, types)
-        nested = [each for each in message.nested_type if not each.options.map_entry and each.name not in groups]
-        for each in nested:
-            lines += ["", *self.message(each)]
+        nested = [
+            subcommand
+            for subcommand in message.nested_type
+            if not subcommand.options.map_entry and subcommand.name not in groups
+        ]
+        for proto in nested:
+            lines += ["", *self.message(proto)]
         for enum in message.enum_type:
             lines += ["", *self.enum(enum)]
         for extension in message.extension:
@@ -101,12 +105,12 @@ class _Printer:
         return [head or f"message {message.name} {{", *_indented(lines), "}"]
 
     def _in_order(self, fields: Iterable[Any]) -> list[Any]:
-        return sorted(fields, key=lambda each: each.number) if self._sorts else list(fields)
+        return sorted(fields, key=lambda field: field.number) if self._sorts else list(fields)
 
     def _oneof(
         self, oneof: OneofDescriptorProto, members: Iterable[F], types: Mapping[str, DescriptorProto]
     ) -> list[str]:
-        lines = [f"option {each};" for each in self._options(oneof, "OneofOptions")]
+        lines = [f"option {option};" for option in self._options(oneof, "OneofOptions")]
         for field in members:
             lines += self._field(field, types, label="")
         return [f"oneof {oneof.name} {{", *_indented(lines), "}"]
@@ -136,7 +140,7 @@ class _Printer:
         return told + self._options(field, "FieldOptions")
 
     def enum(self, enum: EnumDescriptorProto) -> list[str]:
-        lines = [f"option {each};" for each in self._options(enum, "EnumOptions")]
+        lines = [f"option {option};" for option in self._options(enum, "EnumOptions")]
         lines += _reserved(enum, _ENUM_MAX)
         for value in self._in_order(enum.value):
             options = self._options(value, "EnumValueOptions")
@@ -145,11 +149,11 @@ class _Printer:
         return [f"enum {enum.name} {{", *_indented(lines), "}"]
 
     def service(self, service: ServiceDescriptorProto) -> list[str]:
-        lines = [f"option {each};" for each in self._options(service, "ServiceOptions")]
+        lines = [f"option {option};" for option in self._options(service, "ServiceOptions")]
         for method in service.method:
             takes = ("stream " if method.client_streaming else "") + method.input_type
             gives = ("stream " if method.server_streaming else "") + method.output_type
-            options = [f"option {each};" for each in self._options(method, "MethodOptions")]
+            options = [f"option {option};" for option in self._options(method, "MethodOptions")]
             head = f"rpc {method.name} ({takes}) returns ({gives})"
             lines += [f"{head} {{", *_indented(options), "}"] if options else [f"{head};"]
         return [f"service {service.name} {{", *_indented(lines), "}"]
@@ -176,7 +180,7 @@ class _Printer:
                 continue
             name = f"({field.full_name})" if field.is_extension else field.name
             is_list = field.is_repeated
-            told += [f"{name} = {_option_value(field, each)}" for each in (value if is_list else [value])]
+            told += [f"{name} = {_option_value(field, item)}" for item in (value if is_list else [value])]
         return self._ordered(told)
 
 
@@ -207,9 +211,9 @@ def _default(field: F) -> str:
 def _quoted(value: str | bytes) -> str:
     data = value if isinstance(value, bytes) else value.encode()
     escaped = "".join(
-        {34: '\\"', 92: "\\\\", 10: "\\n", 13: "\\r", 9: "\\t"}.get(each)
-        or (chr(each) if 32 <= each < 127 else f"\\{each:03o}")
-        for each in data
+        {34: '\\"', 92: "\\\\", 10: "\\n", 13: "\\r", 9: "\\t"}.get(number)
+        or (chr(number) if 32 <= number < 127 else f"\\{number:03o}")
+        for number in data
     )
     return f'"{escaped}"'
 
@@ -218,11 +222,11 @@ def _reserved(described: Any, highest: int) -> list[str]:
     """Ranges of messages end before their `end`, those of enums at it."""
     is_enum = isinstance(described, EnumDescriptorProto)
     ranges = [
-        _range(each.start, each.end if is_enum else each.end - 1, highest if is_enum else highest - 1)
-        for each in described.reserved_range
+        _range(increment.start, increment.end if is_enum else increment.end - 1, highest if is_enum else highest - 1)
+        for increment in described.reserved_range
     ]
-    names = [_quoted(each) for each in described.reserved_name]
-    return [f"reserved {', '.join(each)};" for each in (ranges, names) if each]
+    names = [_quoted(item) for item in described.reserved_name]
+    return [f"reserved {', '.join(item)};" for item in (ranges, names) if item]
 
 
 def _range(first: int, last: int, highest: int) -> str:
@@ -231,7 +235,7 @@ def _range(first: int, last: int, highest: int) -> str:
 
 def _json_name(name: str) -> str:
     first, *rest = name.split("_")
-    return first + "".join(each[:1].upper() + each[1:] for each in rest)
+    return first + "".join(name[:1].upper() + name[1:] for name in rest)
 
 
 def _indented(lines: list[str]) -> list[str]:

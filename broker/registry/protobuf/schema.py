@@ -25,7 +25,7 @@ class ProtobufSchema:
 
     def incompatibilities(self, writer: "ProtobufSchema", *, lenient: bool) -> list[str]:
         found = differences(writer.files, self.files)
-        return [each.explanation for each in found if each.type in INCOMPATIBLE]
+        return [item.explanation for item in found if item.type in INCOMPATIBLE]
 
     def formatted(self, format_name: str) -> str:
         """`serialized`: the descriptor in base64, as deserializers want it."""
@@ -37,10 +37,10 @@ class ProtobufSchema:
 def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> ProtobufSchema:
     """Raises InvalidSchema."""
     files = {}
-    for each in referred:
-        if each.content.type != "PROTOBUF":
-            raise InvalidSchema(f"{each.name} is no Protobuf schema but {each.content.type}")
-        files[each.name] = each.content.text
+    for named in referred:
+        if named.content.type != "PROTOBUF":
+            raise InvalidSchema(f"{named.name} is no Protobuf schema but {named.content.type}")
+        files[named.name] = named.content.text
     descriptor = _descriptor(text)
     if descriptor is not None:
         text = _text_of_descriptor(descriptor, files)
@@ -57,7 +57,7 @@ def _descriptor(text: str) -> FileDescriptorProto | None:
 
 
 def _is_text(text: str) -> bool:
-    return any(each in text for each in "{};\"'")
+    return any(name in text for name in "{};\"'")
 
 
 def _text_of_descriptor(descriptor: FileDescriptorProto, files: dict[str, str]) -> str:
@@ -74,12 +74,14 @@ def _text_of_descriptor(descriptor: FileDescriptorProto, files: dict[str, str]) 
 
 def _known(text: str, files: dict[str, str]) -> dict[str, str]:
     """What Confluent's clients take for known to everybody; Google's is where protoc looks."""
-    if "confluent/" not in text and not any("confluent/" in each for each in files.values()):
+    if "confluent/" not in text and not any("confluent/" in file for file in files.values()):
         return {}
     from confluent_kafka.schema_registry.confluent import meta_pb2
     from confluent_kafka.schema_registry.confluent.type import decimal_pb2
     from google.protobuf import descriptor_pb2
 
     described = [descriptor_pb2.DESCRIPTOR, meta_pb2.DESCRIPTOR, decimal_pb2.DESCRIPTOR]
-    protos = [FileDescriptorProto.FromString(each.serialized_pb) for each in described]
-    return {each.name: text_of([*protos[:at], each]) for at, each in enumerate(protos) if at and each.name not in files}
+    protos = [FileDescriptorProto.FromString(item.serialized_pb) for item in described]
+    return {
+        proto.name: text_of([*protos[:at], proto]) for at, proto in enumerate(protos) if at and proto.name not in files
+    }

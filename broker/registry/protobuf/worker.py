@@ -71,7 +71,7 @@ def _compile(protoc: Any, request: dict[str, Any], directory: Path) -> int:
     own = Path(protoc.__file__).parent
     includes = [directory / "files", own / "_proto", own.parent]
     status: int = protoc.main(
-        ["protoc", *(f"-I{each}" for each in includes), "--include_imports",
+        ["protoc", *(f"-I{include}" for include in includes), "--include_imports",
          f"--descriptor_set_out={directory / 'descriptors'}", request["main"]]
     )  # fmt: skip
     return status

@@ -38,4 +38,4 @@ def version_fields(version: Version, text: str | None = None) -> dict[str, Any]:
 def registered_fields(version: Version) -> dict[str, Any]:
     """What a registration is answered: the id, and what was registered."""
     fields = version_fields(version)
-    return {"id": fields.pop("id"), **{name: each for name, each in fields.items() if name != "subject"}}
+    return {"id": fields.pop("id"), **{name: item for name, item in fields.items() if name != "subject"}}

@@ -70,17 +70,17 @@ def _places(request: Request) -> list[Version]:
     subject = request.query_params.get("subject")
     if subject:
         wanted = within(context_in(request), subject)
-        found = [each for each in found if each.subject == wanted] or found
-    return [each for each in found if flag(request, "deleted") or not each.deleted]
+        found = [item for item in found if item.subject == wanted] or found
+    return [version for version in found if flag(request, "deleted") or not version.deleted]
 
 
 async def get_subjects(request: Request) -> Response:
-    return answer(page(request, sorted({each.subject for each in _places(request)})))
+    return answer(page(request, sorted({place.subject for place in _places(request)})))
 
 
 async def get_versions(request: Request) -> Response:
-    places = sorted((each.subject, each.version) for each in _places(request))
-    return answer(page(request, [{"subject": subject, "version": each} for subject, each in places]))
+    places = sorted((place.subject, place.version) for place in _places(request))
+    return answer(page(request, [{"subject": subject, "version": place} for subject, place in places]))
 
 
 def _ids_of_guid(request: Request) -> list[tuple[str, int]]:
@@ -103,7 +103,7 @@ async def get_by_guid(request: Request) -> Response:
 
 
 async def get_ids_of_guid(request: Request) -> Response:
-    return answer(page(request, [{"context": context, "id": each} for context, each in _ids_of_guid(request)]))
+    return answer(page(request, [{"context": context, "id": item} for context, item in _ids_of_guid(request)]))
 
 
 async def get_types(_request: Request) -> Response:
@@ -118,11 +118,11 @@ async def list_schemas(request: Request) -> Response:
     found: list[Version] = []
     for subject, versions in registry_of(request).store.subjects():
         if is_meant(subject, prefix):
-            shown = [each for each in versions if deleted or not each.deleted]
+            shown = [version for version in versions if deleted or not version.deleted]
             found += shown[-1:] if latest_only else shown
         if len(found) >= offset + limit:
             break
-    return answer([version_fields(each) for each in found[offset : offset + limit]])
+    return answer([version_fields(item) for item in found[offset : offset + limit]])
 
 
 async def list_contexts(request: Request) -> Response:

@@ -27,7 +27,7 @@ async def get_config(request: Request) -> Response:
 
 
 def _shown(said: Value, default: str) -> Value:
-    shown = {name: each for name, each in said.items() if name != "subject"}
+    shown = {name: item for name, item in said.items() if name != "subject"}
     return {"compatibilityLevel": shown.pop("compatibilityLevel", default), **shown}
 
 
@@ -37,7 +37,7 @@ async def put_config(request: Request) -> Response:
 
     async def decide() -> Decision[Value]:
         record = config_record(registry.store, scope, body)
-        asked = {name: each for name, each in body.items() if name != "compatibilityLevel"}
+        asked = {name: item for name, item in body.items() if name != "compatibilityLevel"}
         level = body.get("compatibility", body.get("compatibilityLevel"))
         return asked if level is None else asked | {"compatibility": str(level).upper()}, [record]
 

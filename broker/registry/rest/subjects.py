@@ -48,7 +48,7 @@ async def list_subjects(request: Request) -> Response:
     deleted, only_deleted, prefix = flag(request, "deleted"), flag(request, "deletedOnly"), prefix_of(request)
     found = []
     for subject, versions in registry_of(request).store.subjects():
-        is_live = any(not each.deleted for each in versions)
+        is_live = any(not version.deleted for version in versions)
         if is_meant(subject, prefix) and (not is_live if only_deleted else is_live or deleted):
             found.append(subject)
     return answer(page(request, found))
@@ -60,7 +60,7 @@ async def list_versions(request: Request) -> Response:
     versions = require_known(
         registry, aliased(registry, subject_of(request)), deleted=flag(request, "deleted") or only_deleted
     )
-    return answer(page(request, [each.version for each in versions if each.deleted or not only_deleted]))
+    return answer(page(request, [version.version for version in versions if version.deleted or not only_deleted]))
 
 
 def _version(request: Request, *, deleted: bool = False) -> Version:
@@ -90,7 +90,7 @@ async def get_version_text(request: Request) -> Response:
 async def get_referrers(request: Request) -> Response:
     version = _version(request, deleted=True)
     found = registry_of(request).store.referrers(version.subject, version.version, deleted=flag(request, "deleted"))
-    return answer(page(request, sorted({each.id for each in found})))
+    return answer(page(request, sorted({item.id for item in found})))
 
 
 async def get_metadata(request: Request) -> Response:
@@ -175,13 +175,13 @@ def with_tags(content: Content, body: dict[str, Any]) -> Content:
     metadata = copy.deepcopy(orjson.loads(content.metadata)) if content.metadata else {}
     tags = metadata.setdefault("tags", {})
     try:
-        for each in body.get("tagsToAdd") or []:
-            place = each["schemaEntity"]["entityPath"]
-            tags[place] = sorted({*tags.get(place, []), *each["tags"]})
-        for each in body.get("tagsToRemove") or []:
-            place = each["schemaEntity"]["entityPath"]
-            tags[place] = sorted({*tags.get(place, [])} - {*each["tags"]})
+        for value in body.get("tagsToAdd") or []:
+            place = value["schemaEntity"]["entityPath"]
+            tags[place] = sorted({*tags.get(place, []), *value["tags"]})
+        for value in body.get("tagsToRemove") or []:
+            place = value["schemaEntity"]["entityPath"]
+            tags[place] = sorted({*tags.get(place, [])} - {*value["tags"]})
     except (KeyError, TypeError):
         raise not_permitted("tagsToAdd and tagsToRemove list objects with schemaEntity and tags") from None
-    metadata["tags"] = {place: each for place, each in tags.items() if each}
-    return replace(content, metadata=canonical_json({name: each for name, each in metadata.items() if each}))
+    metadata["tags"] = {place: item for place, item in tags.items() if item}
+    return replace(content, metadata=canonical_json({name: item for name, item in metadata.items() if item}))

@@ -91,7 +91,9 @@ class AppendAudit:
 
     def waiting(self) -> list[TopicPartition]:
         """Those of which not all is told."""
-        return [each.partition for each in self._counted.values() if not each.count.is_all_told(each.log_end)]
+        return [
+            counted.partition for counted in self._counted.values() if not counted.count.is_all_told(counted.log_end)
+        ]
 
     @property
     def is_asked_for(self) -> bool:
@@ -133,13 +135,13 @@ class AppendAudit:
 
     async def place(self) -> None:
         """Learn where earlier leaders had got to. Raises BarnabasError."""
-        new = [each for each in self._counted.values() if not each.count.is_placed]
+        new = [item for item in self._counted.values() if not item.count.is_placed]
         if not new:
             return
-        found = await self._positions.of({each.partition: each.hosted.topic_id for each in new})
-        for each in new:
-            if each.partition in found and self._is_current(each):
-                each.count.begin_at(_beginning(each.hosted.log, found[each.partition], each.log_end))
+        found = await self._positions.of({counted.partition: counted.hosted.topic_id for counted in new})
+        for counted in new:
+            if counted.partition in found and self._is_current(counted):
+                counted.count.begin_at(_beginning(counted.hosted.log, found[counted.partition], counted.log_end))
 
     def _is_current(self, counted: _Counted) -> bool:
         return self._counted.get(counted.partition) is counted
@@ -149,20 +151,20 @@ class AppendAudit:
     def increments(self) -> Iterator[Increment]:
         """One of each partition that has something to tell."""
         now_ms = self._clock.now_ms()
-        for each in list(self._counted.values()):
-            piece = each.count.to_tell(each.hosted.partition.high_watermark)
+        for counted in list(self._counted.values()):
+            piece = counted.count.to_tell(counted.hosted.partition.high_watermark)
             if piece is None:
                 continue
-            if each.told is None:
-                each.told = each.reporter.tell(
-                    each.partition,
+            if counted.told is None:
+                counted.told = counted.reporter.tell(
+                    counted.partition,
                     piece.windows or {},
                     now_ms,
                     offsets=(piece.start, piece.end),
-                    term=each.count.term,
+                    term=counted.count.term,
                     is_by_header=True,
                 )
-            yield each.told
+            yield counted.told
 
     def told(self, increments: list[Increment]) -> None:
         """These are in the audit topic."""
@@ -173,33 +175,33 @@ class AppendAudit:
                 counted.told, counted.position = None, increment.end
 
     def seal(self) -> None:
-        for each in self._counted.values():
-            each.count.seal(each.log_end)
+        for counted in self._counted.values():
+            counted.count.seal(counted.log_end)
 
     async def commit(self) -> None:
         """Let whoever leads next go on behind what is told. Raises BarnabasError."""
-        new = [each for each in self._counted.values() if each.position != each.noted]
+        new = [item for item in self._counted.values() if item.position != item.noted]
         if not new:
             return
-        positions = {each.partition: (each.hosted.topic_id, each.position) for each in new}
+        positions = {counted.partition: (counted.hosted.topic_id, counted.position) for counted in new}
         noted = await self._positions.commit(positions)
-        for each in new:
-            if each.partition in noted:
-                each.noted = positions[each.partition][1]
+        for counted in new:
+            if counted.partition in noted:
+                counted.noted = positions[counted.partition][1]
 
     # -- what headers at the append did not tell
 
     async def walk_some(self) -> bool:
         """A stretch of each log that has to be walked; whether any got further."""
         has_walked = False
-        for each in list(self._counted.values()):
-            piece = each.count.to_walk()
+        for counted in list(self._counted.values()):
+            piece = counted.count.to_walk()
             if piece is None:
-                each.waits_since_ms = None
+                counted.waits_since_ms = None
                 continue
-            end = min(piece.end, each.committed_end)
+            end = min(piece.end, counted.committed_end)
             if end > piece.start:
-                has_walked |= await self._walk(each, piece, end)
+                has_walked |= await self._walk(counted, piece, end)
         return has_walked
 
     async def _walk(self, counted: _Counted, piece: Piece, end: int) -> bool:
@@ -248,5 +250,5 @@ def _beginning(log: Log, position: int, log_end_offset: int) -> int:
     if position == NOWHERE:
         return log.log_start_offset if log.size_bytes <= _PAST_BYTES_MAX else log_end_offset
     start = max(position, log.log_start_offset)
-    bytes_since = sum(each.size_bytes for each in log.segments if each.base_offset > start)
+    bytes_since = sum(segment.size_bytes for segment in log.segments if segment.base_offset > start)
     return start if bytes_since <= _CATCH_UP_BYTES_MAX else log_end_offset

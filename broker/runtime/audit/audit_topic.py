@@ -54,8 +54,8 @@ class AuditTopic:
             place = TopicPartition(AUDIT_TOPIC, partition)
             # One that is offline keeps nobody from the others.
             with self._noting(place, now_ms):
-                async for each in self._tell_all(place, batch, now_ms):
-                    told.append(each.increment)
+                async for encoded in self._tell_all(place, batch, now_ms):
+                    told.append(encoded.increment)
         return told
 
     async def _tell_all(self, place: TopicPartition, batch: list["_Encoded"], now_ms: int) -> AsyncIterator["_Encoded"]:
@@ -65,8 +65,8 @@ class AuditTopic:
         code = await self._produce(place, batch, now_ms)
         if code in _TOO_LARGE and len(batch) > 1:
             for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
-                async for each in self._tell_all(place, half, now_ms):
-                    yield each
+                async for encoded in self._tell_all(place, half, now_ms):
+                    yield encoded
             return
         if code in _TOO_LARGE:
             _log.error(
@@ -74,8 +74,8 @@ class AuditTopic:
             )
         elif code:
             raise ApiError(code, f"{place}: {code.name}")
-        for each in batch:
-            yield each
+        for encoded in batch:
+            yield encoded
 
     @contextmanager
     def _noting(self, of: Hashable, now_ms: int) -> Iterator[None]:
@@ -103,7 +103,7 @@ class AuditTopic:
 
     async def _produce(self, partition: TopicPartition, told: list["_Encoded"], now_ms: int) -> ErrorCode:
         """What its leader says. Raises BarnabasError."""
-        batch = build_batch([Record(0, now_ms, each.key, each.value) for each in told])
+        batch = build_batch([Record(0, now_ms, item.key, item.value) for item in told])
         data = PartitionProduceData(index=partition.partition, records=batch)
         request = ProduceRequest(
             acks=_ALL,
@@ -130,8 +130,8 @@ def _batches(increments: Iterable[Increment], count: int) -> Iterator[tuple[int,
     """By partition, in their order, each of a size that one batch may have."""
     waiting: dict[int, list[_Encoded]] = {}
     sizes: dict[int, int] = {}
-    for each in increments if count else ():
-        encoded = _Encoded(each, each.key(), each.to_bytes())
+    for increment in increments if count else ():
+        encoded = _Encoded(increment, increment.key(), increment.to_bytes())
         partition, size = partition_of(encoded.key, count), len(encoded.value)
         if waiting.get(partition) and sizes[partition] + size > _BYTES_AT_ONCE:
             yield partition, waiting.pop(partition)

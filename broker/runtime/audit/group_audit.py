@@ -37,7 +37,7 @@ class _Coordinated:
     def forget_all_but(self, groups: Collection[str]) -> None:
         """Clients name groups: of those that are gone nothing is kept."""
         if len(self.reporters) > len(groups):
-            self.reporters = {name: each for name, each in self.reporters.items() if name in groups}
+            self.reporters = {name: item for name, item in self.reporters.items() if name in groups}
 
 
 class GroupAudit:
@@ -68,22 +68,24 @@ class GroupAudit:
         """What is to be told now: first again, under its id, what did not arrive. Raises TimeoutError while ZooKeeper
         is away.
         """
-        followed = [self._coordinated[each] for each, _ in self._groups.settled() if each in self._coordinated]
-        await self._learn({topic for each in followed for topic in each.steps.topics()})
+        followed = [self._coordinated[group] for group, _ in self._groups.settled() if group in self._coordinated]
+        await self._learn({topic for log in followed for topic in log.steps.topics()})
         for coordinator, term in self._groups.settled():
-            each = self._coordinated.get(coordinator)
-            if each is not None and not each.unsent:
-                each.forget_all_but(coordinator.groups)
-                each.unsent = [
-                    told for taken in each.steps.take(_AT_ONCE) for told in self._told_of(each, *taken, term)
+            coordinated = self._coordinated.get(coordinator)
+            if coordinated is not None and not coordinated.unsent:
+                coordinated.forget_all_but(coordinator.groups)
+                coordinated.unsent = [
+                    told
+                    for taken in coordinated.steps.take(_AT_ONCE)
+                    for told in self._told_of(coordinated, *taken, term)
                 ]
-        return [told for each in followed for told in each.unsent]
+        return [told for item in followed for told in item.unsent]
 
     def told(self, told: Collection[Increment]) -> None:
         """These have arrived."""
-        arrived = {id(each) for each in told}
+        arrived = {id(item) for item in told}
         for coordinated in self._coordinated.values():
-            coordinated.unsent = [each for each in coordinated.unsent if id(each) not in arrived]
+            coordinated.unsent = [item for item in coordinated.unsent if id(item) not in arrived]
 
     def _told_of(self, coordinated: _Coordinated, key: GroupPartition, steps: Steps, term: int) -> Iterator[Increment]:
         group, partition = key

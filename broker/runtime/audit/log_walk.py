@@ -124,8 +124,8 @@ def _counts_of(
 
 def _is_aborted(header: BatchHeader, aborted: Sequence[Aborted]) -> bool:
     return header.is_transactional and any(
-        each.producer_id == header.producer_id and each.first_offset <= header.base_offset <= each.last_offset
-        for each in aborted
+        segment.producer_id == header.producer_id and segment.first_offset <= header.base_offset <= segment.last_offset
+        for segment in aborted
     )
 
 

@@ -49,8 +49,8 @@ class Peers:
 
     async def _connected(self, address: tuple[str, int]) -> OutboundConnection:
         known = {self._address_of(broker_id) for broker_id in self._metadata.brokers}
-        for each in self._connections.keys() - known:
-            self._connections.pop(each).close()
+        for pair in self._connections.keys() - known:
+            self._connections.pop(pair).close()
         connection = self._connections.get(address)
         if connection is None:
             connection = self._connections[address] = OutboundConnection(self._dialer, *address, self._name)

@@ -43,10 +43,10 @@ class Positions:
         if response.error_code:
             raise ApiError(error_code_of(response.error_code), "positions are not known")
         found = {
-            TopicPartition(topic.name, each.partition_index): each
+            TopicPartition(topic.name, partition.partition_index): partition
             for topic in response.topics
-            for each in topic.partitions
-            if not each.error_code
+            for partition in topic.partitions
+            if not partition.error_code
         }
         return {
             partition: told.committed_offset if told.metadata == str(partitions.get(partition)) else NOWHERE
@@ -71,10 +71,10 @@ class Positions:
         request = OffsetCommitRequest(group_id=POSITIONS_GROUP, topics=topics)
         response = await self._peers.ask_coordinator(POSITIONS_GROUP, request, _COMMIT_VERSION)
         return {
-            TopicPartition(topic.name, each.partition_index)
+            TopicPartition(topic.name, partition.partition_index)
             for topic in response.topics
-            for each in topic.partitions
-            if not each.error_code
+            for partition in topic.partitions
+            if not partition.error_code
         }
 
 

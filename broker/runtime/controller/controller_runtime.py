@@ -397,13 +397,13 @@ class ControllerRuntime:
 
     def _tell_unclean(self, elections: tuple[do.UncleanElection, ...]) -> None:
         self.unclean_elections += len(elections)
-        for each in elections:
+        for election in elections:
             _log.warning(
                 "unclean election: records that only the replicas in sync before had are given up",
-                partition=str(each.partition),
-                leader=each.leader,
-                leader_before=each.leader_before,
-                in_sync_before=",".join(map(str, each.in_sync_before)),
+                partition=str(election.partition),
+                leader=election.leader,
+                leader_before=election.leader_before,
+                in_sync_before=",".join(map(str, election.in_sync_before)),
             )
 
     def _watch_one(

@@ -143,12 +143,12 @@ def _metadata_broker(broker: LiveBroker) -> UpdateMetadataBroker:
         id=broker.broker_id,
         endpoints=[
             UpdateMetadataEndpoint(
-                port=each.port,
-                host=each.host,
-                listener=each.listener,
-                security_protocol=_SECURITY_PROTOCOLS.get(each.security_protocol, 0),
+                port=endpoint.port,
+                host=endpoint.host,
+                listener=endpoint.listener,
+                security_protocol=_SECURITY_PROTOCOLS.get(endpoint.security_protocol, 0),
             )
-            for each in broker.registration.endpoints
+            for endpoint in broker.registration.endpoints
         ],
         rack=broker.registration.rack,
     )

@@ -279,7 +279,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         """Of the shards that have something to do the one that waits for longest; the others in the next passes."""
         self._timer = None
         now_ms = self._clock.monotonic_ms()
-        shards = [each for each in self._shards.values() if each.is_loaded]
+        shards = [shard for shard in self._shards.values() if shard.is_loaded]
         for shard in shards:
             self._try(shard, now_ms, self._answer_overdue)
         timers = [(shard.next_timer_ms(), shard) for shard in shards]
@@ -329,8 +329,8 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         if shard.is_loaded:
             outcome = shard.coordinator.unload()
             self._answer_all(outcome.responses)
-            for each in outcome.remains:
-                self._free(each)
+            for remain in outcome.remains:
+                self._free(remain)
         for listener in self.on_resigned:
             listener(partition)
 

@@ -79,7 +79,7 @@ class MarkerLine:
 
     def _take(self) -> Waiting:
         self._is_due = False
-        waiting = [each for each in self._waiting.items() if not each[0].is_dropped]
+        waiting = [item for item in self._waiting.items() if not item[0].is_dropped]
         count = how_many_fit(size_of(partitions) for _, partitions in waiting[:_MARKERS_PER_REQUEST_MAX])
         self._waiting = dict(waiting[count:])
         return dict(waiting[:count])
@@ -89,7 +89,9 @@ class MarkerLine:
         for ending, partitions in asked.items():
             told = codes.get(ending.markers.producer_id, {})
             try:
-                self._on_codes(ending, {each: told.get(each, ErrorCode.NETWORK_EXCEPTION) for each in partitions})
+                self._on_codes(
+                    ending, {partition: told.get(partition, ErrorCode.NETWORK_EXCEPTION) for partition in partitions}
+                )
             except Exception:
                 _log.exception("markers not accounted for", transactional_id=ending.markers.transactional_id)
 

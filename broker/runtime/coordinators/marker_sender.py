@@ -115,14 +115,14 @@ class MarkerSender:
 
     def _route(self, ending: Ending, partitions: set[TopicPartition]) -> None:
         by_leader: dict[int, set[TopicPartition]] = {}
-        for each in partitions:
-            state = self._metadata.partition_of(*each)
+        for partition in partitions:
+            state = self._metadata.partition_of(*partition)
             if state is None:
-                self._start(self._look_for(ending, each))
+                self._start(self._look_for(ending, partition))
             elif state.leader == NO_BROKER:
-                self._later(ending, {each})
+                self._later(ending, {partition})
             else:
-                by_leader.setdefault(state.leader, set()).add(each)
+                by_leader.setdefault(state.leader, set()).add(partition)
         for leader, its in by_leader.items():
             self._line(leader).add(ending, its)
         if not ending.left:

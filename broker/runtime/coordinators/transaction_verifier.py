@@ -120,9 +120,9 @@ class _Coordinator:
             while self._waiting:
                 asked = self._take()
                 verdicts = await self._ask([question for question, _ in asked])
-                for (_, answer), each in zip(asked, verdicts, strict=True):
+                for (_, answer), verdict in zip(asked, verdicts, strict=True):
                     if not answer.done():
-                        answer.set_result(each)
+                        answer.set_result(verdict)
         finally:
             self._asking = None
 
@@ -131,9 +131,9 @@ class _Coordinator:
         firsts: list[tuple[Question, asyncio.Future[Verdicts]]] = []
         others: list[tuple[Question, asyncio.Future[Verdicts]]] = []
         named: set[str] = set()
-        for each in self._waiting:
-            transactional_id = each[0].transactional_id
-            (others if transactional_id in named else firsts).append(each)
+        for pair in self._waiting:
+            transactional_id = pair[0].transactional_id
+            (others if transactional_id in named else firsts).append(pair)
             named.add(transactional_id)
         count = how_many_fit(size_of(question.partitions, question.transactional_id) for question, _ in firsts)
         self._waiting = firsts[count:] + others
@@ -180,5 +180,5 @@ def verdicts_of(question: Question, response: AddPartitionsToTxnResponse) -> Ver
         for result in topic.results_by_partition
     }
     return question.all_of(ErrorCode.INVALID_TXN_STATE) | {
-        each: told[each] for each in question.partitions if each in told
+        partition: told[partition] for partition in question.partitions if partition in told
     }

@@ -273,9 +273,9 @@ class FollowerFeeds:
         served.timer = None
         now_ms = self._clock.monotonic_ms()
         until_ms = now_ms + _TOGETHER_MS if served.waiting and served.waiting[0].deadline_ms <= now_ms else now_ms
-        for each in self._served.values():
-            while each.waiting and each.waiting[0].deadline_ms <= until_ms:
-                self._answer_next(each)
+        for item in self._served.values():
+            while item.waiting and item.waiting[0].deadline_ms <= until_ms:
+                self._answer_next(item)
         if served.waiting:
             self._arm(served)
 

@@ -130,7 +130,7 @@ class LogDirMoves:
 
     async def _work(self, directory: LogDirectory) -> None:
         """Until nothing is to be copied there."""
-        while partitions := [each for each, future in self._logs.futures.items() if future.home is directory]:
+        while partitions := [item for item, future in self._logs.futures.items() if future.home is directory]:
             went_on = [await self._turn_of(partition) for partition in partitions]
             if not any(went_on):
                 await asyncio.sleep(_LOOK_AGAIN_S)
@@ -187,9 +187,9 @@ class LogDirMoves:
         """The log was cut, or this is a process' first look: the copy keeps what both have."""
         copy, count = future.log, log.cuts_count
         shared = shared_end(
-            [EpochStart(*each) for each in log.leader_epochs.entries],
+            [EpochStart(*entry) for entry in log.leader_epochs.entries],
             log.log_end_offset,
-            [EpochStart(*each) for each in copy.leader_epochs.entries],
+            [EpochStart(*entry) for entry in copy.leader_epochs.entries],
             copy.log_end_offset,
         )
         if shared == NOTHING and copy.size_bytes:

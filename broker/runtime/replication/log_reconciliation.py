@@ -114,8 +114,14 @@ class LoggedTopicIds:
         of the ISR that the znode does not name has: the hand that wrote it may have dropped the replicas as well.
         """
         partitions = [TopicPartition(topic.topic, index) for index in topic.partitions]
-        noted = {each: topic_id for each in partitions if (topic_id := self._logs.noted_topic_id(each)) is not None}
-        unseen = {each for each in partitions if each not in noted and self._logs.is_out_of_reach(each)}
+        noted = {
+            partition: topic_id
+            for partition in partitions
+            if (topic_id := self._logs.noted_topic_id(partition)) is not None
+        }
+        unseen = {
+            partition for partition in partitions if partition not in noted and self._logs.is_out_of_reach(partition)
+        }
         states = await self._store.states(sorted(noted.keys() | unseen))
         in_sync = {partition for partition, state in states.items() if self._broker_id in state.isr}
         votes = Counter(noted[partition] for partition in in_sync - unseen)

@@ -54,7 +54,7 @@ class _Waiter(Generic[Response]):
     ):
         self.deletions = deletions
         self.outcomes = [Deleted(ErrorCode.REQUEST_TIMED_OUT, _NO_OFFSET)] * len(deletions)
-        self.undecided = {each.hosted.partition.topic_partition: at for at, each in enumerate(deletions)}
+        self.undecided = {deletion.hosted.partition.topic_partition: at for at, deletion in enumerate(deletions)}
         self.future = future
         self.respond = respond
         self.deadline_ms = deadline_ms
@@ -147,7 +147,7 @@ class RecordDeletions:
             self._look(topic_partition)
 
     def _look(self, topic_partition: TopicPartition) -> None:
-        left = [each for each in self._waiting[topic_partition] if self._is_undecided(each, topic_partition)]
+        left = [item for item in self._waiting[topic_partition] if self._is_undecided(item, topic_partition)]
         if left:
             self._waiting[topic_partition] = left
         else:

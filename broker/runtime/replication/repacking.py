@@ -67,7 +67,7 @@ class Repacking:
         while too much waits.
         """
         concerned = {topic_partition for topic_partition, _ in sent if topic_partition in self.partitions}
-        to_pack = [each for each in sent if each[0] in concerned and self._is_packed_otherwise(*each)]
+        to_pack = [item for item in sent if item[0] in concerned and self._is_packed_otherwise(*item)]
         if not to_pack and concerned.isdisjoint(self._lines):
             return then(_as_it_is)
         size = sum(len(data.records or b"") for _, data in sent)
@@ -155,7 +155,7 @@ class Repacking:
                 self._line_has_ended(topic_partition)
 
     def _call(self, ticket: _Ticket) -> None:
-        if all(self._lines[each][0] is ticket for each in ticket.partitions):
+        if all(self._lines[partition][0] is ticket for partition in ticket.partitions):
             ticket.is_first.set()
 
 

@@ -129,7 +129,7 @@ class ReplicaLogs:
         For who holds off everybody that would give them a role meanwhile.
         """
         hanging = await self.cuts.ended(partitions) | await self.copies.ended(partitions)
-        refused = {each: _still_being_cut(each) for each in hanging}
+        refused = {partition: _still_being_cut(partition) for partition in hanging}
         moves = [
             self._disk.submit(directory, self, partial(self._logs.move_aside, its_partitions))
             for directory, its_partitions in self._logs.close(set(partitions) - refused.keys()).items()

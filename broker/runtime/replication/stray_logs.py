@@ -56,7 +56,7 @@ class StrayLogs:
     def start(self) -> None:
         loop = asyncio.get_running_loop()
         self._tasks = [
-            loop.create_task(rounds(each)) for each in (self._look_after_a_while, self._restore_after_a_while)
+            loop.create_task(rounds(item)) for item in (self._look_after_a_while, self._restore_after_a_while)
         ]
 
     async def stop(self) -> None:

@@ -182,7 +182,7 @@ class TransactionalAppends:
         """Where the request would open a transaction. A partition led elsewhere is refused later anyway."""
         if not self._is_enabled():
             return {}
-        hosted_by_partition = {each: self._replicas.get(*each) for each in sent.partitions}
+        hosted_by_partition = {partition: self._replicas.get(*partition) for partition in sent.partitions}
         return {
             topic_partition: hosted
             for topic_partition, hosted in hosted_by_partition.items()

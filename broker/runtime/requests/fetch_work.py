@@ -183,7 +183,7 @@ class FetchWork:
     async def _pass_in_turns(self, *, is_waiting_for_disks: bool) -> None:
         self._begin_pass(is_waiting_for_disks)
         partitions, turns = self._fetch.partitions, self._context.services.turns
-        self._answers = await in_turns(partitions, lambda each: (each[0], self._read_partition(*each)), turns)
+        self._answers = await in_turns(partitions, lambda turn: (turn[0], self._read_partition(*turn)), turns)
 
     def _begin_pass(self, is_waiting_for_disks: bool) -> None:
         self._cold: list[ColdPart] = []
@@ -363,4 +363,7 @@ def _leaves_records(result: ReadResult, fetch_offset: int) -> bool:
 def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
     """What a reader of committed records must leave out, and from where on. Raises ApiError."""
     aborted = result.log.aborted_in(fetch_offset, result.slice)
-    return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
+    return [
+        AbortedTransaction(producer_id=partition.producer_id, first_offset=partition.first_offset)
+        for partition in aborted
+    ]

@@ -182,10 +182,12 @@ class Authorizer:
         """What each filter meant; a rule that several mean is told under the first. Those that name one pattern reach
         also what has not been heard of yet (KAFKA-9386).
         """
-        patterns = dict.fromkeys([*self._rules.rules(), *(only for each in filters if (only := each.pattern.only))])
+        patterns = dict.fromkeys(
+            [*self._rules.rules(), *(only for filter_ in filters if (only := filter_.pattern.only))]
+        )
         results: list[list[Deleted]] = [[] for _ in filters]
         for pattern in patterns:
-            asking = [(at, each.entry) for at, each in enumerate(filters) if each.pattern.matches(pattern)]
+            asking = [(at, filter_.entry) for at, filter_ in enumerate(filters) if filter_.pattern.matches(pattern)]
             if not asking:
                 continue
             meant: dict[Entry, int] = {}
@@ -198,7 +200,7 @@ class Authorizer:
                 meant |= {
                     entry: min(found)
                     for entry in present
-                    if (found := [at for at, each in asking if each.matches(entry)])
+                    if (found := [at for at, item in asking if item.matches(entry)])
                 }
                 return tuple(entry for entry in present if entry not in meant)
 

@@ -77,10 +77,17 @@ class Credentials:
         """The credential of somebody that looks as most do, in salt and iterations; None if nobody has one."""
         if mechanism not in self._likeness:
             known = [of[mechanism] for of in self._of.values() if mechanism in of]
-            looks = Counter((each.iterations, len(each.salt), each.salt.isalnum()) for each in known)
+            looks = Counter(
+                (credential.iterations, len(credential.salt), credential.salt.isalnum()) for credential in known
+            )
             usual = max(looks, key=looks.__getitem__, default=None)
             self._likeness[mechanism] = next(
-                (each for each in known if (each.iterations, len(each.salt), each.salt.isalnum()) == usual), None
+                (
+                    credential
+                    for credential in known
+                    if (credential.iterations, len(credential.salt), credential.salt.isalnum()) == usual
+                ),
+                None,
             )
         return self._likeness[mechanism]
 

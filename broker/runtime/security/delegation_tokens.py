@@ -86,7 +86,7 @@ class DelegationTokens:
         await self._read_all()
         self._session.on_state(self._on_state)
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(rounds(each)) for each in (self._apply_next, self._expire_next)]
+        self._tasks = [loop.create_task(rounds(item)) for item in (self._apply_next, self._expire_next)]
 
     def stop(self) -> None:
         if self._notices is not None:

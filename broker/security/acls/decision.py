@@ -26,8 +26,8 @@ _IMPLYING = {
     Operation.DESCRIBE: (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER),
     Operation.DESCRIBE_CONFIGS: (Operation.ALTER_CONFIGS,),
 }
-_DENYING = {each: frozenset({each, Operation.ALL}) for each in Operation}
-_ALLOWING = {each: frozenset({each, Operation.ALL, *_IMPLYING.get(each, ())}) for each in Operation}
+_DENYING = {operation: frozenset({operation, Operation.ALL}) for operation in Operation}
+_ALLOWING = {operation: frozenset({operation, Operation.ALL, *_IMPLYING.get(operation, ())}) for operation in Operation}
 
 _Entries = tuple[Entry, ...]
 
@@ -128,14 +128,14 @@ class AccessRules:
         """As `allows` of each, with the rule that decides: of several the one that says most about just this case."""
         patterns = list(self._kinds[kind].patterns_about(kind, name))
         if not patterns:
-            return {each: Why(self._allows_if_none, None, no_rule=True) for each in operations}
+            return {operation: Why(self._allows_if_none, None, no_rule=True) for operation in operations}
         mine = [
             Binding(pattern, entry)
             for pattern in patterns
             for entry in self.entries(pattern)
             if _is_about(entry, principal, host)
         ]
-        return {each: _why(mine, each) for each in operations}
+        return {operation: _why(mine, operation) for operation in operations}
 
     def allows_on_any(self, principal: str, host: str, operation: Operation, kind: ResourceType) -> bool:
         """Whether there can be a resource of this type on which the operation is allowed (KIP-679): an allow counts
@@ -166,10 +166,12 @@ def _is_about(entry: Entry, principal: str, host: str) -> bool:
 def _why(mine: list[Binding], operation: Operation) -> Why:
     for permission, meant in ((Permission.DENY, _DENYING), (Permission.ALLOW, _ALLOWING)):
         deciding = [
-            each for each in mine if each.entry.permission is permission and each.entry.operation in meant[operation]
+            item for item in mine if item.entry.permission is permission and item.entry.operation in meant[operation]
         ]
         if deciding:
-            return Why(permission is Permission.ALLOW, max(deciding, key=lambda each: _closeness(each, operation)))
+            return Why(
+                permission is Permission.ALLOW, max(deciding, key=lambda binding: _closeness(binding, operation))
+            )
     return Why(False, None)
 
 

@@ -78,14 +78,14 @@ class AddressQuotas:
         """Forget who has not been seen for an hour."""
         self._expires_ns = now_ns + _EXPIRY_NS
         idle_ns = QUOTA_SENSOR_IDLE_S * _NS_PER_S
-        self._rates = {key: each for key, each in self._rates.items() if each.idle_ns(now_ns) < idle_ns}
+        self._rates = {key: item for key, item in self._rates.items() if item.idle_ns(now_ns) < idle_ns}
 
     def _limit(self, address: str) -> float | None:
         return self._limits.get(address, self._default)
 
     def _make_room(self, now_ns: int) -> None:
         if len(self._rates) >= QUOTA_SENSORS_MAX:
-            self._rates = {key: each for key, each in self._rates.items() if not each.is_as_new(now_ns)}
+            self._rates = {key: item for key, item in self._rates.items() if not item.is_as_new(now_ns)}
         if len(self._rates) >= QUOTA_SENSORS_MAX:
             for address in list(self._rates)[: QUOTA_SENSORS_MAX // 10]:
                 del self._rates[address]

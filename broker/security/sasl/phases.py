@@ -220,7 +220,7 @@ class Phases:
             raise AuthenticationError(f"{MEMBER} logs in by the cluster's secret only")
         if self._earlier and logged_in.principal != self._earlier.principal:
             told = "Cannot change principals during re-authentication from {}: {}".format(
-                *(each.replace(":", ".", 1) for each in (self._earlier.principal, logged_in.principal))
+                *(name.replace(":", ".", 1) for name in (self._earlier.principal, logged_in.principal))
             )
             raise AuthenticationError(told, told=told)
 

@@ -33,20 +33,20 @@ _PARTS = ("salt", "stored_key", "server_key", "iterations")
 
 def encode_credential(credential: Credential) -> str:
     salt, stored_key, server_key = (
-        base64.b64encode(each).decode() for each in (credential.salt, credential.stored_key, credential.server_key)
+        base64.b64encode(data).decode() for data in (credential.salt, credential.stored_key, credential.server_key)
     )
     return f"salt={salt},stored_key={stored_key},server_key={server_key},iterations={credential.iterations}"
 
 
 def decode_credential(text: str) -> Credential:
     """Raises ValueError, which repeats nothing of the text."""
-    parts = dict(each.partition("=")[::2] for each in text.split(","))
+    parts = dict(part.partition("=")[::2] for part in text.split(","))
     if sorted(parts) != sorted(_PARTS) or text.count(",") != len(_PARTS) - 1:
         raise ValueError(f"a SCRAM credential has the parts {', '.join(_PARTS)}")
     if not parts["iterations"].isdecimal():
         raise ValueError("iterations of a SCRAM credential are a number")
     try:
-        salt, stored_key, server_key = (base64.b64decode(parts[each], validate=True) for each in _PARTS[:3])
+        salt, stored_key, server_key = (base64.b64decode(parts[part], validate=True) for part in _PARTS[:3])
     except (binascii.Error, ValueError):
         raise ValueError("a SCRAM credential is not written in base64") from None
     return Credential(salt, int(parts["iterations"]), stored_key, server_key)

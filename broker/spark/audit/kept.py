@@ -13,7 +13,7 @@ from typing import Any
 from broker.audit.increment import Increment
 
 #: The fields of an increment that say something by window; some divide it by kind first.
-_TOLD = tuple(each.name for each in fields(Increment) if each.default_factory is dict)
+_TOLD = tuple(field.name for field in fields(Increment) if field.default_factory is dict)
 
 
 @dataclass(slots=True)
@@ -55,8 +55,8 @@ def windows_in(increment: Increment) -> tuple[int, ...]:
 
 
 def _windows(told: Mapping[Any, Any]) -> set[int]:
-    kinds = [each for each in told.values() if isinstance(each, Mapping)]
-    return {window for each in kinds for window in _windows(each)} if kinds else set(told)
+    kinds = [item for item in told.values() if isinstance(item, Mapping)]
+    return {window for kind in kinds for window in _windows(kind)} if kinds else set(told)
 
 
 def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
@@ -68,10 +68,10 @@ def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
 
 
 def _cut(told: Mapping[Any, Any], wanted: Callable[[int], bool]) -> dict[Any, Any]:
-    cut_by_kind = {kind: _cut(each, wanted) for kind, each in told.items() if isinstance(each, Mapping)}
+    cut_by_kind = {kind: _cut(item, wanted) for kind, item in told.items() if isinstance(item, Mapping)}
     if cut_by_kind:
-        return {kind: each for kind, each in cut_by_kind.items() if each}
-    return {window: each for window, each in told.items() if wanted(window)}
+        return {kind: item for kind, item in cut_by_kind.items() if item}
+    return {window: item for window, item in told.items() if wanted(window)}
 
 
 def joined(first: Increment, second: Increment) -> Increment:
@@ -102,7 +102,7 @@ def told_by_window(increment: Increment) -> dict[int, dict[str, Any]]:
 
 def _turned(told: Mapping[Any, Any]) -> dict[int, Any]:
     """By window first, what is by kind and window."""
-    if not any(isinstance(each, Mapping) for each in told.values()):
+    if not any(isinstance(value, Mapping) for value in told.values()):
         return dict(told)
     found: dict[int, Any] = {}
     for kind, by_window in told.items():
@@ -116,5 +116,5 @@ def as_plain(said: Any) -> Any:
     if hasattr(said, "as_list"):
         return said.as_list()
     if is_dataclass(said):
-        return {each.name: getattr(said, each.name) for each in fields(said)}
-    return {key: as_plain(each) for key, each in said.items()} if isinstance(said, Mapping) else said
+        return {field.name: getattr(said, field.name) for field in fields(said)}
+    return {key: as_plain(item) for key, item in said.items()} if isinstance(said, Mapping) else said

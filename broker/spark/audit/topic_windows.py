@@ -75,7 +75,7 @@ class TopicWindows:
 
     def _add(self, story: Story, increment: Increment) -> bool:
         kept, doubts = list(_kept(story)), _doubts(story)
-        _keep(story, [_read_if_cut(each, increment) for each in kept])
+        _keep(story, [_read_if_cut(item, increment) for item in kept])
         if not story.add(increment):
             _keep(story, kept)
             return False
@@ -84,10 +84,12 @@ class TopicWindows:
             self._concerns_all = self._concerns_all or column(chain) not in map(column, self.stories)
             self.stories[chain] = story
         self._concerns_all = self._concerns_all or doubts != _doubts(story)
-        _keep(story, [each if isinstance(each, Kept) else Kept.of(each) for each in story.increments])
+        _keep(
+            story, [increment if isinstance(increment, Kept) else Kept.of(increment) for increment in story.increments]
+        )
         same = sum(1 for old, new in zip(kept, _kept(story), strict=False) if old is new)
         others = kept[same:] + _kept(story)[same:]
-        windows = {window for each in others for window in each.windows if window >= self.horizon_ms}
+        windows = {window for other in others for window in other.windows if window >= self.horizon_ms}
         self._touched |= {(window, chain.tier, chain.source) for window in windows}
         _fold(story)
         return True
@@ -121,8 +123,8 @@ class TopicWindows:
         ledger = Ledger()
         ledger.window_ms[self.topic] = self.window_ms
         for chain, story in self.stories.items():
-            told = [each for each in _kept(story) if not windows.isdisjoint(each.windows)]
-            increments = [cut(each.increment(), windows.__contains__) for each in told]
+            told = [increment for increment in _kept(story) if not windows.isdisjoint(increment.windows)]
+            increments = [cut(item.increment(), windows.__contains__) for item in told]
             for at, end in ((0, _kept(story)[:1]), (len(increments), _kept(story)[-1:])):
                 if end and end[0] not in told:
                     increments.insert(at and len(increments), _bare(chain, end[0]))
@@ -159,7 +161,7 @@ class TopicWindows:
                 if self.verdicts.pop(window, None):
                     yield Row(key, None)
                 continue
-            findings = [_plain(each) for each in verdict.findings if each.window == window]
+            findings = [_plain(finding) for finding in verdict.findings if finding.window == window]
             head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
             value = _json({**head, "state": states[window], "findings": findings})
             told = str(states[window]), hashlib.sha256(value.encode()).hexdigest()[:16]
@@ -174,7 +176,7 @@ class TopicWindows:
         for chain, story in list(self.stories.items()):
             _trim(story, self.horizon_ms)
             _forget_epochs(story, self.horizon_ms - _WINDOWS_OF_DOUBT * self.window_ms)
-            if not story.sequences and not any(each.windows for each in story.increments):
+            if not story.sequences and not any(increment.windows for increment in story.increments):
                 del self.stories[chain]
 
 
@@ -227,7 +229,7 @@ def _joined(before: Kept, after: Kept) -> Kept:
 def _trim(story: Story, before_ms: int) -> None:
     """What was covered stays covered; how it was counted is gone."""
     kept = _kept(story)
-    old = next((at for at, each in enumerate(kept) if each.newest >= before_ms), len(kept))
+    old = next((at for at, item in enumerate(kept) if item.newest >= before_ms), len(kept))
     if old and kept[0].start != NO_RANGE:
         kept[:old] = [Kept(kept[0].start, kept[old - 1].end, (), "")]
     else:
@@ -255,7 +257,7 @@ def written(windows: TopicWindows) -> str:
     """After `rows` and `forget`."""
     stories = [
         [
-            list(chain), [each.as_list() for each in _kept(story)], story.gaps, story.repeated, story.sequences,
+            list(chain), [item.as_list() for item in _kept(story)], story.gaps, story.repeated, story.sequences,
             story.heard_ms, sorted(story.closed), story.is_doubtful, story.unheard_until_ms,
         ]
         for chain, story in windows.stories.items()
@@ -277,7 +279,7 @@ def _story(said: list[Any]) -> tuple[Chain, Story]:
         gaps=[(start, end) for start, end in gaps], repeated=repeated, sequences=sequences, heard_ms=heard_ms,
         closed=set(closed), is_doubtful=is_doubtful, unheard_until_ms=unheard,
     )  # fmt: skip
-    _keep(story, [Kept.of_list(each) for each in kept])
+    _keep(story, [Kept.of_list(item) for item in kept])
     return Chain(Tier(tier), source, topic, partition), story
 
 

@@ -168,8 +168,8 @@ def _judge_account(
 
 def _payments(frames: "Iterator[pd.DataFrame]") -> Iterator[Payment]:
     for frame in frames:
-        for each in frame.itertuples(index=False):
-            yield Payment(int(each.time_ms), float(each.amount), each.place)
+        for value in frame.itertuples(index=False):
+            yield Payment(int(value.time_ms), float(value.amount), value.place)
 
 
 def _alert(account: str, payment: Payment, reasons: list[str]) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WINDOWS_TOPIC = "barnabas.audit.windows"
 _REASON_LENGTH_MAX = 500
-_COUNTS = tuple(each.name for each in fields(Tally))
+_COUNTS = tuple(field.name for field in fields(Tally))
 _OUTPUT = "key STRING, value BINARY, reason STRING, place STRING"
 _STATE = "windows STRING, heard_ms LONG"
 
@@ -109,14 +109,14 @@ def _read(frames: "Iterator[pd.DataFrame]") -> Iterator[Read]:
 def count(windows: TopicWindows, records: list[Read], now_ms: int, kept_ms: int) -> Iterator[Written]:
     """One batch of what was said of a topic: `records` in the order of the audit topic. Pure."""
     heard = []
-    for each in records:
-        place = f"{each.partition}-{each.offset}"
+    for record in records:
+        place = f"{record.partition}-{record.offset}"
         try:
-            increment = _sound(Increment.from_bytes(each.value))
+            increment = _sound(Increment.from_bytes(record.value))
         except BadIncrement as error:
-            yield Written(None, each.value, str(error)[:_REASON_LENGTH_MAX], place)
+            yield Written(None, record.value, str(error)[:_REASON_LENGTH_MAX], place)
             continue
-        heard.append((each.partition, min(increment.at_ms, now_ms)))
+        heard.append((record.partition, min(increment.at_ms, now_ms)))
         late = windows.add(increment, now_ms)
         if late is not None:
             yield Written(increment.key().decode(), late.increment.to_bytes(), f"late: {late.reason}", place)
@@ -129,7 +129,7 @@ def _sound(increment: Increment) -> Increment:
     """Raises BadIncrement for what cannot be added up, or is of no topic."""
     numbers = [increment.sequence, increment.at_ms, increment.start, increment.end, increment.window_ms]
     told = [*increment.windows, *(getattr(tally, name) for tally in increment.windows.values() for name in _COUNTS)]
-    if not all(type(each) is int and -1 <= each < 1 << 64 for each in (*numbers, *told)):
+    if not all(type(number) is int and -1 <= number < 1 << 64 for number in (*numbers, *told)):
         raise BadIncrement("no increment: a number is none of ours")
     if not isinstance(increment.epoch, str) or not TOPIC_NAME.fullmatch(increment.chain.topic):
         raise BadIncrement("no increment: no topic has such a name")

@@ -36,7 +36,7 @@ class Rule(NamedTuple):
 
 @accepting("rules divided by semicolons (as $.amount >= 0; $.account is present; $.kind in a b)")
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    rules = tuple(_parse_rule(each.strip()) for each in text.split(";") if each.strip())
+    rules = tuple(_parse_rule(part.strip()) for part in text.split(";") if part.strip())
     if not 0 < len(rules) <= RULES_MAX:
         raise ValueError(text)
     return rules

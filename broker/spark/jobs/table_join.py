@@ -42,7 +42,7 @@ class Joined(NamedTuple):
 def join_in_order(row: str | None, changes: Iterable[Change]) -> tuple[str | None, list[Joined]]:
     """What one key's changes make of the table's row, and what the records among them are joined with. Pure."""
     joined = []
-    for change in sorted(changes, key=lambda each: each[:4]):
+    for change in sorted(changes, key=lambda change: change[:4]):
         if change.is_record:
             joined.append(Joined(change.value, row))
         else:
@@ -79,9 +79,9 @@ def _join_group(key: tuple[str], frames: "Iterator[pd.DataFrame]", state: "Group
     import pandas as pd
 
     changes = [
-        Change(each.time, each.is_record, each.partition, each.offset, _text(each.value))
+        Change(partition.time, partition.is_record, partition.partition, partition.offset, _text(partition.value))
         for frame in frames
-        for each in frame.itertuples(index=False)
+        for partition in frame.itertuples(index=False)
     ]
     row, joined = join_in_order(state.get[0] if state.exists else None, changes)
     if row is not None:

@@ -82,7 +82,7 @@ def _rules(reader: Reader, said: Mapping[str, Entry], about: str, permission: st
     name = CLUSTER_NAME if is_cluster else reader.text(said[about], about) or ""
     pattern = "PREFIXED" if reader.switch(said.get("prefixed"), "prefixed") and not is_cluster else "LITERAL"
     host = java_host(reader.text(said.get("host"), "host") or ANY_HOST)
-    known = {_squeezed(each): each for each in ("ALL", *OPERATIONS[resource])}
+    known = {_squeezed(operation): operation for operation in ("ALL", *OPERATIONS[resource])}
     words = reader.texts(said[permission], permission)
     if not words:
         reader.wrong(said[permission].line, f"{permission} names operations, as [Read, Describe].")

@@ -31,10 +31,10 @@ def rule_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool
     if not sees_all_names(person) or not has_right(person, Right.VIEW):
         yield Unplanned("access lists", NOT_ALL_NAMES)
         return
-    wanted = {rule for each in declaration.acls if not each.is_absent for rule in each.rules}
-    removed = {rule for each in declaration.acls if each.is_absent for rule in each.rules}
+    wanted = {rule for acl in declaration.acls if not acl.is_absent for rule in acl.rules}
+    removed = {rule for acl in declaration.acls if acl.is_absent for rule in acl.rules}
     if is_pruned:
-        removed |= {each for each in now.rules.rules if declaration.within("principals", each.principal)} - wanted
+        removed |= {rule for rule in now.rules.rules if declaration.within("principals", rule.principal)} - wanted
     found = planned(now.rules, Change(tuple(wanted), tuple(removed)))
     if not found.plan.lines:
         return
@@ -50,7 +50,9 @@ def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: boo
     if not sees_all_names(person) or not has_right(person, Right.VIEW):
         yield Unplanned("quotas", NOT_ALL_NAMES)
         return
-    wanted: dict[QuotaEntity, dict[str, float | None]] = {each.entity: dict(each.values) for each in declaration.quotas}
+    wanted: dict[QuotaEntity, dict[str, float | None]] = {
+        quota.entity: dict(quota.values) for quota in declaration.quotas
+    }
     if is_pruned:
         for entity, values in now.quotas.items():
             if entity in wanted or declaration.within("quotas", name_in_scope(entity)):

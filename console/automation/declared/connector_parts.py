@@ -61,7 +61,7 @@ def connector_parts(person: User, declared: DeclaredConnector, now: Now) -> Iter
 
 def pruned_connectors(person: User, declaration: Declaration, now: Now) -> Iterator[Part | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
-    names, reach = {each.name for each in declaration.connectors}, reach_of(person)
+    names, reach = {connector.name for connector in declaration.connectors}, reach_of(person)
     for name, view in now.connectors.items():
         is_meant = name not in names and declaration.within("connectors", name)
         if is_meant and sees_all_names(person) and Right.VIEW in reach.rights_on(Resource.PROCESS, name):

@@ -119,7 +119,7 @@ def documents(text: str) -> list[Node]:
                 found.append(node)
     except yaml.YAMLError as error:
         raise DocumentError(_line_of(error), f"This is no YAML: {_why(error)}.") from None
-    return [each for each in found if each != Scalar(None, each.line)]
+    return [member for member in found if member != Scalar(None, member.line)]
 
 
 def _stacked(text: str) -> Iterator[tuple[events.Event, list[_Open], dict[str, Node]]]:

@@ -44,7 +44,7 @@ def export_text(person: User, kinds: Collection[str], names: str) -> str:
             left_out.append(f"# {kind} are left out: {' '.join(str(error).split())}\n")
     at: datetime = timezone.now().astimezone(UTC)
     head = _HEAD.format(at=f"{at:%Y-%m-%d %H:%M}", who=" ".join(person.get_username().split()))
-    said = {kind: each for kind, each in found.items() if each}
+    said = {kind: item for kind, item in found.items() if item}
     body = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=1_000) if said else ""
     return head + "".join(left_out) + body
 
@@ -66,9 +66,9 @@ def _topics(person: User, now: Now, names: str) -> Mapping[str, Any]:
     found = {}
     for name, view in chosen.items():
         settings = now.settings(name)
-        own = {each.name: each.value or "" for each in settings if each.source == "topic"}
+        own = {setting.name: setting.value or "" for setting in settings if setting.source == "topic"}
         said: dict[str, object] = {"partitions": len(view.partitions)}
-        factors = {len(each.replicas) for each in view.partitions}
+        factors = {len(partition.replicas) for partition in view.partitions}
         if len(factors) == 1:
             said["replication_factor"] = factors.pop()
         kept = {key: value for key, value in own.items() if key not in REPLICA_KEYS}
@@ -78,7 +78,7 @@ def _topics(person: User, now: Now, names: str) -> Mapping[str, Any]:
 
 def _acls(person: User, now: Now, names: str) -> list[Mapping[str, Any]]:
     _require_all_names(person)
-    chosen = [each for each in now.rules.rules if matches(names, each.principal)]
+    chosen = [rule for rule in now.rules.rules if matches(names, rule.principal)]
     return [_rule(list(rules)) for _, rules in groupby(sorted(chosen, key=_apart), key=_apart)]
 
 
@@ -89,7 +89,7 @@ def _apart(rule: AclRule) -> tuple[str, ...]:
 def _rule(rules: list[AclRule]) -> Mapping[str, Any]:
     first = rules[0]
     said: dict[str, Any] = {"principal": first.principal}
-    said["allow" if first.allows else "deny"] = [in_words(each.operation) for each in rules]
+    said["allow" if first.allows else "deny"] = [in_words(rule.operation) for rule in rules]
     said[first.resource.lower()] = True if first.resource == "CLUSTER" else first.name
     if first.is_prefixed:
         said["prefixed"] = True
@@ -101,7 +101,7 @@ def _quotas(person: User, now: Now, names: str) -> list[Mapping[str, Any]]:
     return [
         {_FIELDS[kind]: name for kind, name in entity.parts}
         | {str(key): value_text(key, value) for key, value in values.items()}
-        for entity, values in sorted(now.quotas.items(), key=lambda each: each[0].path)
+        for entity, values in sorted(now.quotas.items(), key=lambda item: item[0].path)
         if matches(names, name_in_scope(entity))
     ]
 
@@ -121,7 +121,7 @@ def _connectors(person: User, now: Now, names: str) -> Mapping[str, Any]:
         for name, view in now.connectors.items()
         if matches(names, name) and Right.VIEW in reach.rights_on(Resource.PROCESS, name)
     }
-    declared = declared_secrets().of(each.class_name for each in chosen.values())
+    declared = declared_secrets().of(view.class_name for view in chosen.values())
     return {
         name: {"config": {key: value for key, value in _shown(view.config, declared, view.class_name) if key != "name"}}
         for name, view in chosen.items()

@@ -20,7 +20,7 @@ def files_of(request: HttpRequest) -> list[tuple[str, str]]:
     """
     names, texts = request.POST.getlist("file"), request.POST.getlist("text")
     typed = [(names[number] if number < len(names) else "", text) for number, text in enumerate(texts)]
-    chosen = [_text_of(each) for each in request.FILES.getlist("upload")[: FILES_MAX + 1]]
+    chosen = [_text_of(file) for file in request.FILES.getlist("upload")[: FILES_MAX + 1]]
     found = chosen or typed
     return [(name[:_NAME_LENGTH_MAX], text.replace("\r\n", "\n")) for name, text in found if text.strip() or name]
 
@@ -29,7 +29,7 @@ def fields_of(files: Sequence[tuple[str, str]], prune: Prune) -> list[tuple[str,
     """What makes the same plan anew."""
     pairs = [pair for name, text in files for pair in (("file", name), ("text", text))]
     fields = {Prune.NO: (), Prune.LATER: ("prune",), Prune.AT_ONCE: ("prune", "at_once")}[prune]
-    return [*pairs, *((each, "on") for each in fields)]
+    return [*pairs, *((field, "on") for field in fields)]
 
 
 def read(files: Sequence[tuple[str, str]]) -> Declaration:

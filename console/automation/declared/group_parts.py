@@ -59,7 +59,7 @@ def group_parts(
 
 def pruned_groups(person: User, declaration: Declaration, now: Now) -> Iterator[Part | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
-    names, reach = {each.name for each in declaration.groups}, reach_of(person)
+    names, reach = {group.name for group in declaration.groups}, reach_of(person)
     for name, view in now.groups.items():
         is_meant = name not in names and declaration.within("groups", name) and not _is_gone(view)
         if is_meant and may_see(reach, view):
@@ -79,7 +79,7 @@ def _start(
     reach: Reach, view: GroupView, topic: str, where: str, now: Now, coming: Mapping[str, int]
 ) -> Part | Unplanned:
     bounds = _bounds(topic, now, coming)
-    wanted = {place: each.first if where == EARLIEST else each.next for place, each in bounds.items()}
+    wanted = {place: item.first if where == EARLIEST else item.next for place, item in bounds.items()}
     if topic in now.topics and len(bounds) < len(now.topics[topic].partitions):
         return Unplanned(f"consumer group {view.group_id}", f"Not every leader of {topic} answers; try again.")
     reset = reset_to(view, wanted, bounds)
@@ -91,7 +91,7 @@ def _bounds(topic: str, now: Now, coming: Mapping[str, int]) -> Mapping[TopicPar
     """Of a topic that is still to be created: it is empty then."""
     if topic not in now.topics:
         return {(topic, number): Bounds(0, 0) for number in range(coming[topic])}
-    places = [(topic, each.partition) for each in now.topics[topic].partitions]
+    places = [(topic, partition.partition) for partition in now.topics[topic].partitions]
     return cluster_gateway().groups.bounds(places)
 
 
@@ -109,7 +109,7 @@ def may_see(reach: Reach, view: GroupView) -> bool:
 
 
 def _hidden(reach: Reach, topics: Iterable[str]) -> set[str]:
-    return {each for each in topics if Right.VIEW not in reach.rights_on(Resource.TOPIC, each)}
+    return {topic for topic in topics if Right.VIEW not in reach.rights_on(Resource.TOPIC, topic)}
 
 
 def _topics(view: GroupView) -> Collection[str]:

@@ -40,22 +40,22 @@ def _steps(person: User, said: Declaration, now: Now, prune: Prune) -> Iterable[
             yield from parts(person, said, now)
 
     def topics(is_absent: bool) -> Step:
-        chosen = [each for each in said.topics if each.is_absent is is_absent]
+        chosen = [topic for topic in said.topics if topic.is_absent is is_absent]
         there = now.topics if chosen else {}
-        now.ask_settings([each.name for each in chosen if each.settings and each.name in there])
-        for each in chosen:
-            yield from topic_parts(person, each, now, prunes=prunes and said.within("topics", each.name))
+        now.ask_settings([item.name for item in chosen if item.settings and item.name in there])
+        for topic in chosen:
+            yield from topic_parts(person, topic, now, prunes=prunes and said.within("topics", topic.name))
 
     def groups(is_absent: bool) -> Step:
-        coming = {each.name: each.partitions for each in said.topics if each.partitions and not each.is_absent}
-        for each in said.groups:
-            if each.is_absent is is_absent:
-                yield from group_parts(person, each, now, coming)
+        coming = {topic.name: topic.partitions for topic in said.topics if topic.partitions and not topic.is_absent}
+        for group in said.groups:
+            if group.is_absent is is_absent:
+                yield from group_parts(person, group, now, coming)
 
     def connectors(is_absent: bool) -> Step:
-        for each in said.connectors:
-            if each.is_absent is is_absent:
-                yield from connector_parts(person, each, now)
+        for connector in said.connectors:
+            if connector.is_absent is is_absent:
+                yield from connector_parts(person, connector, now)
 
     return (
         ("connectors", lambda: connectors(True)),
@@ -78,13 +78,13 @@ def _collected(steps: Iterable[tuple[str, Callable[[], Step]]]) -> Made:
     notes: list[str] = []
     for kind, step in steps:
         try:
-            for each in step():
-                if isinstance(each, Part):
-                    parts.append(each)
-                elif isinstance(each, Unplanned):
-                    unplanned[each] = None
+            for part in step():
+                if isinstance(part, Part):
+                    parts.append(part)
+                elif isinstance(part, Unplanned):
+                    unplanned[part] = None
                 else:
-                    notes.append(each)
+                    notes.append(part)
         except GatewayError as error:
             unplanned[Unplanned(kind, str(error))] = None
     return Made(tuple(parts), tuple(unplanned), tuple(notes))

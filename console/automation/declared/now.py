@@ -25,7 +25,7 @@ class Now:
 
     @cached_property
     def topics(self) -> dict[str, TopicView]:
-        return {each.name: each for each in cluster_gateway().describe_topics()}
+        return {topic.name: topic for topic in cluster_gateway().describe_topics()}
 
     def settings(self, topic: str) -> tuple[SettingView, ...]:
         if topic not in self._settings:
@@ -51,11 +51,11 @@ class Now:
 
     @cached_property
     def groups(self) -> dict[str, GroupView]:
-        return {each.group_id: each for each in self.all_groups.groups if not is_ledger(each.group_id)}
+        return {group.group_id: group for group in self.all_groups.groups if not is_ledger(group.group_id)}
 
     @cached_property
     def connectors(self) -> dict[str, ConnectorView]:
-        return {each.name: each for each in connect_client().connectors().connectors}
+        return {connector.name: connector for connector in connect_client().connectors().connectors}
 
 
 def is_kafkas_own(name: str, view: TopicView | None) -> bool:

@@ -89,9 +89,9 @@ def _pattern_refusal(pattern: str) -> str:
 def _twice(declaration: Declaration) -> Iterable[Problem]:
     found: list[tuple[str, Hashable, Place]] = []
     for kind in ("topics", "groups", "connectors"):
-        found += [(f"The {kind[:-1]}", each.name, each.place) for each in getattr(declaration, kind)]
-    found += [("The quota", each.entity, each.place) for each in declaration.quotas]
-    found += [("The rule", rule, each.place) for each in declaration.acls for rule in each.rules]
+        found += [(f"The {kind[:-1]}", item.name, item.place) for item in getattr(declaration, kind)]
+    found += [("The quota", quota.entity, quota.place) for quota in declaration.quotas]
+    found += [("The rule", rule, acl.place) for acl in declaration.acls for rule in acl.rules]
     seen: dict[tuple[str, Hashable], Place] = {}
     for word, key, place in found:
         first = seen.setdefault((word, key), place)
@@ -101,7 +101,7 @@ def _twice(declaration: Declaration) -> Iterable[Problem]:
 
 def _too_many(declaration: Declaration) -> Iterable[Problem]:
     found = [*declaration.topics, *declaration.quotas, *declaration.groups, *declaration.connectors]
-    count = len(found) + sum(len(each.rules) for each in declaration.acls)
+    count = len(found) + sum(len(acl.rules) for acl in declaration.acls)
     if count > OBJECTS_MAX:
         yield Problem(Place("", 1), f"{count:,} objects are declared; apply at most {OBJECTS_MAX:,} at once.")
 
@@ -117,7 +117,7 @@ def _beyond(declaration: Declaration) -> Iterable[Problem]:
 
 def _names(declaration: Declaration, kind: str) -> Iterable[tuple[str, Place]]:
     if kind == "principals":
-        return [(each.rules[0].principal, each.place) for each in declaration.acls if each.rules]
+        return [(acl.rules[0].principal, acl.place) for acl in declaration.acls if acl.rules]
     if kind == "quotas":
-        return [(name_in_scope(each.entity), each.place) for each in declaration.quotas]
-    return [(each.name, each.place) for each in getattr(declaration, kind)]
+        return [(name_in_scope(quota.entity), quota.place) for quota in declaration.quotas]
+    return [(item.name, item.place) for item in getattr(declaration, kind)]

@@ -68,8 +68,8 @@ class Made:
     @property
     def reasons(self) -> list[str]:
         """Why it cannot be carried out."""
-        found = [f"{each.words}: {each.why}" for each in self.unplanned]
-        found += [f"{each.words}: {each.obstacle}" for each in self.parts if each.obstacle]
+        found = [f"{rule.words}: {rule.why}" for rule in self.unplanned]
+        found += [f"{part.words}: {part.obstacle}" for part in self.parts if part.obstacle]
         if len(self.parts) > PARTS_MAX:
             found.insert(
                 0, f"There are {len(self.parts):,} changes; a plan has at most {PARTS_MAX}. Apply fewer files."
@@ -79,15 +79,15 @@ class Made:
 
 def whole_plan(made: Made, files: Sequence[str], prune: Prune) -> Plan:
     """All of it as one plan, whose digest stands for the digests of all."""
-    plans = [each.plan for each in made.parts]
+    plans = [part.plan for part in made.parts]
     return Plan(
         action=APPLY,
         object_type=OBJECT_TYPE,
         object_name=", ".join(files) or "typed",
         lines=tuple(_line(plan, line) for plan in plans for line in plan.lines),
-        read=(f"prune={prune}", *(digest_of(each, None) for each in plans)),
-        touches=(*made.notes, *(f"{_words(plan)}: {each}" for plan in plans for each in plan.touches)),
-        losses=tuple(f"{_words(plan)}: {each}" for plan in plans for each in plan.losses),
+        read=(f"prune={prune}", *(digest_of(plan, None) for plan in plans)),
+        touches=(*made.notes, *(f"{_words(plan)}: {touch}" for plan in plans for touch in plan.touches)),
+        losses=tuple(f"{_words(plan)}: {loss}" for plan in plans for loss in plan.losses),
         safe_because="Each change in it is safe." if all(plan.safe_because for plan in plans) else "",
         undo="each change is one of its own in the audit, and is taken back from the page of its object."
         if any(plan.undo for plan in plans)
@@ -109,13 +109,13 @@ def _line(plan: Plan, line: Line) -> Line:
 
 def _typed_name(plans: Sequence[Plan]) -> str:
     """Of one, its own; of several that they are several."""
-    typed = [each.typed_name for each in plans if each.typed_name]
+    typed = [plan.typed_name for plan in plans if plan.typed_name]
     return typed[0] if len(typed) == 1 else f"{len(typed)} losses" if typed else ""
 
 
 def _obstacle(reasons: Sequence[str]) -> str:
     more = len(reasons) - _REASONS_MAX
-    told = [f"{each.rstrip('.')}." for each in reasons[:_REASONS_MAX]]
+    told = [f"{reason.rstrip('.')}." for reason in reasons[:_REASONS_MAX]]
     return " ".join([*told, f"And {more} more."] if more > 0 else told)
 
 

@@ -64,8 +64,8 @@ class Reader:
         if not isinstance(entry.value, Sequence):
             text = self.text(entry, name)
             return () if text is None else (text,)
-        found = [self.text(Entry(each.line, each), name) for each in entry.value.items]
-        return tuple(each for each in found if each is not None)
+        found = [self.text(Entry(item.line, item), name) for item in entry.value.items]
+        return tuple(item for item in found if item is not None)
 
     def number(self, entry: Entry | None, name: str, most: int) -> int | None:
         text = self.text(entry, name)

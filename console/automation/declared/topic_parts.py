@@ -72,7 +72,7 @@ def _refusal(person: User, name: str) -> str:
 
 def pruned_topics(person: User, declaration: Declaration, now: Now, *, is_later: bool) -> Found:
     """Those of the scope that are not declared. One hidden from this person is not there. Raises GatewayError."""
-    names, reach = {each.name for each in declaration.topics}, reach_of(person)
+    names, reach = {topic.name for topic in declaration.topics}, reach_of(person)
     for name, view in now.topics.items():
         rights = reach.rights_on(Resource.TOPIC, name)
         is_meant = name not in names and declaration.within("topics", name) and not is_kafkas_own(name, view)
@@ -124,7 +124,7 @@ def _creation(person: User, declared: DeclaredTopic, refusal: str) -> Part | Unp
         return Unplanned(words, "It is not there: declare its partitions and replication_factor, and it is created.")
     form = CreateTopicForm(person, {"name": declared.name, **counts})
     if not refusal and not form.is_valid():
-        return Unplanned(words, " ".join(str(each) for errors in form.errors.values() for each in errors))
+        return Unplanned(words, " ".join(str(error) for errors in form.errors.values() for error in errors))
     own = {name: value for name, value in declared.settings.items() if value is not None}
     wish = Wish(declared.name, declared.partitions or 0, declared.replication_factor or 0, own)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
@@ -136,7 +136,7 @@ def _changes(person: User, declared: DeclaredTopic, view: TopicView, now: Now, r
     reach = reach_of(person)
     if declared.partitions not in (None, len(view.partitions)):
         yield _enlargement(declared, view, reach, refusal)
-    factors = {len(each.replicas) for each in view.partitions}
+    factors = {len(partition.replicas) for partition in view.partitions}
     if declared.replication_factor is not None and factors != {declared.replication_factor}:
         yield _replication(person, declared.name, declared.replication_factor, refusal)
     if declared.settings or prunes:
@@ -170,9 +170,9 @@ def _settings(declared: DeclaredTopic, view: TopicView, now: Now, reach: Reach, 
     found = now.settings(declared.name)
     wanted = {name: DEFAULT if value is None else value for name, value in declared.settings.items()}
     if prunes:
-        own = (each.name for each in found if each.source == "topic" and each.name not in REPLICA_KEYS)
+        own = (view.name for view in found if view.source == "topic" and view.name not in REPLICA_KEYS)
         wanted = dict.fromkeys(own, DEFAULT) | wanted
-    if unknown := sorted(wanted.keys() - {each.name for each in found}):
+    if unknown := sorted(wanted.keys() - {item.name for item in found}):
         yield Unplanned(f"topic {declared.name}", f"There is no setting {unknown[0]} of a topic.")
         return
     pairs = [(name, value) for name, value in sorted(wanted.items()) if name not in RETENTION_KEYS]

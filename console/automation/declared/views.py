@@ -61,7 +61,7 @@ def _planned(request: UserRequest, context: dict[str, object], files: Files, dec
 def export(request: UserRequest) -> HttpResponse:
     """Today's cluster as a file, as far as this person may see it: `only` kinds, `names` that match."""
     _require(request, Right.VIEW)
-    kinds = [each for each in request.GET.getlist("only") if each in KINDS] or list(KINDS)
+    kinds = [item for item in request.GET.getlist("only") if item in KINDS] or list(KINDS)
     text = export_text(request.user, kinds, request.GET.get("names", "")[:_NAME_LENGTH_MAX] or "*")
     response = HttpResponse(text, content_type="application/yaml; charset=utf-8")
     response.headers["Content-Disposition"] = 'attachment; filename="cluster.yaml"'

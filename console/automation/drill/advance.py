@@ -84,10 +84,10 @@ def _why_not(drill: Drill, process: ManagedProcess | None) -> str:
 
 def _worse(drill: Drill, samples: list[Sample]) -> str:
     fault_ms = drill.fault_ms or 0
-    before = [each for each in samples if each.at_ms <= fault_ms]
+    before = [sample for sample in samples if sample.at_ms <= fault_ms]
     if other := operation_under_way(but=drill):
         return f"{other} is under way"
-    since = [each for each in samples if each.at_ms > fault_ms]
+    since = [sample for sample in samples if sample.at_ms > fault_ms]
     return why_worse(drill.expectation, since, before[-1] if before else None, drill.broker_id)
 
 
@@ -98,7 +98,7 @@ def _values(
     at_ms = samples[-1].at_ms
     values: dict[str, object] = {
         "sentence": decision.sentence,
-        "samples": [each.as_json() for each in samples],
+        "samples": [sample.as_json() for sample in samples],
         "phase": decision.phase.value,
         "state": _STATES.get(decision.do, drill.state),
     }
@@ -123,15 +123,15 @@ def _groups(drill: Drill, samples: list[Sample]) -> dict[str, object]:
     else:
         passed_ms = max(0, at_ms - samples[-2].at_ms) if len(samples) > 1 else 0
         after = went_on(stories, looks, at_ms, passed_ms)
-    unwatched = sum(each.name not in after for each in looks)
-    return {"groups": {name: each.as_json() for name, each in after.items()}, "unwatched": unwatched}
+    unwatched = sum(look.name not in after for look in looks)
+    return {"groups": {name: item.as_json() for name, item in after.items()}, "unwatched": unwatched}
 
 
 def _comparison(drill: Drill, samples: list[Sample]) -> dict[str, object]:
     measured = measure(samples, drill.fault_ms or 0, drill.back_ms, drill.broker_id)
     probed: Probed | None = probed_of(drill)
     rows = compare(drill.expectation, measured, probed, of_broker=drill.broker_id is not None)
-    worse = sum(each.verdict == "worse" for each in rows)
+    worse = sum(row.verdict == "worse" for row in rows)
     early = f" Ended early: {drill.early}." if drill.early else ""
     what = "Everything was as expected." if not worse else f"{worse} of {len(rows)} figures were worse than expected."
-    return {"rows": [asdict(each) for each in rows], "sentence": f"{what}{early}"}
+    return {"rows": [asdict(row) for row in rows], "sentence": f"{what}{early}"}

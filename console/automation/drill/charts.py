@@ -13,12 +13,12 @@ _LINES: Sequence[tuple[str, str, dict[str, Callable[[Sample], int]]]] = (
         "Partitions in trouble",
         "as the collector saw them, every second or two",
         {
-            "without leader": lambda each: each.leaderless,
-            "short of replicas": lambda each: each.under_replicated,
-            "below minimum": lambda each: each.below,
+            "without leader": lambda sample: sample.leaderless,
+            "short of replicas": lambda sample: sample.under_replicated,
+            "below minimum": lambda sample: sample.below,
         },
     ),
-    ("Partitions it leads", "as the collector saw them", {"led": lambda each: each.led}),
+    ("Partitions it leads", "as the collector saw them", {"led": lambda sample: sample.led}),
 )
 
 
@@ -33,7 +33,7 @@ def charts_of(
     panels = []
     for title, note, lines in _LINES if of_broker else _LINES[:1]:
         drawn = [
-            Series(name, [(each.at_ms, float(read(each))) for each in seen], holds=True) for name, read in lines.items()
+            Series(name, [(item.at_ms, float(read(item))) for item in seen], holds=True) for name, read in lines.items()
         ]
         chart = time_chart(drawn, span_ms, seen[-1].at_ms, _say)
         panels.append(DrawnPanel(Panel(title, note, _say, ()), chart, tuple(_marks(chart, moments))))

@@ -88,16 +88,16 @@ Stories = Mapping[str, GroupStory]
 
 
 def read_stories(kept: Mapping[str, Mapping[str, Any]]) -> dict[str, GroupStory]:
-    return {name: from_stored(GroupStory, each) for name, each in kept.items()}
+    return {name: from_stored(GroupStory, item) for name, item in kept.items()}
 
 
 def looked_on(stories: Stories, looks: Iterable[GroupLook], at_ms: int) -> dict[str, GroupStory]:
     """Before the fault: the worst of what is ordinary."""
     found = dict(stories)
-    for each in looks:
-        known = found.get(each.name)
+    for look in looks:
+        known = found.get(look.name)
         if known is not None or len(found) < WATCHED_MAX:
-            found[each.name] = _ordinary(known, each, at_ms)
+            found[look.name] = _ordinary(known, look, at_ms)
     return found
 
 
@@ -115,7 +115,7 @@ def _ordinary(known: GroupStory | None, look: GroupLook, at_ms: int) -> GroupSto
 
 def went_on(stories: Stories, looks: Iterable[GroupLook], at_ms: int, passed_ms: int) -> dict[str, GroupStory]:
     """Since the fault: `passed_ms` after the look before this. A group that came since then is nobody's victim."""
-    seen = {each.name: each for each in looks}
+    seen = {look.name: look for look in looks}
     return {
         name: _next(story, seen[name], at_ms, passed_ms) if name in seen else story for name, story in stories.items()
     }
@@ -159,16 +159,16 @@ class GroupLine:
 
 def affected(stories: Stories) -> list[GroupLine]:
     """Those that something came to, the worst first."""
-    told = [(name, each) for name, each in stories.items() if not each.did_nothing]
+    told = [(name, item) for name, item in stories.items() if not item.did_nothing]
     told.sort(key=lambda pair: (-pair[1].late_ms, -pair[1].shared, pair[0]))
-    return [GroupLine(name, _late(each), _shared(each), _also(each), each.is_late) for name, each in told]
+    return [GroupLine(name, _late(item), _shared(item), _also(item), item.is_late) for name, item in told]
 
 
 def summary(stories: Stories, unwatched: int) -> str:
-    behind = sum(each.fell_behind for each in stories.values())
-    shared = sum(each.rebalanced for each in stories.values())
-    quiet = sum(each.did_nothing for each in stories.values())
-    moved = sum(each.moved for each in stories.values())
+    behind = sum(story.fell_behind for story in stories.values())
+    shared = sum(story.rebalanced for story in stories.values())
+    quiet = sum(story.did_nothing for story in stories.values())
+    moved = sum(story.moved for story in stories.values())
     told = [(behind, "fell behind"), (shared, "rebalanced"), (moved, "with another coordinator"), (quiet, "as before")]
     rest = [(unwatched, "not watched")] if unwatched else []
     return ", ".join(f"{grouped(number)} {words}" for number, words in told + rest)

@@ -75,14 +75,14 @@ def why_worse(expected: Expected, samples: Sequence[Sample], before: Sample | No
 def _has_too_few_servers(expected: Expected, samples: Sequence[Sample]) -> bool:
     """For longer in a row than their election may take, if there is one."""
     elect_s = expected.quorumless_s[1]
-    lasts_ms = _lasts_ms(samples, lambda each: each.zookeeper < expected.zookeeper_left)
+    lasts_ms = _lasts_ms(samples, lambda sample: sample.zookeeper < expected.zookeeper_left)
     return lasts_ms is not None and lasts_ms >= 1_000 * (elect_s + 2 * LOOK_S if elect_s else 0)
 
 
 def _leaderless(expected: Expected, samples: Sequence[Sample]) -> str:
     """For longer in a row than an election may take."""
     most_s = max(expected.leaderless_s[1], ELECTION_S) + 2 * LOOK_S
-    lasts_ms = _lasts_ms(samples, lambda each: each.leaderless > 0)
+    lasts_ms = _lasts_ms(samples, lambda sample: sample.leaderless > 0)
     if lasts_ms is not None and lasts_ms > 1_000 * most_s:
         return f"partitions are without a leader for more than {most_s:.0f} s"
     return ""
@@ -91,6 +91,6 @@ def _leaderless(expected: Expected, samples: Sequence[Sample]) -> str:
 def _lasts_ms(samples: Sequence[Sample], is_so: Callable[[Sample], bool]) -> int | None:
     """How long it has been so until now; None: it is not so now."""
     since_ms = None
-    for each in samples:
-        since_ms = None if not is_so(each) else each.at_ms if since_ms is None else since_ms
+    for sample in samples:
+        since_ms = None if not is_so(sample) else sample.at_ms if since_ms is None else since_ms
     return None if since_ms is None else samples[-1].at_ms - since_ms

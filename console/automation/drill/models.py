@@ -93,7 +93,7 @@ class Drill(Operation):
 
     @property
     def table(self) -> list[Row]:
-        return [from_stored(Row, each) for each in self.rows]
+        return [from_stored(Row, row) for row in self.rows]
 
     @property
     def group_lines(self) -> list[GroupLine]:
@@ -106,7 +106,7 @@ class Drill(Operation):
 
     @property
     def worse_count(self) -> int:
-        return sum(each.verdict == "worse" for each in self.table)
+        return sum(row.verdict == "worse" for row in self.table)
 
     @property
     def steps(self) -> list[tuple[str, str]]:

@@ -94,7 +94,7 @@ def sample_now(drill: Drill) -> Sample:
         under_replicated=Sum("under_replicated_count"),
         below=Sum("under_min_isr_count"),
     )
-    brokers: Mapping[int, Broker] = {each.broker_id: each for each in Broker.objects.all()}
+    brokers: Mapping[int, Broker] = {broker.broker_id: broker for broker in Broker.objects.all()}
     target = brokers.get(drill.broker_id) if drill.broker_id is not None else None
     sample = Sample(
         at_ms=now_ms(),
@@ -104,8 +104,8 @@ def sample_now(drill: Drill) -> Sample:
         below=totals["below"] or 0,
         led=target.leader_count if target else 0,
         controller_id=state.controller_id,
-        registered=tuple(sorted(each for each, row in brokers.items() if row.is_registered)),
-        zookeeper=sum(not each["error"] for each in state.zookeeper),
+        registered=tuple(sorted(item for item, row in brokers.items() if row.is_registered)),
+        zookeeper=sum(not value["error"] for value in state.zookeeper),
     )
     return _with_probe(sample)
 
@@ -122,7 +122,7 @@ def group_looks() -> list[GroupLook]:
 
 def _who(members: list[list[object]]) -> int:
     """The same for the same members with as many partitions, in whichever process this is."""
-    return zlib.crc32(json.dumps(sorted(each[0:5:4] for each in members)).encode())
+    return zlib.crc32(json.dumps(sorted(member[0:5:4] for member in members)).encode())
 
 
 def is_counted(drill: Drill) -> bool:
@@ -136,18 +136,18 @@ def _broker(broker_id: int | None, why: str, nobody: str) -> Found:
     if broker_id is None:
         return Found(None, nobody)
     rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
-    process = next((each for each in rows if broker_id_of(each) == broker_id), None)
+    process = next((row for row in rows if broker_id_of(row) == broker_id), None)
     return Found(process, why if process else f"{why[:1].upper()}{why[1:]}, and is not run by this console.")
 
 
 def _zookeeper_leader() -> Found:
     ports = [
-        int(str(each["address"]).rpartition(":")[2])
-        for each in cluster_state().zookeeper
-        if each["mode"] in ("leader", "standalone")
+        int(str(item["address"]).rpartition(":")[2])
+        for item in cluster_state().zookeeper
+        if item["mode"] in ("leader", "standalone")
     ]
     rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER)
-    process = next((each for each in rows if each.ports and each.ports[0] in ports), None)
+    process = next((row for row in rows if row.ports and row.ports[0] in ports), None)
     return Found(process, "it leads the ensemble" if process else "No ZooKeeper server that this console runs leads.")
 
 
@@ -160,8 +160,8 @@ def _start(process: ManagedProcess, absence: Absence | ServerAbsence, but: Drill
         operation=operation_under_way(but),
         is_moving=OngoingMove.objects.exists() or Reassignment.objects.filter(state__in=OPEN).exists(),
         away=sorted(brokers_away()),
-        lacking=sum(each or 0 for each in totals.values()),
-        zookeeper_silent=sum(bool(each["error"]) for each in cluster_state().zookeeper),
+        lacking=sum(total or 0 for total in totals.values()),
+        zookeeper_silent=sum(bool(value["error"]) for value in cluster_state().zookeeper),
         is_elsewhere=process.host != settings.HOST_NAME,
         is_running=process.state in _WELL and not process.request and process.pid is not None,
         name=process.name,

@@ -37,7 +37,7 @@ class Sample:
 
 
 def read_samples(kept: Iterable[dict[str, Any]]) -> list[Sample]:
-    return [from_stored(Sample, tupled(each)) for each in kept]
+    return [from_stored(Sample, tupled(item)) for item in kept]
 
 
 def tupled(kept: dict[str, Any]) -> dict[str, Any]:
@@ -65,25 +65,25 @@ class Measured:
 
 def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, target: int | None) -> Measured:
     """`target`: the broker it was done to, None for a ZooKeeper server."""
-    before = [each for each in samples if each.seen_at_ms <= fault_ms]
-    after = [each for each in samples if each.seen_at_ms > fault_ms]
+    before = [sample for sample in samples if sample.seen_at_ms <= fault_ms]
+    after = [sample for sample in samples if sample.seen_at_ms > fault_ms]
     first = before[-1] if before else samples[0] if samples else None
-    controllers = [each.controller_id for each in ([first] if first else []) + after if each.controller_id is not None]
-    told = [each.lost for each in after if each.lost is not None]
-    known = any(each.failing is not None for each in after)
+    controllers = [name.controller_id for name in ([first] if first else []) + after if name.controller_id is not None]
+    told = [item.lost for item in after if item.lost is not None]
+    known = any(sample.failing is not None for sample in after)
     return Measured(
-        leaders_moved=max(0, (first.led if first else 0) - min((each.led for each in after), default=0))
+        leaders_moved=max(0, (first.led if first else 0) - min((sample.led for sample in after), default=0))
         if after
         else 0,
         controller_moves=sum(one != other for one, other in pairwise(controllers)),
-        leaderless_s=_seconds(after, lambda each: each.leaderless > 0),
-        under_replicated_s=_seconds(after, lambda each: each.under_replicated > 0),
-        below=max((each.below for each in after), default=0),
-        unanswered_s=_seconds(after, lambda each: bool(each.failing)) if known else None,
+        leaderless_s=_seconds(after, lambda sample: sample.leaderless > 0),
+        under_replicated_s=_seconds(after, lambda sample: sample.under_replicated > 0),
+        below=max((sample.below for sample in after), default=0),
+        unanswered_s=_seconds(after, lambda sample: bool(sample.failing)) if known else None,
         back_s=_back_s(after, back_ms, target),
         lost=max(told) - (first.lost or 0 if first else 0) if told else None,
-        zookeeper_left=min((each.zookeeper for each in after if each.zookeeper), default=0),
-        quorumless_s=_seconds(after, lambda each: not each.zookeeper),
+        zookeeper_left=min((sample.zookeeper for sample in after if sample.zookeeper), default=0),
+        quorumless_s=_seconds(after, lambda sample: not sample.zookeeper),
     )
 
 
@@ -95,16 +95,18 @@ def is_whole(sample: Sample, target: int | None) -> bool:
 
 def _seconds(samples: Sequence[Sample], is_so: Callable[[Sample], bool]) -> float:
     """Each look stands until the next."""
-    return round(sum(max(0, after.at_ms - each.at_ms) for each, after in pairwise(samples) if is_so(each)) / 1_000, 1)
+    return round(
+        sum(max(0, after.at_ms - sample.at_ms) for sample, after in pairwise(samples) if is_so(sample)) / 1_000, 1
+    )
 
 
 def _back_s(after: Sequence[Sample], back_ms: int | None, target: int | None) -> float | None:
     """The end of the last look at which something was missing: an ISR that grows and shrinks again is not back."""
     if back_ms is None:
         return None
-    since = [each for each in after if each.seen_at_ms >= back_ms]
+    since = [sample for sample in after if sample.seen_at_ms >= back_ms]
     if not since or not is_whole(since[-1], target):
         return None
-    broken = [at for at, each in enumerate(since) if not is_whole(each, target)]
+    broken = [at for at, item in enumerate(since) if not is_whole(item, target)]
     whole = since[broken[-1] + 1 if broken else 0]
     return round(max(0, whole.at_ms - back_ms) / 1_000, 1)

@@ -58,7 +58,7 @@ def _plan(request: UserRequest, form: DrillForm, context: dict[str, object]) -> 
     require_on(request.user, Resource.PROCESS, found.process.name, Right.OPERATE)
     seen = outlook(found.process, fault, seconds)
     plan = drill_plan(fault, found, seconds, seen)
-    context |= {"plan": plan, "fields": [(each, form.data.get(each, "")) for each in form.fields]}
+    context |= {"plan": plan, "fields": [(field, form.data.get(field, "")) for field in form.fields]}
     if not is_confirmed(request):
         return False
     if Drill.open_ones().exists():
@@ -83,8 +83,8 @@ def stop(request: UserRequest, number: int) -> HttpResponse:
 
 
 def _rows(drill: Drill) -> Iterator[tuple[object, ...]]:
-    for each in drill.table:
-        yield (each.what, each.expected, each.measured, each.verdict)
+    for row in drill.table:
+        yield (row.what, row.expected, row.measured, row.verdict)
     for line in drill.group_lines:
         yield (f"Consumer group {line.name}", "", line.sentence, "measured")
 

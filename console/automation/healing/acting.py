@@ -36,7 +36,7 @@ def why_not_act(rule: Rule, cause: str, facts: Facts, tried: Iterable[Tried]) ->
     if rule.mode is not Mode.ACT:
         return "A person decides."
     tried = list(tried)
-    if any(each.cause == cause and facts.now_ms - each.at_ms < AGAIN_MS for each in tried):
+    if any(symptom.cause == cause and facts.now_ms - symptom.at_ms < AGAIN_MS for symptom in tried):
         return "It was healed without a person within a day and is back, or could not be: now a person decides."
     if facts.is_blind:
         return "Waits: the cluster cannot be seen."
@@ -44,9 +44,9 @@ def why_not_act(rule: Rule, cause: str, facts: Facts, tried: Iterable[Tried]) ->
         return f"Waits: {facts.operation} is under way."
     if facts.moving:
         return "Waits: partitions are on the move."
-    if any(facts.now_ms - each.at_ms < COOL_DOWN_MS for each in tried):
+    if any(facts.now_ms - item.at_ms < COOL_DOWN_MS for item in tried):
         return f"Waits: something else was healed within {COOL_DOWN_MS // 60_000} minutes."
-    if any(each.is_flapping for each in facts.brokers):
+    if any(broker.is_flapping for broker in facts.brokers):
         return "Waits: a broker comes and goes."
     missing = len(facts.missing)
     if missing > (1 if rule.kind is Kind.BROKER_GONE else 0):

@@ -60,11 +60,11 @@ class HealingWatch:
 
     def _go_on(self, found: Found, rules: Mapping[Kind, Rule], facts: Facts) -> bool:
         ended = queue.end_what_is_over(found.present or (), found.held, facts, rules)
-        proposed = [each for each in found.due if self._propose(each, rules[each.kind], facts.now_ms)]
+        proposed = [item for item in found.due if self._propose(item, rules[item.kind], facts.now_ms)]
         return self._act(found, rules, facts) or ended or bool(proposed)
 
     def _remedyless(self, found: Found, now_ms: int) -> dict[str, str]:
-        causes = {each.cause for each in found.due}
+        causes = {symptom.cause for symptom in found.due}
         self._without = {cause: it for cause, it in self._without.items() if cause in causes and it[0] > now_ms}
         return {cause: why for cause, (_, why) in self._without.items()}
 
@@ -97,7 +97,7 @@ class HealingWatch:
 
     def _act(self, found: Found, rules: Mapping[Kind, Rule], facts: Facts) -> bool:
         """At most one of what is due; True if it was tried."""
-        due = {each.cause for each in found.due}
+        due = {symptom.cause for symptom in found.due}
         kept = kept_rules()
         for proposal in queue.open_proposals():
             kind = Kind(proposal.kind)

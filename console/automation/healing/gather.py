@@ -26,8 +26,8 @@ def facts_now(now_ms: int) -> Facts:
         now_ms=now_ms,
         seen_at_ms=min(state.brokers_at_ms, state.topics_at_ms),
         error=state.brokers_error or state.topics_error,
-        brokers=tuple(_seen(each, now_ms, stopped, disks) for each in all_brokers()),
-        lacking=sum(each or 0 for each in lacking),
+        brokers=tuple(_seen(broker, now_ms, stopped, disks) for broker in all_brokers()),
+        lacking=sum(value or 0 for value in lacking),
         operation=operation_under_way(),
         moving=bool(kept_values(_on_the_move) or kept_values(_asked_for)),
     )
@@ -77,7 +77,9 @@ def _asked_for() -> QuerySet[Any]:
 def _disks_used() -> dict[int, float]:
     """The fullest disk of each broker that tells, in percent."""
     used = {
-        report.broker_id: [each.used_percent for each in report.directories if each.used_percent is not None]
+        report.broker_id: [
+            directory.used_percent for directory in report.directories if directory.used_percent is not None
+        ]
         for report in kept_rows(_reports)
     }
     return {broker_id: max(found) for broker_id, found in used.items() if found}

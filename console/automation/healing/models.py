@@ -32,7 +32,7 @@ class HealingRule(models.Model):
 
 
 def kept_rules() -> dict[Kind, HealingRule]:
-    return {Kind(each.kind): each for each in kept_rows(_rules_of_kinds)}
+    return {Kind(row.kind): row for row in kept_rows(_rules_of_kinds)}
 
 
 def _rules_of_kinds() -> models.QuerySet[HealingRule]:

@@ -73,17 +73,17 @@ def end_what_is_over(
     present: Collection[str], held: Mapping[Kind, str], facts: Facts, rules: Mapping[Kind, Rule]
 ) -> bool:
     """Withdraw what is not so any more, or is off now; expire what nobody decided on. True if there was any."""
-    registered = {each.broker_id for each in facts.brokers if each.is_registered}
+    registered = {broker.broker_id for broker in facts.brokers if broker.is_registered}
     ended = False
-    for each in open_proposals():
-        kind = Kind(each.kind)
-        is_back = kind is Kind.BROKER_GONE and each.subject in registered
+    for proposal in open_proposals():
+        kind = Kind(proposal.kind)
+        is_back = kind is Kind.BROKER_GONE and proposal.subject in registered
         if rules[kind].mode is Mode.OFF:
-            ended |= end(each, State.WITHDRAWN, "It is switched off.", "", facts.now_ms)
-        elif is_back or (each.cause not in present and kind not in held):
-            ended |= end(each, State.WITHDRAWN, "It is not so any more.", "", facts.now_ms)
-        elif facts.now_ms >= each.expires_at_ms:
-            ended |= end(each, State.EXPIRED, "Nobody decided within a day.", "", facts.now_ms)
+            ended |= end(proposal, State.WITHDRAWN, "It is switched off.", "", facts.now_ms)
+        elif is_back or (proposal.cause not in present and kind not in held):
+            ended |= end(proposal, State.WITHDRAWN, "It is not so any more.", "", facts.now_ms)
+        elif facts.now_ms >= proposal.expires_at_ms:
+            ended |= end(proposal, State.EXPIRED, "Nobody decided within a day.", "", facts.now_ms)
     return ended
 
 
@@ -114,9 +114,9 @@ def told(remedy: Remedy, refused: Refusals) -> str:
 
 def note_watch(found: Found, remedyless: Mapping[str, str], now_ms: int) -> None:
     """What the page says of each kind: what it waits for, and why it says nothing."""
-    waiting = [[each.symptom.kind.value, each.symptom.sentence, each.due_at_ms] for each in found.waiting]
-    without = [[each.kind.value, f"{each.sentence} {remedyless[each.cause]}"] for each in found.due
-               if each.cause in remedyless]  # fmt: skip
+    waiting = [[item.symptom.kind.value, item.symptom.sentence, item.due_at_ms] for item in found.waiting]
+    without = [[symptom.kind.value, f"{symptom.sentence} {remedyless[symptom.cause]}"] for symptom in found.due
+               if symptom.cause in remedyless]  # fmt: skip
     held = [[kind.value, why] for kind, why in found.held.items()] + without
     with cluster_atomic():
         before = HealingState.objects.filter(pk=1).first()

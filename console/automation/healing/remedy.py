@@ -105,12 +105,12 @@ def _in_sync(targets: Mapping[TopicPartition, tuple[int, ...]]) -> dict[TopicPar
     topics = {topic for topic, _ in targets}
     rows = Partition.objects.filter(topic__name__in=topics).select_related("topic")
     return {
-        (each.topic.name, each.partition): InSync(
-            tuple(each.isr), min(each.topic.min_insync_replicas or 1, len(each.replicas))
+        (row.topic.name, row.partition): InSync(
+            tuple(row.isr), min(row.topic.min_insync_replicas or 1, len(row.replicas))
         )
-        for each in rows
+        for row in rows
     }
 
 
 def _alive() -> frozenset[int]:
-    return frozenset(each.id for each in cluster_gateway().describe_cluster().brokers)
+    return frozenset(broker.id for broker in cluster_gateway().describe_cluster().brokers)

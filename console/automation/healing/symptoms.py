@@ -56,7 +56,7 @@ class Facts:
 
     @property
     def missing(self) -> list[BrokerSeen]:
-        return [each for each in self.brokers if not each.is_registered]
+        return [broker for broker in self.brokers if not broker.is_registered]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def _why_unsettled(facts: Facts) -> str:
 
 
 def _gone(facts: Facts) -> tuple[list[Symptom], str]:
-    missing = [each for each in facts.missing if each.replicas]
+    missing = [partition for partition in facts.missing if partition.replicas]
     if not missing:
         return [], ""
     if len(facts.missing) * 2 >= len(facts.brokers):
@@ -113,16 +113,16 @@ def _gone(facts: Facts) -> tuple[list[Symptom], str]:
     rack = _lost_rack(facts)
     if rack:
         return [], f"Every broker of rack {rack} is away: that is a rack, not a broker, and comes back as one."
-    wanted = [each for each in missing if each.is_stopped_by_wish]
+    wanted = [item for item in missing if item.is_stopped_by_wish]
     found = [
         Symptom(
             Kind.BROKER_GONE,
-            f"broker {each.broker_id} gone",
-            f"Broker {each.broker_id} is away and holds {count_of(each.replicas, 'replica')}.",
-            each.broker_id,
+            f"broker {broker.broker_id} gone",
+            f"Broker {broker.broker_id} is away and holds {count_of(broker.replicas, 'replica')}.",
+            broker.broker_id,
         )
-        for each in missing
-        if not each.is_stopped_by_wish
+        for broker in missing
+        if not broker.is_stopped_by_wish
     ]
     why = f"{_brokers(wanted)} stopped by hand: start it, or drain and remove it." if wanted else ""
     return found, why
@@ -130,8 +130,8 @@ def _gone(facts: Facts) -> tuple[list[Symptom], str]:
 
 def _lost_rack(facts: Facts) -> str:
     """A rack of several brokers that are all away, if there are others."""
-    racks = Counter(each.rack for each in facts.brokers if each.rack)
-    away = Counter(each.rack for each in facts.missing if each.rack)
+    racks = Counter(broker.rack for broker in facts.brokers if broker.rack)
+    away = Counter(seen.rack for seen in facts.missing if seen.rack)
     lost = [rack for rack, count in away.items() if count == racks[rack] and count > 1]
     return lost[0] if lost and len(racks) > 1 else ""
 
@@ -139,29 +139,29 @@ def _lost_rack(facts: Facts) -> str:
 def _leaders(facts: Facts, rule: Rule) -> Iterable[Symptom]:
     """Of brokers that have been there for a while: to give leaders to one that may leave again helps nobody."""
     behind = [
-        each
-        for each in facts.brokers
-        if is_calm(each, facts.now_ms)
-        and each.preferred_elsewhere
-        and each.preferred_elsewhere * 100 > rule.limit * each.preferred
+        broker
+        for broker in facts.brokers
+        if is_calm(broker, facts.now_ms)
+        and broker.preferred_elsewhere
+        and broker.preferred_elsewhere * 100 > rule.limit * broker.preferred
     ]
     if behind:
-        count = count_of(sum(each.preferred_elsewhere for each in behind), "partition")
-        where = f"broker{'' if len(behind) == 1 else 's'} {ids(each.broker_id for each in behind)}"
+        count = count_of(sum(seen.preferred_elsewhere for seen in behind), "partition")
+        where = f"broker{'' if len(behind) == 1 else 's'} {ids(name.broker_id for name in behind)}"
         yield Symptom(Kind.LEADERS, "leaders", f"{count} preferred on {where} led by others.")
 
 
 def _disks(facts: Facts, rule: Rule) -> Iterable[Symptom]:
-    told = [each for each in facts.brokers if each.is_registered and each.disk_used_percent is not None]
-    for each in told:
-        used = each.disk_used_percent or 0.0
+    told = [broker for broker in facts.brokers if broker.is_registered and broker.disk_used_percent is not None]
+    for seen in told:
+        used = seen.disk_used_percent or 0.0
         if used > rule.limit and len(told) > 1 and min(one.disk_used_percent or 0.0 for one in told) < rule.limit:
-            sentence = f"A disk of broker {each.broker_id} is {used:.0f} % used, more than {rule.limit} %."
-            yield Symptom(Kind.DISK, f"disk of broker {each.broker_id}", sentence, each.broker_id)
+            sentence = f"A disk of broker {seen.broker_id} is {used:.0f} % used, more than {rule.limit} %."
+            yield Symptom(Kind.DISK, f"disk of broker {seen.broker_id}", sentence, seen.broker_id)
 
 
 def _hot(facts: Facts, rule: Rule) -> Iterable[Symptom]:
-    rates = {each.broker_id: each.bytes_per_second or 0.0 for each in facts.brokers if each.is_registered}
+    rates = {broker.broker_id: broker.bytes_per_second or 0.0 for broker in facts.brokers if broker.is_registered}
     mean = sum(rates.values()) / len(rates) if rates else 0.0
     for broker_id, rate in rates.items():
         if rate >= HOT_FROM and rate * 100 > rule.limit * mean:
@@ -174,5 +174,5 @@ def is_calm(broker: BrokerSeen, now_ms: int) -> bool:
 
 
 def _brokers(brokers: Iterable[BrokerSeen]) -> str:
-    found = [each.broker_id for each in brokers]
+    found = [broker.broker_id for broker in brokers]
     return f"Broker{'' if len(found) == 1 else 's'} {ids(found)} {'is' if len(found) == 1 else 'are'}"

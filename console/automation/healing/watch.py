@@ -44,16 +44,16 @@ class Watch:
             self._since_ms.clear()
         self._looked_at_ms = facts.now_ms
         seen = look(facts, rules)
-        self._since_ms = {each.cause: self._since_ms.get(each.cause, facts.now_ms) for each in seen.symptoms}
+        self._since_ms = {symptom.cause: self._since_ms.get(symptom.cause, facts.now_ms) for symptom in seen.symptoms}
         due, waiting = [], []
-        for each in seen.symptoms:
-            rule = rules[each.kind]
-            due_at_ms = self._since_ms[each.cause] + rule.minutes * 60_000
+        for symptom in seen.symptoms:
+            rule = rules[symptom.kind]
+            due_at_ms = self._since_ms[symptom.cause] + rule.minutes * 60_000
             if rule.mode is Mode.OFF:
                 continue
             if facts.now_ms >= due_at_ms:
-                due.append(each)
+                due.append(symptom)
             else:
-                waiting.append(Waiting(each, due_at_ms))
+                waiting.append(Waiting(symptom, due_at_ms))
         present = frozenset(self._since_ms)
         return Found(present, tuple(due), tuple(waiting), seen.held)

@@ -14,8 +14,8 @@ def do_begin(actor: User, planned: RestartPlan, plan: Plan, confirmation: Confir
     def make(**common: object) -> None:
         restart = RollingRestart.objects.create(accepts_gaps=bool(planned.gaps), **common)
         RestartedBroker.objects.bulk_create(
-            RestartedBroker(restart=restart, position=position, name=each.name, broker_id=each.broker_id)
-            for position, each in enumerate(planned.brokers)
+            RestartedBroker(restart=restart, position=position, name=broker.name, broker_id=broker.broker_id)
+            for position, broker in enumerate(planned.brokers)
         )
 
     begin(actor, plan, confirmation, make, UNDER_WAY)

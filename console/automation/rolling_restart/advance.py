@@ -35,7 +35,9 @@ def advance(restart: RollingRestart) -> None:
     """Take the next step; of one that is paused, only see the broker under way come back."""
     now = timezone.now()
     rows = list(restart.brokers.all())
-    processes = {each.name: each for each in ManagedProcess.objects.filter(name__in=[row.name for row in rows])}
+    processes = {
+        process.name: process for process in ManagedProcess.objects.filter(name__in=[row.name for row in rows])
+    }
     _note_who_is_back(rows, processes, now)
     decision = decide(_facts(restart, rows, processes))
     if decision.do is Do.RESTART and not may_still_operate(restart.actor, [row.name for row in rows]):
@@ -46,7 +48,7 @@ def advance(restart: RollingRestart) -> None:
 
 def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: Decision, now: datetime) -> bool:
     """True if a broker is further, or asked to be."""
-    row = next((each for each in rows if each.name == decision.name), None)
+    row = next((row for row in rows if row.name == decision.name), None)
     if row is None or decision.progress is None:
         return False
     before, row.progress = row.progress, decision.progress.value
@@ -111,5 +113,5 @@ def _lacking() -> tuple[int, list[str]]:
     suspects = Partition.objects.filter(
         Q(topic__under_replicated_count__gt=0) | Q(topic__leaderless_count__gt=0)
     ).select_related("topic")
-    lacking = [str(each) for each in suspects if each.is_under_replicated or each.leader is None]
+    lacking = [str(suspect) for suspect in suspects if suspect.is_under_replicated or suspect.leader is None]
     return len(lacking), lacking[:NAMED_MAX]

@@ -74,18 +74,20 @@ FRESH_MS = 15_000
 
 def decide(facts: Facts) -> Decision:
     """The next step, and the sentence that says what is done or waited for."""
-    current = next((each for each in facts.brokers if each.progress in _UNDER_WAY), None)
+    current = next((broker for broker in facts.brokers if broker.progress in _UNDER_WAY), None)
     if facts.is_paused and (current is None or current.has_ended):
         return Decision(Do.NOTHING, "")
     if current is not None:
         return _go_on_with(current, facts)
-    waiting = [each for each in facts.brokers if each.progress is Progress.WAITING]
+    waiting = [broker for broker in facts.brokers if broker.progress is Progress.WAITING]
     if not waiting:
         return Decision(Do.FINISH, f"All {len(facts.brokers)} brokers have been restarted.")
     reason = _why_not_now(facts)
     if reason:
         return Decision(Do.NOTHING, f"Waits before the next broker: {reason}")
-    chosen = next((each for each in waiting if each.broker_id != facts.controller_id), waiting[0])
+    chosen = next(
+        (broker_facts for broker_facts in waiting if broker_facts.broker_id != facts.controller_id), waiting[0]
+    )
     return _restart(chosen, facts)
 
 
@@ -108,10 +110,10 @@ def _go_on_with(broker: BrokerFacts, facts: Facts) -> Decision:
 
 
 def _why_not_now(facts: Facts) -> str:
-    down = [each.name for each in facts.brokers if not each.is_running]
+    down = [broker.name for broker in facts.brokers if not broker.is_running]
     if down:
         return f"{' and '.join(down)} {'does' if len(down) == 1 else 'do'} not run."
-    unseen = [each.name for each in facts.brokers if not each.is_registered]
+    unseen = [broker.name for broker in facts.brokers if not broker.is_registered]
     if unseen:
         return f"{' and '.join(unseen)} {'is' if len(unseen) == 1 else 'are'} not registered in ZooKeeper."
     if facts.controller_id is None:

@@ -24,7 +24,7 @@ class RollingRestart(Operation):
 
     @property
     def broker_names(self) -> list[str]:
-        return [each.name for each in self.brokers.all()]
+        return [broker.name for broker in self.brokers.all()]
 
 
 class RestartedBroker(models.Model):

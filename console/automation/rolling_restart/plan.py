@@ -52,7 +52,7 @@ class RestartPlan:
 
     @property
     def broker_names(self) -> list[str]:
-        return [each.name for each in self.brokers]
+        return [broker.name for broker in self.brokers]
 
     @property
     def gaps(self) -> list[Gap]:
@@ -119,7 +119,7 @@ def _losses(planned: RestartPlan) -> Iterable[str]:
 def _away_sentence(away: tuple[int, ...]) -> str:
     if not away:
         return ""
-    named = " and ".join(f"broker {each}" for each in away)
+    named = " and ".join(f"broker {number}" for number in away)
     they = "is" if len(away) == 1 else "are"
     return (
         f"{named[0].upper()}{named[1:]} {they} away already, and one broker is away at a time: no other is taken "

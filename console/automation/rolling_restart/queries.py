@@ -30,13 +30,13 @@ def restart_plan() -> RestartPlan:
         )
         for name, broker_id in broker_ids.items()
     ]
-    order = tuple(sorted(planned, key=lambda each: (each.is_controller, each.broker_id)))
+    order = tuple(sorted(planned, key=lambda planned: (planned.is_controller, planned.broker_id)))
     return RestartPlan(order, tuple(sorted(brokers_away())), _doubt())
 
 
 def find_gaps(broker_ids: Iterable[int]) -> list[Gap]:
     """What the guard says of each broker's absence while everybody else is there and in sync, by partition."""
-    world = world_now(partitions=[replace(each, isr=each.replicas) for each in _suspects()])
+    world = world_now(partitions=[replace(suspect, isr=suspect.replicas) for suspect in _suspects()])
     whole = replace(world, away=frozenset())
     found = [gap for broker_id in sorted(broker_ids) for gap in _gaps(absence_of(broker_id, whole))]
     return sorted(found, key=lambda gap: (gap.topic, gap.partition, gap.broker_id))
@@ -50,8 +50,8 @@ def _suspects() -> Iterable[Hosted]:
 
 def _gaps(absence: Absence) -> Iterable[Gap]:
     for meaning, found in ((OFFLINE, absence.offline), (REFUSES, absence.below), (UNKNOWN, absence.unknown)):
-        for each in found:
-            yield Gap(each.topic, each.partition, absence.broker_id, meaning)
+        for hosted in found:
+            yield Gap(hosted.topic, hosted.partition, absence.broker_id, meaning)
 
 
 def _doubt() -> str:

@@ -87,12 +87,12 @@ def _context(
     """`planned` where nothing is under way."""
     reach = reach_of(request.user)
     brokers: list[Planned | RestartedBroker] = [*(restart.brokers.all() if restart else planned)]
-    shown = [each for each in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)]
+    shown = [broker for broker in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, broker.name)]
     return {
         "operation": restart,
         "shown_brokers": shown,
         "hidden_broker_count": len(brokers) - len(shown),
-        "why_not": why_not_all(request.user, [each.name for each in brokers]),
+        "why_not": why_not_all(request.user, [broker.name for broker in brokers]),
         "hides_names": reach.is_limited(Resource.TOPIC) or len(shown) < len(brokers),
         "earlier": RollingRestart.objects.exclude(state__in=OPEN)[:EARLIER_SHOWN],
     }
@@ -112,5 +112,5 @@ def _context_of_plan(request: UserRequest, planned: RestartPlan, plan: Plan) -> 
 
 def _named_gaps(planned: RestartPlan, reach: Reach) -> list[Gap]:
     """The first few of the topics in reach; the others are counted only."""
-    seen = (each for each in planned.gaps if Right.VIEW in reach.rights_on(Resource.TOPIC, each.topic))
+    seen = (gap for gap in planned.gaps if Right.VIEW in reach.rights_on(Resource.TOPIC, gap.topic))
     return list(islice(seen, GAPS_SHOWN))

@@ -70,7 +70,7 @@ def do_cancel(
 
     def call_off() -> Refusals:
         change(actor, operation, "pause", values, lambda now: now.state == State.RUNNING)
-        refused = cluster_gateway().moves.alter(dict.fromkeys((each.place for each in cancel.moves), None))
+        refused = cluster_gateway().moves.alter(dict.fromkeys((move.place for move in cancel.moves), None))
         return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}
 
     return carry_out(actor, plan, confirmation, call_off)

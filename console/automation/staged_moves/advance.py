@@ -62,7 +62,7 @@ def _facts(operation: StagedMove) -> Facts:
 def _on_the_move(operation: StagedMove) -> int:
     """Also by somebody else."""
     places = flat(operation.wanted).keys()
-    return sum((each.topic, each.partition) in places for each in OngoingMove.objects.all())
+    return sum((move.topic, move.partition) in places for move in OngoingMove.objects.all())
 
 
 def _may_go_on(operation: StagedMove) -> bool:

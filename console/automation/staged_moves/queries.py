@@ -15,9 +15,9 @@ def moves_for(person: User) -> list[StagedMove]:
     """Those that move nothing beyond reach."""
     reach = reach_of(person)
     return [
-        each
-        for each in shown_moves()
-        if all(Right.VIEW in reach.rights_on(Resource.TOPIC, topic) for topic in each.topics)
+        move
+        for move in shown_moves()
+        if all(Right.VIEW in reach.rights_on(Resource.TOPIC, topic) for topic in move.topics)
     ]
 
 
@@ -33,10 +33,15 @@ def batch_of(operation: StagedMove) -> Reassignment | None:
     """The one of its partitions that is under way."""
     places = flat(operation.wanted).keys()
     return next(
-        (each for each in Reassignment.objects.filter(state__in=OPEN) if places & flat(each.wanted).keys()), None
+        (
+            reassignment
+            for reassignment in Reassignment.objects.filter(state__in=OPEN)
+            if places & flat(reassignment.wanted).keys()
+        ),
+        None,
     )
 
 
 def spoken_for() -> set[TopicPartition]:
     """Partitions of all that are open."""
-    return {place for each in StagedMove.open_ones() for place in flat(each.wanted)}
+    return {place for one in StagedMove.open_ones() for place in flat(one.wanted)}

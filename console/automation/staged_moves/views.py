@@ -132,7 +132,7 @@ def cancel(request: UserRequest, number: int) -> HttpResponse:
     with refusable() as answer:
         places = flat(operation.wanted).keys()
         under_way = {place: view for place, view in cluster_gateway().moves.under_way().items() if place in places}
-        copied = {(each.topic, each.partition): each.copied_bytes for each in OngoingMove.objects.all()}
+        copied = {(move.topic, move.partition): move.copied_bytes for move in OngoingMove.objects.all()}
         found = plan_cancel(under_way, (), copied)
         plan = found.as_plan(here.BOOTSTRAP_SERVERS)
         context |= {"plan": plan, "cancel": found, "shown": found.moves[:MOVES_SHOWN]}

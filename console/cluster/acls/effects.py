@@ -84,7 +84,7 @@ class Effects:
 
     @property
     def losses(self) -> tuple[Effect, ...]:
-        return tuple(each for each in self.found if not each.gains)
+        return tuple(effect for effect in self.found if not effect.gains)
 
 
 def who(principal: str) -> str:
@@ -93,7 +93,7 @@ def who(principal: str) -> str:
 
 def concerned(view: AclView, change: Change, known: Collection[str]) -> Collection[str]:
     """All `known` where a rule is about everybody, or decides what holds without rules; else those that are named."""
-    named = {each.principal for each in change.rules}
+    named = {rule.principal for rule in change.rules}
     return {*named, *known, ANYBODY} if view.allows_if_none or ANYBODY in named else named
 
 
@@ -105,37 +105,37 @@ def effects(view: AclView, change: Change, asked: Collection[str], names: Names)
     for principal, host, resource, alike in islice(places, COMPARED_MAX):
         for operation, gains in _differences(before, after, principal, host, resource, alike[0]).items():
             told = differences.setdefault((principal, gains, resource, host, operation), [])
-            told.extend(labels.get((resource, each), each) for each in alike)
+            told.extend(labels.get((resource, name), name) for name in alike)
     return Effects(_grouped(differences), next(places, None) is None)
 
 
 def _labels(change: Change, names: Names) -> dict[tuple[str, str], str]:
     """How a rule's own name is told, where it stands for others and no resource is called so."""
-    known = {resource: frozenset(names(resource)) for resource in {each.resource for each in change.rules}}
+    known = {resource: frozenset(names(resource)) for resource in {rule.resource for rule in change.rules}}
     told = {}
-    for each in sorted(change.rules, key=lambda rule: not rule.is_prefixed):
-        if each.is_prefixed and each.name not in known[each.resource]:
-            told[each.resource, each.name] = f"{each.name}…"
-        elif each.name == WILDCARD:
-            told[each.resource, WILDCARD] = ANY_OTHER
+    for acl_rule in sorted(change.rules, key=lambda rule: not rule.is_prefixed):
+        if acl_rule.is_prefixed and acl_rule.name not in known[acl_rule.resource]:
+            told[acl_rule.resource, acl_rule.name] = f"{acl_rule.name}…"
+        elif acl_rule.name == WILDCARD:
+            told[acl_rule.resource, WILDCARD] = ANY_OTHER
     return told
 
 
 def hosts_of(rules: Collection[AclRule]) -> tuple[str, ...]:
     """Any other, and each that a rule names."""
-    return ANY_HOST, *sorted({each.host for each in rules} - {ANY_HOST})
+    return ANY_HOST, *sorted({rule.host for rule in rules} - {ANY_HOST})
 
 
 def who_may_alter(view: AclView) -> frozenset[str]:
     """Those that may change access lists from somewhere; everybody is one of them."""
-    rules = [each for each in view.rules if each.resource == _CLUSTER]
+    rules = [rule for rule in view.rules if rule.resource == _CLUSTER]
     decisions, hosts = Decisions(view), hosts_of(rules)
-    asked = {each.principal for each in rules} | (view.super_users or frozenset()) | {ANYBODY}
+    asked = {rule.principal for rule in rules} | (view.super_users or frozenset()) | {ANYBODY}
 
     def may(principal: str, host: str) -> bool:
         return _ALTER in decisions.allowed(principal, host, _CLUSTER, CLUSTER_NAME)
 
-    return frozenset(each for each in asked if any(may(each, host) for host in hosts))
+    return frozenset(name for name in asked if any(may(name, host) for host in hosts))
 
 
 def _differences(
@@ -145,13 +145,17 @@ def _differences(
 
     def at(place: str) -> Mapping[str, bool]:
         was, then = before.allowed(principal, place, resource, name), after.allowed(principal, place, resource, name)
-        return {each: each in then for each in OPERATIONS[resource] if (each in was) is not (each in then)}
+        return {
+            operation: operation in then
+            for operation in OPERATIONS[resource]
+            if (operation in was) is not (operation in then)
+        }
 
     found = at(host)
     if not found or host == ANY_HOST:
         return dict(found)
     anywhere = at(ANY_HOST)
-    return {each: gains for each, gains in found.items() if anywhere.get(each) is not gains}
+    return {item: gains for item, gains in found.items() if anywhere.get(item) is not gains}
 
 
 def _places(
@@ -159,8 +163,8 @@ def _places(
 ) -> Iterator[tuple[str, str, str, Sequence[str]]]:
     """Names that the same rules are about come together: what holds for one of them holds for all."""
     rules, hosts = change.rules, hosts_of(change.rules)
-    for resource in sorted({each.resource for each in rules}):
-        about = [each for each in rules if each.resource == resource]
+    for resource in sorted({rule.resource for rule in rules}):
+        about = [rule for rule in rules if rule.resource == resource]
         kinds = _alike([*view.rules, *rules], resource, _met(about, names(resource)))
         for principal in sorted(asked):
             for alike in kinds:
@@ -169,10 +173,10 @@ def _places(
 
 
 def _alike(rules: Collection[AclRule], resource: str, names: Collection[str]) -> list[list[str]]:
-    about = [each for each in rules if each.resource == resource]
-    literals = {each.name for each in about if not each.is_prefixed}
-    prefixes = {each.name for each in about if each.is_prefixed}
-    lengths = sorted({len(each) for each in prefixes})
+    about = [rule for rule in rules if rule.resource == resource]
+    literals = {rule.name for rule in about if not rule.is_prefixed}
+    prefixes = {rule.name for rule in about if rule.is_prefixed}
+    lengths = sorted({len(prefix) for prefix in prefixes})
     found: dict[tuple[object, ...], list[str]] = {}
     for name in sorted(names):
         met = [length for length in lengths if length <= len(name) and name[:length] in prefixes]
@@ -183,11 +187,11 @@ def _alike(rules: Collection[AclRule], resource: str, names: Collection[str]) ->
 
 def _met(rules: Collection[AclRule], names: Collection[str]) -> set[str]:
     """The names that rules are about, and those they are called by."""
-    own = {each.name for each in rules}
-    if any(each.name == WILDCARD and not each.is_prefixed for each in rules):
+    own = {rule.name for rule in rules}
+    if any(rule.name == WILDCARD and not rule.is_prefixed for rule in rules):
         return own | set(names)
-    prefixes = tuple({each.name for each in rules if each.is_prefixed})
-    return own | {each for each in names if each.startswith(prefixes)}
+    prefixes = tuple({rule.name for rule in rules if rule.is_prefixed})
+    return own | {name for name in names if name.startswith(prefixes)}
 
 
 def _grouped(differences: Mapping[tuple[str, bool, str, str, str], list[str]]) -> tuple[Effect, ...]:
@@ -199,4 +203,4 @@ def _grouped(differences: Mapping[tuple[str, bool, str, str, str], list[str]]) -
         Effect(principal, gains, resource, tuple(operations), found, host)
         for (principal, gains, resource, host, found), operations in together.items()
     ]
-    return tuple(sorted(told, key=lambda each: (each.gains, each)))
+    return tuple(sorted(told, key=lambda effect: (effect.gains, effect)))

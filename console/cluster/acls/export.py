@@ -14,18 +14,18 @@ DENIAL_TITLES = ("Principal", "Denied", "Last", "Operation", "Resource", "Name",
 
 def matrix_rows(matrix: Matrix, choice: Choice) -> Iterator[tuple[object, ...]]:
     for row in matrix:
-        for each in row.decisions:
-            what = (in_words(each.operation), each.is_allowed, each.is_certain, told_by(each))
+        for decision in row.decisions:
+            what = (in_words(decision.operation), decision.is_allowed, decision.is_certain, told_by(decision))
             yield row.principal, choice.resource, row.name, row.stands_for, choice.host, *what
 
 
 def rule_rows(rules: Iterable[AclRule]) -> Iterator[tuple[object, ...]]:
-    for each in rules:
-        yield each.resource, each.name, each.pattern, each.principal, each.permission, each.operation, each.host
+    for rule in rules:
+        yield rule.resource, rule.name, rule.pattern, rule.principal, rule.permission, rule.operation, rule.host
 
 
 def denial_rows(denials: Iterable[Denials]) -> Iterator[tuple[object, ...]]:
-    for each in denials:
-        at = datetime.fromtimestamp(each.last_at_ms / 1_000, UTC)
-        done = in_words(each.last_operation)
-        yield each.principal, each.count, at, done, each.last_resource, each.last_name, each.last_host
+    for denial in denials:
+        at = datetime.fromtimestamp(denial.last_at_ms / 1_000, UTC)
+        done = in_words(denial.last_operation)
+        yield denial.principal, denial.count, at, done, denial.last_resource, denial.last_name, denial.last_host

@@ -26,7 +26,7 @@ NAMES = {
     "application": ("application.id", "Its internal topics, group and transactions are named so."),
     "keeps": ("Topics it keeps", "config.storage.topic, offset.storage.topic and status.storage.topic."),
 }
-_TYPES = [(each, in_words(each)) for each in OPERATIONS]
+_TYPES = [(operation, in_words(operation)) for operation in OPERATIONS]
 
 
 class RuleForm(forms.Form):
@@ -42,7 +42,7 @@ class RuleForm(forms.Form):
     name = forms.CharField(label="Name", required=False, max_length=1_024)
     operations = forms.MultipleChoiceField(
         label="Operations",
-        choices=[(each, in_words(each)) for each in ALL_OPERATIONS],
+        choices=[(operation, in_words(operation)) for operation in ALL_OPERATIONS],
         error_messages={"required": "Choose at least one operation."},
     )
 
@@ -68,13 +68,16 @@ class RuleForm(forms.Form):
     def _meant(cleaned: dict[str, Any]) -> list[str]:
         """Those of other types of resources are not on the page, though they may be ticked."""
         known = ("ALL", *OPERATIONS[cleaned["resource"]])
-        return [each for each in cleaned["operations"] if each in known]
+        return [operation for operation in cleaned["operations"] if operation in known]
 
     @property
     def choices_of_operations(self) -> list[tuple[str, str, str, bool]]:
         """(name, words, types it is for, whether it is ticked)."""
         ticked = self["operations"].value() or ()
-        return [(each, in_words(each), " ".join(_kinds_with(each)), each in ticked) for each in ALL_OPERATIONS]
+        return [
+            (operation, in_words(operation), " ".join(_kinds_with(operation)), operation in ticked)
+            for operation in ALL_OPERATIONS
+        ]
 
 
 def _kinds_with(operation: str) -> list[str]:
@@ -91,8 +94,8 @@ class UseForm(forms.Form):
     def __init__(self, use: Use, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._use = use
-        for each in use.fields:
-            self.fields[each] = forms.CharField(label=NAMES[each][0], help_text=NAMES[each][1], max_length=4_096)
+        for field in use.fields:
+            self.fields[field] = forms.CharField(label=NAMES[field][0], help_text=NAMES[field][1], max_length=4_096)
         self.fields["host"] = forms.CharField(label="Host", required=False, max_length=255)
         if "writes" in use.fields:
             self.fields["creates"] = forms.BooleanField(label="It may create these topics", required=False)
@@ -102,12 +105,12 @@ class UseForm(forms.Form):
         if self.errors:
             return cleaned
         host = java_host(cleaned["host"]) or ANY_HOST
-        names = {each: cleaned[each] for each in self._use.fields}
+        names = {field: cleaned[field] for field in self._use.fields}
         client = Client(cleaned["principal"], names, cleaned.get("creates", False), host)
         cleaned["rules"] = tuple(dict.fromkeys(self._use.rules(client)))
-        for each in self._use.fields:
-            if not names_in(names[each]):
-                self.add_error(each, "Give at least one name.")
+        for field in self._use.fields:
+            if not names_in(names[field]):
+                self.add_error(field, "Give at least one name.")
         for why in dict.fromkeys(filter(None, map(rule_refusal, cleaned["rules"]))):
             self.add_error("principal" if "principal" in why else self._use.fields[0], why)
         return cleaned

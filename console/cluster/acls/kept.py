@@ -16,7 +16,7 @@ def rule_id(rule: AclRule) -> str:
 
 
 def as_values(change: Change) -> dict[str, list[tuple[str, ...]]]:
-    return {"added": [astuple(each) for each in change.added], "removed": [astuple(each) for each in change.removed]}
+    return {"added": [astuple(item) for item in change.added], "removed": [astuple(item) for item in change.removed]}
 
 
 def as_text(change: Change) -> str:
@@ -26,9 +26,9 @@ def as_text(change: Change) -> str:
 def change_of(values: object) -> Change:
     """Raises ValueError for what is no change of rules. Whether there can be such rules the cluster says."""
     rules = [values.get(which, []) if isinstance(values, dict) else None for which in ("added", "removed")]
-    if not all(isinstance(each, list) for each in rules):
+    if not all(isinstance(rule, list) for rule in rules):
         raise ValueError("no change of rules")
-    return Change(*(tuple(map(_rule, each or ())) for each in rules))
+    return Change(*(tuple(map(_rule, rule or ())) for rule in rules))
 
 
 def _rule(values: object) -> AclRule:

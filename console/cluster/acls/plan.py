@@ -35,17 +35,17 @@ def change_plan(view: AclView, change: Change, found: Effects, bootstrap_servers
         object_type=OBJECT_TYPE,
         object_name=OBJECT_NAME,
         lines=(
-            *(Line(str(each), None, "a rule") for each in change.added),
-            *(Line(str(each), "a rule", None) for each in change.removed),
+            *(Line(str(item), None, "a rule") for item in change.added),
+            *(Line(str(item), "a rule", None) for item in change.removed),
         ),
         # Which names there are changes by itself; who may do what else than before does not.
-        read=tuple(_in_short(each) for each in found.found),
+        read=tuple(_in_short(effect) for effect in found.found),
         touches=_touches(view, found),
         losses=losses,
         safe_because="",  # rules give and take access: who may do what then is below
         undo="" if not change.rules else "the rules as they were are kept, and can be put back from the page of rules.",
         command="\n".join(commands(change, bootstrap_servers)),
-        about=tuple(sorted({_about(each) for each in change.rules})),
+        about=tuple(sorted({_about(rule) for rule in change.rules})),
         typed_name=LOCK_OUT if losses else "",
         obstacle=f"A plan has at most {RULES_MAX:,} rules: choose fewer." if len(change.rules) > RULES_MAX else "",
     )
@@ -56,10 +56,10 @@ def lock_outs(view: AclView, change: Change) -> tuple[str, ...]:
     found = []
     if view.own_principal:
         own = effects(view, change, [view.own_principal], lambda _: ())
-        found += [f"The console itself: {each}." for each in own.losses if each.resource == _CLUSTER]
+        found += [f"The console itself: {loss}." for loss in own.losses if loss.resource == _CLUSTER]
     before = who_may_alter(view)
     if before and not who_may_alter(with_changes(view, change.added, change.removed)):
-        names = ", ".join(who(each) for each in sorted(before)[:_NAMED_MAX])
+        names = ", ".join(who(name) for name in sorted(before)[:_NAMED_MAX])
         but = "" if view.super_users is not None else " but super users, whom this cluster does not tell"
         found.append(f"Nobody could change access lists any more{but}: now {names} may.")
     return tuple(found)
@@ -119,7 +119,7 @@ def _command(verb: str, rules: Collection[AclRule], bootstrap_servers: str) -> s
         "force": verb == "remove",
         f"{side}-principal": [rule.principal],
         f"{side}-host": None if rule.host == ANY_HOST else [rule.host],
-        "operation": [in_words(each.operation) for each in rules],
+        "operation": [in_words(rule.operation) for rule in rules],
         **about,
         "resource-pattern-type": "prefixed" if rule.is_prefixed else None,
     }

@@ -18,7 +18,7 @@ RULES_PER_PAGE = 100
 #: Offered while somebody types a name.
 OFFERED_MAX = 200
 TEXT_LENGTH_MAX = 249
-ALL_OPERATIONS = ("ALL", *dict.fromkeys(each for operations in OPERATIONS.values() for each in operations))
+ALL_OPERATIONS = ("ALL", *dict.fromkeys(operation for operations in OPERATIONS.values() for operation in operations))
 
 
 def look() -> AclView:
@@ -39,7 +39,7 @@ def known_names(view: AclView, resource: str) -> Collection[str]:
 
 def known_principals(view: AclView) -> Collection[str]:
     """Users, super users, the console itself, and whoever a rule names, but for everybody."""
-    named = {each.principal for each in view.rules if not each.principal.endswith(":*")}
+    named = {rule.principal for rule in view.rules if not rule.principal.endswith(":*")}
     own = {view.own_principal} if view.own_principal else set()
     return named | own | set(view.users) | (view.super_users or set())
 
@@ -50,7 +50,7 @@ def seen_principals(view: AclView) -> Collection[str]:
         denials = cluster_gateway().acls.denials() or ()
     except GatewayError:
         denials = ()
-    return {*known_principals(view), *(each.last_principal for each in denials)}
+    return {*known_principals(view), *(denial.last_principal for denial in denials)}
 
 
 def parse_choice(parameters: QueryDict) -> Choice:
@@ -95,7 +95,7 @@ class RuleFilter:
         return self == RuleFilter()
 
     def chosen(self, rules: Collection[AclRule]) -> list[AclRule]:
-        return [each for each in rules if self._chooses(each)]
+        return [rule for rule in rules if self._chooses(rule)]
 
     def _chooses(self, rule: AclRule) -> bool:
         return (
@@ -110,7 +110,7 @@ class RuleFilter:
 def rules_by_id(view: AclView, ids: Collection[str]) -> list[AclRule]:
     """Those that are still there."""
     wanted = frozenset(ids)
-    return [each for each in view.rules if rule_id(each) in wanted]
+    return [rule for rule in view.rules if rule_id(rule) in wanted]
 
 
 def text_of(parameters: QueryDict, name: str) -> str:

@@ -50,12 +50,14 @@ class Row:
     @property
     def rules(self) -> tuple[AclRule, ...]:
         """Those that decide something, each once."""
-        return tuple(dict.fromkeys(each.rule for each in self.decisions if each.rule))
+        return tuple(dict.fromkeys(decision.rule for decision in self.decisions if decision.rule))
 
     @property
     def others(self) -> tuple[str, ...]:
         """What decides where no rule does, in words."""
-        return tuple(dict.fromkeys(told_by(each) for each in self.decisions if not each.rule and each.is_allowed))
+        return tuple(
+            dict.fromkeys(told_by(decision) for decision in self.decisions if not decision.rule and decision.is_allowed)
+        )
 
 
 class Matrix:
@@ -64,11 +66,11 @@ class Matrix:
     def __init__(self, view: AclView, choice: Choice, principals: Collection[str], known: Collection[str]):
         """`principals` and `known` names of that type of resource, besides those that rules name."""
         self._view, self._choice, self._decisions = view, choice, Decisions(view)
-        rules = [each for each in view.rules if each.resource == choice.resource]
+        rules = [rule for rule in view.rules if rule.resource == choice.resource]
         self._known = frozenset(known)
-        self._prefixes = {each.name for each in rules if each.is_prefixed}
-        self._names = sorted(_matching(choice.name, self._known | {each.name for each in rules}))
-        named = {*principals, *(each.principal for each in view.rules), ANYBODY}
+        self._prefixes = {rule.name for rule in rules if rule.is_prefixed}
+        self._names = sorted(_matching(choice.name, self._known | {rule.name for rule in rules}))
+        named = {*principals, *(rule.principal for rule in view.rules), ANYBODY}
         self._principals = sorted(_matching(choice.principal, named))
         self._ranges = self._connected(rules)
         self._count = sum(end - start for ranges in self._ranges.values() for start, end in ranges)
@@ -99,7 +101,7 @@ class Matrix:
         told = self._decisions.of(principal, choice.host, choice.resource, name)
         is_there = name in self._known
         stands_for = "" if is_there else ANY_NAME if name == WILDCARD else PREFIX if name in self._prefixes else ""
-        return Row(principal, name, stands_for, is_there, tuple(told[each] for each in choice.operations))
+        return Row(principal, name, stands_for, is_there, tuple(told[operation] for operation in choice.operations))
 
     def _connected(self, rules: Sequence[AclRule]) -> Mapping[str, list[Range]]:
         """Principal → the ranges of names with which rules, or its standing, connect it."""
@@ -107,13 +109,13 @@ class Matrix:
         if self._choice.everything or self._view.allows_if_none:
             return dict.fromkeys(self._principals, everything)
         speaking: dict[str, list[AclRule]] = {}
-        for each in rules:
-            if self._choice.operation in ("", each.operation) or self._is_decided_by(each):
-                speaking.setdefault(each.principal, []).append(each)
-        of_all = [self._range(each) for each in speaking.get(ANYBODY, ())]
+        for rule in rules:
+            if self._choice.operation in ("", rule.operation) or self._is_decided_by(rule):
+                speaking.setdefault(rule.principal, []).append(rule)
+        of_all = [self._range(item) for item in speaking.get(ANYBODY, ())]
         found = {}
         for principal in self._principals:
-            own = [] if principal == ANYBODY else [self._range(each) for each in speaking.get(principal, ())]
+            own = [] if principal == ANYBODY else [self._range(item) for item in speaking.get(principal, ())]
             is_super = principal in (self._view.super_users or ())
             found[principal] = everything if is_super else _merged(own + of_all)
         return found
@@ -134,7 +136,7 @@ class Matrix:
 
 
 def _matching(text: str, names: Collection[str]) -> Collection[str]:
-    return [each for each in names if text.casefold() in each.casefold()] if text else names
+    return [name for name in names if text.casefold() in name.casefold()] if text else names
 
 
 def _merged(ranges: list[Range]) -> list[Range]:

@@ -52,12 +52,12 @@ def rules_in(text: str) -> tuple[AclRule, ...]:
 def _rows(text: str) -> Iterator[tuple[int, Mapping[str, str]]]:
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), skipinitialspace=True, strict=True)
     try:
-        fields = [_TITLES.get(re.sub(r"[\s_]", "", each).lower(), "") for each in next(reader, [])]
+        fields = [_TITLES.get(re.sub(r"[\s_]", "", name).lower(), "") for name in next(reader, [])]
         if missing := set(_TITLES.values()) - _OPTIONAL - set(fields):
             raise RuleFileError(f"The first line names the columns; missing: {', '.join(sorted(missing))}.")
         for cells in reader:
-            if any(each.strip() for each in cells):
-                pairs = zip(fields, (_GUARDED.sub("", each) for each in cells), strict=False)
+            if any(cell.strip() for cell in cells):
+                pairs = zip(fields, (_GUARDED.sub("", cell) for cell in cells), strict=False)
                 yield reader.line_num, {field: cell for field, cell in pairs if field}
     except csv.Error as error:
         raise RuleFileError(f"Line {reader.line_num}: {error}.") from None

@@ -29,8 +29,8 @@ class Client:
         """`orders.*` is whatever begins with `orders.`, `*` alone is every one."""
         is_prefix = name != WILDCARD and name.endswith(WILDCARD)
         pattern, own = ("PREFIXED", name.removesuffix(WILDCARD)) if is_prefix else ("LITERAL", name)
-        for each in operations:
-            yield AclRule(resource, own, pattern, self.principal, "ALLOW", each, self.host)
+        for operation in operations:
+            yield AclRule(resource, own, pattern, self.principal, "ALLOW", operation, self.host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Use:
 
 def names_in(text: str) -> list[str]:
     """Separated by commas: names of groups may have spaces."""
-    return [name for each in text.split(",") if (name := each.strip())]
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _writes(client: Client) -> Iterator[AclRule]:

@@ -83,8 +83,8 @@ def matrix(request: UserRequest) -> HttpResponseBase:
         "choice": choice,
         "page": page,
         "is_cluster": choice.resource == "CLUSTER",
-        "columns": [each.replace("_", " ").title() for each in choice.operations],
-        "operations": [(each, in_words(each)) for each in OPERATIONS[choice.resource]],
+        "columns": [operation.replace("_", " ").title() for operation in choice.operations],
+        "operations": [(operation, in_words(operation)) for operation in OPERATIONS[choice.resource]],
     }
     return render(request, "acls/matrix.html", context)
 
@@ -101,8 +101,8 @@ def rules(request: UserRequest) -> HttpResponseBase:
         **_common(view, "rules"),
         "chosen": chosen,
         "page": page,
-        "rows": [(rule_id(each), each) for each in page],
-        "operations": [(each, in_words(each)) for each in ALL_OPERATIONS],
+        "rows": [(rule_id(item), item) for item in page],
+        "operations": [(operation, in_words(operation)) for operation in ALL_OPERATIONS],
         "kept": inverses_of(OBJECT_TYPE, OBJECT_NAME)[:KEPT_SHOWN],
     }
     return render(request, "acls/rules.html", context)
@@ -117,13 +117,13 @@ def try_out(request: UserRequest) -> HttpResponseBase:
         **_common(view, "try-out"),
         "asked": asked,
         "offered": sorted(known_principals(view))[:OFFERED_MAX],
-        "operations": [(each, in_words(each)) for each in ALL_OPERATIONS if each != "ALL"],
+        "operations": [(operation, in_words(operation)) for operation in ALL_OPERATIONS if operation != "ALL"],
     }
     if asked["principal"] and asked["name"]:
         told = Decisions(view).of(asked["principal"], java_host(asked["host"]), asked["resource"], asked["name"])
         context |= {
             "answer": told.get(asked["operation"]),
-            "told": [(each, sentence(each)) for each in told.values()],
+            "told": [(item, sentence(item)) for item in told.values()],
             "is_no_operation": bool(asked["operation"]) and asked["operation"] not in told,
         }
     return render(request, "acls/try-out.html", context)
@@ -156,7 +156,7 @@ def _common(view: AclView, tab: str) -> dict[str, object]:
         "tab": tab,
         "view": view,
         "rule_count": len(view.rules),
-        "types": [(each, in_words(each)) for each in OPERATIONS],
+        "types": [(operation, in_words(operation)) for operation in OPERATIONS],
         "super_users": sorted(view.super_users or ()),
         "asked_at_ms": now_ms(),
     }

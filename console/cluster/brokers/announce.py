@@ -31,8 +31,8 @@ class BrokerAnnouncer:
     def looked_at(self) -> None:
         with self._lock:
             brokers = all_brokers()
-            heard = self._listened([broker_group(each.broker_id) for each in brokers])
-            shown = {each.broker_id: each for each in brokers if broker_group(each.broker_id) in heard}
+            heard = self._listened([broker_group(broker.broker_id) for broker in brokers])
+            shown = {broker.broker_id: broker for broker in brokers if broker_group(broker.broker_id) in heard}
             self._forget_all_but(shown.keys())
             messages = [message for broker in shown.values() for message in self._of(broker)]
         send_now(messages)

@@ -64,9 +64,13 @@ class BrokerCollector:
         span_ms = at_ms - self._sizes_at_ms
         if not self._sizes_at_ms or span_ms <= 0:
             return
-        leaders = {(topic.name, each.partition): each.leader for topic in topics.values() for each in topic.partitions}
+        leaders = {
+            (topic.name, partition.partition): partition.leader
+            for topic in topics.values()
+            for partition in topic.partitions
+        }
         grown = appended_bytes(self._sizes, sizes, leaders)
-        rates = {each: round(grown.get(each, 0) * 1_000 / span_ms, 1) for each in broker_ids}
+        rates = {broker_id: round(grown.get(broker_id, 0) * 1_000 / span_ms, 1) for broker_id in broker_ids}
         self.bytes_per_second = round(sum(rates.values()), 1)
         store.keep_byte_rates(rates)
 

@@ -45,11 +45,11 @@ class HeldReplica:
 
 def held_in(directories: Iterable[LogDirView]) -> dict[Place, HeldReplica]:
     directories = tuple(directories)
-    going = {(topic, number): each.path for each in directories for topic, number, _ in each.arriving}
+    going = {(topic, number): directory.path for directory in directories for topic, number, _ in directory.arriving}
     return {
-        (topic, number): HeldReplica((topic, number), bytes_, each.path, going.get((topic, number), ""))
-        for each in directories
-        for topic, number, bytes_ in each.replicas
+        (topic, number): HeldReplica((topic, number), bytes_, directory.path, going.get((topic, number), ""))
+        for directory in directories
+        for topic, number, bytes_ in directory.replicas
     }
 
 
@@ -74,25 +74,25 @@ def directory_plan(
     ]
     return DirectoryPlan(
         broker_id=broker_id,
-        now={each.place: each.path for each, _ in moves},
-        wanted={each.place: path for each, path in moves},
+        now={move.place: move.path for move, _ in moves},
+        wanted={move.place: path for move, path in moves},
         action=MOVE,
         object_type="broker",
         object_name=str(broker_id),
-        lines=tuple(Line(each.name, each.path, path) for each, path in moves),
-        read=tuple(f"{each.name} goes to {each.going_to}" for each, _ in moves if each.going_to),
+        lines=tuple(Line(move.name, move.path, path) for move, path in moves),
+        read=tuple(f"{move.name} goes to {move.going_to}" for move, _ in moves if move.going_to),
         touches=tuple(_touches(moves)),
         losses=(),
         safe_because="Each replica serves from where it is until its copy has caught up.",
         undo="they can be moved back; where each was is kept.",
         command=_command(broker_id, moves, assigned, bootstrap_servers),
-        about=tuple(sorted({each.place[0] for each, _ in moves})),
+        about=tuple(sorted({move.place[0] for move, _ in moves})),
         obstacle=_obstacle(directories, moves, wanted, held),
     )
 
 
 def _touches(moves: Sequence[tuple[HeldReplica, str]]) -> Iterable[str]:
-    copied = sum(each.size_bytes for each, _ in moves)
+    copied = sum(move.size_bytes for move, _ in moves)
     yield f"{size(copied)} are copied on the broker's own disks; nothing goes over the network."
     yield "Each replica serves from where it is until its copy has caught up; then the copy takes its place."
 
@@ -103,7 +103,7 @@ def _obstacle(
     wanted: Mapping[Place, str],
     held: Mapping[Place, HeldReplica],
 ) -> str:
-    by_path = {each.path: each for each in directories}
+    by_path = {directory.path: directory for directory in directories}
     if gone := [place for place in wanted if place not in held]:
         return f"The broker has no replica of {gone[0][0]}-{gone[0][1]}, or its directory is offline."
     for path in sorted({path for _, path in moves}):
@@ -112,7 +112,7 @@ def _obstacle(
             return f"The broker has no directory {path}."
         if directory.error:
             return f"{path} is offline: {directory.error}."
-        coming = sum(each.size_bytes for each, to in moves if to == path)
+        coming = sum(move.size_bytes for move, to in moves if to == path)
         if directory.usable_bytes is not None and coming > directory.usable_bytes:
             return f"{path} has {size(directory.usable_bytes)} free, and {size(coming)} would come."
     return ""
@@ -126,10 +126,10 @@ def _command(
 ) -> str:
     """`any` leaves a replica where it is."""
     partitions = []
-    for each, path in moves:
-        brokers = list(assigned.get(each.place, ())) or [broker_id]
+    for move, path in moves:
+        brokers = list(assigned.get(move.place, ())) or [broker_id]
         dirs = [path if broker == broker_id else "any" for broker in brokers]
-        partitions.append({"topic": each.place[0], "partition": each.place[1], "replicas": brokers, "log_dirs": dirs})
+        partitions.append({"topic": move.place[0], "partition": move.place[1], "replicas": brokers, "log_dirs": dirs})
     said = json.dumps({"version": 1, "partitions": partitions})
     options = {"reassignment-json-file": "directories.json", "execute": True}
     command = shell_command("kafka-reassign-partitions", bootstrap_servers, options)

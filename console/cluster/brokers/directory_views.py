@@ -80,8 +80,8 @@ def _offered(request: UserRequest, found: tuple[LogDirView, ...], reach: Reach) 
             known[topic] = search.lower() in topic.lower() and Right.OPERATE in reach.rights_on(Resource.TOPIC, topic)
         return known[topic]
 
-    replicas = [each for each in held_in(found).values() if is_offered(each)]
-    replicas.sort(key=lambda each: (-each.size_bytes, each.place))
+    replicas = [item for item in held_in(found).values() if is_offered(item)]
+    replicas.sort(key=lambda replica: (-replica.size_bytes, replica.place))
     return {"search": search, "count": len(replicas), "replicas": replicas[:OFFERED_MAX]}
 
 

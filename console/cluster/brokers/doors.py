@@ -55,7 +55,7 @@ def losses_of(setting: str, value: str, protocols: Mapping[str, str]) -> tuple[s
 
 def parse_protocols(text: str) -> dict[str, str]:
     """`NAME:PROTOCOL,…` by name, in capitals; what is none is left out."""
-    pairs = ([part.strip() for part in each.upper().split(":")] for each in text.split(","))
+    pairs = ([part.strip() for part in name.upper().split(":")] for name in text.split(","))
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
@@ -70,8 +70,8 @@ def _losses_of_endpoints(value: str, protocols: Mapping[str, str]) -> Iterator[s
 
 
 def _endpoints(value: str) -> Iterable[re.Match[str]]:
-    found = (_ENDPOINT.fullmatch(each) for each in value.split(","))
-    return [each for each in found if each is not None]
+    found = (_ENDPOINT.fullmatch(part) for part in value.split(","))
+    return [item for item in found if item is not None]
 
 
 def _is_local(host: str) -> bool:

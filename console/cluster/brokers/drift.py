@@ -50,7 +50,7 @@ class SettingRow:
         """A sentence for each."""
         found = []
         if self.elsewhere:
-            others = ", ".join(f"{value or 'nothing'} on broker {each}" for each, value in self.elsewhere.items())
+            others = ", ".join(f"{value or 'nothing'} on broker {item}" for item, value in self.elsewhere.items())
             found.append(f"Elsewhere: {others}.")
         if self.overruled is not None:
             found.append(f"Its file says {self.overruled or 'nothing'}; what was set while it runs counts before that.")
@@ -66,7 +66,7 @@ def setting_rows(
 ) -> tuple[SettingRow, ...]:
     """The rows of one broker among all that answered. `file_values`: its file as it is now, if it can be read."""
     others = {
-        each: {setting.name: setting for setting in found} for each, found in settings.items() if each != broker_id
+        item: {setting.name: setting for setting in found} for item, found in settings.items() if item != broker_id
     }
     return tuple(_row(setting, others, file_values) for setting in settings.get(broker_id, ()))
 
@@ -79,8 +79,8 @@ def _row(
     elsewhere = {}
     if setting.name not in OF_ONE_BROKER and not setting.is_sensitive:
         elsewhere = {
-            each: found[setting.name].value
-            for each, found in sorted(others.items())
+            item: found[setting.name].value
+            for item, found in sorted(others.items())
             if setting.name in found and found[setting.name].value != setting.value
         }
     if setting.is_sensitive:

@@ -18,18 +18,18 @@ REQUEST_TITLES = ("api", "per_second", "p50_ms", "p95_ms", "p99_ms", "max_ms", "
 
 def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple[object, ...]]:
     """Of brokers `with_words`."""
-    for each in brokers:
-        since = datetime.fromtimestamp(each.changed_at_ms / 1000, UTC) if each.changed_at_ms else None
-        counts = (each.leader_count, each.replica_count, each.out_of_sync_count)
-        flow = (each.size_bytes, each.records_per_second, each.bytes_per_second)
+    for broker in brokers:
+        since = datetime.fromtimestamp(broker.changed_at_ms / 1000, UTC) if broker.changed_at_ms else None
+        counts = (broker.leader_count, broker.replica_count, broker.out_of_sync_count)
+        flow = (broker.size_bytes, broker.records_per_second, broker.bytes_per_second)
         yield (
-            each.broker_id,
-            each.word,
-            each.host,
-            each.port,
-            each.rack,
-            each.software,
-            each.speaks,
+            broker.broker_id,
+            broker.word,
+            broker.host,
+            broker.port,
+            broker.rack,
+            broker.software,
+            broker.speaks,
             *counts,
             *flow,
             since,
@@ -37,15 +37,32 @@ def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple[object, ...]]:
 
 
 def partition_cells(held: HeldPartition) -> tuple[object, ...]:
-    each = held.partition
-    rate = each.records_per_second
-    return (each.topic.name, each.partition, held.role, each.leader, each.replicas, each.isr, held.size, rate)
+    partition = held.partition
+    rate = partition.records_per_second
+    return (
+        partition.topic.name,
+        partition.partition,
+        held.role,
+        partition.leader,
+        partition.replicas,
+        partition.isr,
+        held.size,
+        rate,
+    )
 
 
 def setting_cells(row: SettingRow) -> tuple[object, ...]:
-    each = row.setting
-    value = "(secret)" if each.is_sensitive else each.value
-    return (each.name, value, each.source, each.default, each.is_read_only, " ".join(row.drifts), each.meaning)
+    setting = row.setting
+    value = "(secret)" if setting.is_sensitive else setting.value
+    return (
+        setting.name,
+        value,
+        setting.source,
+        setting.default,
+        setting.is_read_only,
+        " ".join(row.drifts),
+        setting.meaning,
+    )
 
 
 def request_cells(row: dict[str, object]) -> tuple[object, ...]:

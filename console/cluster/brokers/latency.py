@@ -47,19 +47,23 @@ class LatencyWindow:
 
     def observe(self, times: Iterable[RequestTimes], at_ms: int) -> list[ApiLatency]:
         """What was asked at all, the most asked first; what waits for something to happen comes last."""
-        now = {each.api: each for each in times}
+        now = {time_.api: time_ for time_ in times}
         if self._seen and (at_ms <= self._seen[-1][0] or _has_restarted(self._seen[-1][1], now)):
             self._seen.clear()
         self._seen.append((at_ms, now))
         while len(self._seen) > 2 and self._seen[1][0] <= at_ms - WINDOW_MS:
             self._seen.popleft()
         from_ms, before = self._seen[0]
-        found = [_latency(each, before.get(each.api), at_ms - from_ms) for each in now.values() if each.count]
-        return sorted(found, key=lambda each: (each.api in WAITING, -(each.per_second or 0), -each.count, each.api))
+        found = [
+            _latency(handler, before.get(handler.api), at_ms - from_ms) for handler in now.values() if handler.count
+        ]
+        return sorted(
+            found, key=lambda handler: (handler.api in WAITING, -(handler.per_second or 0), -handler.count, handler.api)
+        )
 
 
 def _has_restarted(before: dict[str, RequestTimes], now: dict[str, RequestTimes]) -> bool:
-    return any(name not in now or now[name].count < each.count for name, each in before.items())
+    return any(name not in now or now[name].count < item.count for name, item in before.items())
 
 
 def _latency(now: RequestTimes, before: RequestTimes | None, span_ms: int) -> ApiLatency:
@@ -77,11 +81,12 @@ def _latency(now: RequestTimes, before: RequestTimes | None, span_ms: int) -> Ap
 
 def _errors(now: RequestTimes, before: RequestTimes | None) -> tuple[ApiError, ...]:
     """What an API that was not asked before is answered for the first time is of the last minute."""
-    earlier = {each.name: each.count for each in before.errors} if before is not None else {}
+    earlier = {error.name: error.count for error in before.errors} if before is not None else {}
     found = [
-        ApiError(each.name, each.meaning, each.count, each.count - earlier.get(each.name, 0)) for each in now.errors
+        ApiError(error.name, error.meaning, error.count, error.count - earlier.get(error.name, 0))
+        for error in now.errors
     ]
-    return tuple(sorted(found, key=lambda each: (-each.recent, -each.count, each.name)))
+    return tuple(sorted(found, key=lambda error: (-error.recent, -error.count, error.name)))
 
 
 def percentile_ms(buckets: Sequence[tuple[int, int]], share: float, max_us: int) -> float | None:

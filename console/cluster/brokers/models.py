@@ -90,8 +90,8 @@ class BrokerReport(models.Model):
 
     @property
     def directories(self) -> list[Directory]:
-        return [from_stored(Directory, each) for each in self.log_dirs]
+        return [from_stored(Directory, directory) for directory in self.log_dirs]
 
     @property
     def budgets(self) -> list[CrowdedBudget]:
-        return [from_stored(CrowdedBudget, each) for each in self.crowded_budgets]
+        return [from_stored(CrowdedBudget, budget) for budget in self.crowded_budgets]

@@ -52,7 +52,7 @@ def _who_follows(broker_id: int | None, name: str, everywhere: Mapping[int, Iter
     if broker_id is not None:
         return f"Broker {broker_id} follows the new value at once, without a restart; it outlives one. Others do not."
     with_own = [
-        each for each, found in sorted(everywhere.items()) if any(s.name == name and "broker" in s.said for s in found)
+        item for item, found in sorted(everywhere.items()) if any(s.name == name and "broker" in s.said for s in found)
     ]
     sentence = "Every broker follows the new value at once, without a restart, and so does one that starts later"
     if not with_own:
@@ -63,7 +63,7 @@ def _who_follows(broker_id: int | None, name: str, everywhere: Mapping[int, Iter
 
 def _protocols(broker_id: int | None, everywhere: Mapping[int, Iterable[BrokerSetting]]) -> dict[str, str]:
     """Of the broker's listeners; of all, what any of them says."""
-    asked = [found for each, found in everywhere.items() if broker_id in (None, each)]
+    asked = [found for item, found in everywhere.items() if broker_id in (None, item)]
     maps = [s.value for found in asked for s in found if s.name == "listener.security.protocol.map" and s.value]
     return {name: protocol for text in maps for name, protocol in parse_protocols(text).items()}
 

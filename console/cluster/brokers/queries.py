@@ -94,8 +94,8 @@ def biggest_partitions(broker_id: int, reach: Reach) -> list[HeldPartition]:
     """Among the partitions of the largest topics: sizes by broker stand in one column, which no database sorts by."""
     topics = list(topics_within(reach).order_by("-size_bytes")[: 5 * BIGGEST])
     candidates = Partition.objects.filter(topic__in=topics).select_related("topic")
-    held = [HeldPartition(each, broker_id) for each in candidates if broker_id in each.replicas]
-    return sorted(held, key=lambda each: -(each.size or 0))[:BIGGEST]
+    held = [HeldPartition(candidate, broker_id) for candidate in candidates if broker_id in candidate.replicas]
+    return sorted(held, key=lambda partition: -(partition.size or 0))[:BIGGEST]
 
 
 def held_partitions(broker_id: int, query: PartitionQuery, reach: Reach) -> QuerySet[Partition]:
@@ -119,8 +119,8 @@ def partition_page(
     partitions: QuerySet[Partition], broker_id: int, page: str
 ) -> tuple["Page[Partition]", list[HeldPartition]]:
     found = Paginator(partitions, PARTITIONS_PER_PAGE).get_page(page)
-    return found, [HeldPartition(each, broker_id) for each in found]
+    return found, [HeldPartition(item, broker_id) for item in found]
 
 
 def _balance_of(broker_id: int) -> Balance | None:
-    return next((each for each in balances() if each.broker.broker_id == broker_id), None)
+    return next((balance for balance in balances() if balance.broker.broker_id == broker_id), None)

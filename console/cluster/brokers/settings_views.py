@@ -94,7 +94,7 @@ def broker_settings(request: UserRequest, broker_id: int) -> HttpResponseBase:
     query = SettingsQuery.parse(request.GET)
     if wants_csv(request):
         try:
-            rows = [each for each in _rows(broker, cluster_gateway().brokers.settings()) if query.chooses(each)]
+            rows = [row for row in _rows(broker, cluster_gateway().brokers.settings()) if query.chooses(row)]
         except GatewayError as error:
             return _page(request, broker, query, error=str(error))
         return csv_response(request, f"broker-{broker_id}-settings", SETTING_TITLES, map(setting_cells, rows))
@@ -153,9 +153,9 @@ def _page(
     rows = _rows(broker, found)
     context |= {
         "is_silent": not rows,
-        "rows": [each for each in rows if query.chooses(each)],
+        "rows": [row for row in rows if query.chooses(row)],
         "row_count": len(rows),
-        "drift_count": sum(bool(each.drifts) for each in rows),
+        "drift_count": sum(bool(row.drifts) for row in rows),
         "silent": sorted(_registered() - found.keys()),
         "chosen": _chosen(broker, query, found),
         "plan": _shown_plan(request, broker, query, found) if query.value and not query.refusal else None,
@@ -178,7 +178,7 @@ def _rows(broker: Broker, found: _Settings) -> tuple[SettingRow, ...]:
 
 
 def _chosen(broker: Broker, query: SettingsQuery, found: _Settings) -> BrokerSetting | None:
-    return next((each for each in found.get(broker.broker_id, ()) if each.name == query.setting), None)
+    return next((setting for setting in found.get(broker.broker_id, ()) if setting.name == query.setting), None)
 
 
 def _shown_plan(request: UserRequest, broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPlan | None:

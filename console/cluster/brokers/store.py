@@ -14,14 +14,14 @@ from console.state.clusters.models import Broker
 
 def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
     for broker_id, directories in found.items():
-        rows = [asdict(_directory(each)) for each in directories]
+        rows = [asdict(_directory(directory)) for directory in directories]
         _keep(broker_id, log_dirs=rows, log_dirs_at_ms=at_ms)
-        update_row(Broker, "broker_id", broker_id, size_bytes=sum(each.size_bytes for each in directories))
+        update_row(Broker, "broker_id", broker_id, size_bytes=sum(directory.size_bytes for directory in directories))
 
 
 def keep_software(found: Mapping[int, Software]) -> None:
-    for broker_id, each in found.items():
-        update_row(Broker, "broker_id", broker_id, software=each.name, speaks=each.speaks, api_count=each.api_count)
+    for broker_id, item in found.items():
+        update_row(Broker, "broker_id", broker_id, software=item.name, speaks=item.speaks, api_count=item.api_count)
 
 
 def keep_open_files(found: Mapping[int, OpenFiles]) -> None:
@@ -48,7 +48,7 @@ def keep_byte_rates(rates: Mapping[int, float]) -> None:
 
 def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: int) -> None:
     """None: the broker does not tell."""
-    rows = [asdict(each) for each in latencies or ()]
+    rows = [asdict(latency) for latency in latencies or ()]
     _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
 
 
@@ -56,8 +56,8 @@ def keep_not_loaded(found: Mapping[int, NotLoaded]) -> None:
     """Of a broker that is not among them nobody knows."""
     for broker_id in _numbers(BrokerReport) - found.keys():
         update_row(BrokerReport, "broker_id", broker_id, groups_not_loaded=0, transactions_not_loaded=0)
-    for broker_id, each in found.items():
-        _keep(broker_id, groups_not_loaded=each.groups, transactions_not_loaded=each.transactions)
+    for broker_id, item in found.items():
+        _keep(broker_id, groups_not_loaded=item.groups, transactions_not_loaded=item.transactions)
 
 
 def keep_foreign_brokers(found: Mapping[int, tuple[int, ...]]) -> None:
@@ -73,7 +73,7 @@ def keep_budget_uses(found: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> 
     for broker_id in _numbers(BrokerReport) - found.keys():
         update_row(BrokerReport, "broker_id", broker_id, crowded_budgets=[])
     for broker_id, uses in found.items():
-        _keep(broker_id, crowded_budgets=[asdict(each) for each in crowded_budgets(uses, at_ms)])
+        _keep(broker_id, crowded_budgets=[asdict(budget) for budget in crowded_budgets(uses, at_ms)])
 
 
 def forget_unknown() -> None:

@@ -55,7 +55,7 @@ def broker_partitions(request: UserRequest, broker_id: int) -> HttpResponseBase:
     query = PartitionQuery.parse(request.GET)
     partitions = held_partitions(broker_id, query, reach_of(request.user))
     if wants_csv(request):
-        rows = (partition_cells(HeldPartition(each, broker_id)) for each in partitions.iterator(2_000))
+        rows = (partition_cells(HeldPartition(partition, broker_id)) for partition in partitions.iterator(2_000))
         return csv_response(request, f"broker-{broker_id}-partitions", PARTITION_TITLES, rows)
     page, held = partition_page(partitions, broker_id, request.GET.get("page", ""))
     context = {"broker": broker, "query": query, "page": page, "held": held, "roles": ROLES.items()}

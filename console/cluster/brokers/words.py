@@ -23,11 +23,11 @@ _PRESENT = (State.HEALTHY, State.REGISTERED, State.CATCHING_UP, State.RUNNING)
 
 def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
     """The brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
-    states = {each.name: each.state for each in kept_rows(_processes_of_brokers, reach)}
+    states = {row.name: row.state for row in kept_rows(_processes_of_brokers, reach)}
     found, is_unknown = list(brokers), bool(cluster_state().brokers_outage)
-    for each in found:
-        process_state = states.get(f"broker-{each.broker_id}", "")
-        each.word, each.tone = _unread(process_state) if is_unknown else _word_and_tone(each, process_state)
+    for broker in found:
+        process_state = states.get(f"broker-{broker.broker_id}", "")
+        broker.word, broker.tone = _unread(process_state) if is_unknown else _word_and_tone(broker, process_state)
     return found
 
 

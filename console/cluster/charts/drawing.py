@@ -68,9 +68,9 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     columns = column_count(to_ms - from_ms, now_ms - to_ms)
     drawn = []
     for panel in panels:
-        lines = [each for curve in panel.curves for each in series(curve)]
+        lines = [item for curve in panel.curves for item in series(curve)]
         chart = time_chart(lines, to_ms - from_ms, to_ms, panel.say, columns)
-        drawn.append(DrawnPanel(panel, chart, tuple(_mark(each, chart) for each in happened)))
+        drawn.append(DrawnPanel(panel, chart, tuple(_mark(change, chart) for change in happened)))
     return drawn
 
 

@@ -59,7 +59,7 @@ def topic_panels(name: str) -> list[Panel]:
 def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
     """`apis`: of which requests are told, the most asked first."""
     name = str(broker_id)
-    requests = [Curve(each, API, f"{name}/{each}", "requests") for each in apis[:APIS_SHOWN]]
+    requests = [Curve(api, API, f"{name}/{api}", "requests") for api in apis[:APIS_SHOWN]]
     panels = [
         panel(BROKER, name, "Records in per second", "to the partitions it leads", rate, records="records"),
         panel(
@@ -88,15 +88,15 @@ def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
     return panels + [
         panel(
             API,
-            f"{name}/{each}",
-            f"{each}: time",
+            f"{name}/{api}",
+            f"{api}: time",
             "of the last minute, at most",
             milliseconds,
             p50="p50",
             p95="p95",
             p99="p99",
         )
-        for each in apis[:APIS_SHOWN]
+        for api in apis[:APIS_SHOWN]
     ]
 
 
@@ -133,7 +133,7 @@ def process_panels(name: str) -> list[Panel]:
 
 
 def panel(kind: str, name: str, title: str, note: str, say: Callable[[float | None], str], /, **measures: str) -> Panel:
-    return Panel(title, note, say, tuple(Curve(words, kind, name, each) for each, words in measures.items()))
+    return Panel(title, note, say, tuple(Curve(words, kind, name, item) for item, words in measures.items()))
 
 
 def in_count(value: float | None) -> str:

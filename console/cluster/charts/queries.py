@@ -29,7 +29,7 @@ class Past:
             # A step that is not over has no mean yet.
             since_ms = looked[-1] + tier.step_ms if looked else from_ms
             for key, points in _read(keys, FINEST, since_ms, to_ms).items():
-                written[key] += [each for each in points if each[0] >= since_ms]
+                written[key] += [point for point in points if point[0] >= since_ms]
             looked = [at_ms for at_ms, _ in written[_CLUSTER_KEY]]
         self._written = written
         self._looked = [at_ms for at_ms in looked if from_ms <= at_ms <= to_ms]
@@ -57,8 +57,8 @@ def _read(keys: Collection[Key], tier: Tier, from_ms: int, to_ms: int) -> dict[K
     within = rows.filter(begins_ms__gte=tier.row_of(from_ms), begins_ms__lte=to_ms)
     before = rows.filter(begins_ms__lt=tier.row_of(from_ms)).values("series").annotate(last=Max("begins_ms"))
     last_before = Q(pk__in=[])
-    for each in before:
-        last_before |= Q(series=each["series"], begins_ms=each["last"])
+    for item in before:
+        last_before |= Q(series=item["series"], begins_ms=item["last"])
     found: dict[Key, _Points] = defaultdict(list)
     columns = ("series__kind", "series__name", "begins_ms", "values")
     for kind, name, begins_ms, packed in (
@@ -74,6 +74,6 @@ def _any_of(keys: Iterable[Key]) -> Q:
     for kind, name in keys:
         names[kind].append(name)
     wanted = Q(pk__in=[])
-    for kind, each in names.items():
-        wanted |= Q(series__kind=kind, series__name__in=each)
+    for kind, item in names.items():
+        wanted |= Q(series__kind=kind, series__name__in=item)
     return wanted

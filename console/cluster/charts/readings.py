@@ -32,8 +32,8 @@ def readings(now_ms: int) -> Iterator[Reading]:
         *(source(state) for source in SOURCES),
     ):
         is_fresh = now_ms - seen_ms <= FRESH_MS
-        for each in found:
-            yield each if is_fresh else Reading(each.kind, each.name, (None,) * len(each.values))
+        for reading in found:
+            yield reading if is_fresh else Reading(reading.kind, reading.name, (None,) * len(reading.values))
 
 
 def _cluster(state: ClusterState) -> Reading:
@@ -69,15 +69,15 @@ def _brokers() -> Iterator[Reading]:
         values.append(used.get(broker_id))
         yield Reading(BROKER, str(broker_id), tuple(values) if is_registered else (None,) * len(values))
     for report in reports:
-        for each in report.requests if there.get(report.broker_id) else ():
-            if each["api"] not in WAITING and each.get("per_second"):
-                values = (each["per_second"], each.get("p50_ms"), each.get("p95_ms"), each.get("p99_ms"))
-                yield Reading(API, f"{report.broker_id}/{each['api']}", values)
+        for request in report.requests if there.get(report.broker_id) else ():
+            if request["api"] not in WAITING and request.get("per_second"):
+                values = (request["per_second"], request.get("p50_ms"), request.get("p95_ms"), request.get("p99_ms"))
+                yield Reading(API, f"{report.broker_id}/{request['api']}", values)
 
 
 def _disk_used(report: BrokerReport) -> float | None:
     """Return the used percentage of the broker's fullest volume, None where no volume tells its size."""
-    shares = [each.used_share for each in report.directories if each.used_share is not None]
+    shares = [directory.used_share for directory in report.directories if directory.used_share is not None]
     return 100 * max(shares) if shares else None
 
 
@@ -89,13 +89,13 @@ def _groups(now_ms: int) -> Iterator[Reading]:
 
 
 def _servers(state: ClusterState) -> Iterator[Reading]:
-    for each in state.zookeeper:
-        values = (each.get("latency_ms"), each.get("connection_count"), each.get("znode_count"))
-        yield Reading(SERVER, each["address"], (None,) * len(values) if each.get("error") else values)
+    for value in state.zookeeper:
+        values = (value.get("latency_ms"), value.get("connection_count"), value.get("znode_count"))
+        yield Reading(SERVER, value["address"], (None,) * len(values) if value.get("error") else values)
 
 
 def _processes() -> Iterator[Reading]:
-    for each in ManagedProcess.objects.only("name", "observed", "cpu_percent", "memory_bytes", "restart_count"):
-        runs = each.observed == Observed.RUNNING
-        cost = (each.cpu_percent, each.memory_bytes) if runs else (None, None)
-        yield Reading(PROCESS, each.name, (*cost, each.restart_count))
+    for process in ManagedProcess.objects.only("name", "observed", "cpu_percent", "memory_bytes", "restart_count"):
+        runs = process.observed == Observed.RUNNING
+        cost = (process.cpu_percent, process.memory_bytes) if runs else (None, None)
+        yield Reading(PROCESS, process.name, (*cost, process.restart_count))

@@ -44,7 +44,7 @@ class _Open:
         if self.folded is not None:
             self._fold()
             runs = (self.folded[at : at + _FOLDED] for at in range(0, len(self.folded), _FOLDED))
-            taken = tuple(_told(measure, *each) for measure, each in zip(measures, runs, strict=True))
+            taken = tuple(_told(measure, *item) for measure, item in zip(measures, runs, strict=True))
         self.folded, self.times = None, 0
         return taken
 
@@ -82,7 +82,7 @@ class Recorder:
 
     def observe(self, readings: Iterable[Reading], at_ms: int) -> None:
         """To be called about once in each step of the finest tier; who is not among the readings is unknown."""
-        now = {(each.kind, each.name): _floats(each.values) for each in readings}
+        now = {(reading.kind, reading.name): _floats(reading.values) for reading in readings}
         gone = [key for key in self.known if key not in now]
         now |= {key: (UNKNOWN,) * len(KINDS[key[0]]) for key in gone}
         self._begin_steps(at_ms)
@@ -91,8 +91,8 @@ class Recorder:
             for tier in TIERS[1:]:
                 self._opened(key, tier).add(values)
         for key in gone:
-            for each in self._open:
-                del each[key]
+            for item in self._open:
+                del item[key]
 
     def _begin_steps(self, at_ms: int) -> None:
         """A step that is over becomes a point, at its beginning."""

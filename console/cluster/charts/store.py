@@ -58,12 +58,12 @@ class RowStore:
         forgotten: set[int] = set()
         for at in range(0, len(gone), _ROWS_PER_STATEMENT):
             last = Series.objects.filter(pk__in=gone[at : at + _ROWS_PER_STATEMENT]).annotate(ms=Max("rows__begins_ms"))
-            old = [each.pk for each in last if (each.ms or 0) < at_ms - TIERS[-1].kept_ms - TIERS[-1].row_ms]
+            old = [item.pk for item in last if (item.ms or 0) < at_ms - TIERS[-1].kept_ms - TIERS[-1].row_ms]
             Series.objects.filter(pk__in=old).delete()
             forgotten.update(old)
         self._ids = {key: pk for key, pk in self._ids.items() if pk not in forgotten}
 
     def _number(self, keys: set[Key]) -> None:
         new = [Series(kind=kind, name=name) for kind, name in keys - self._ids.keys()]
-        for each in Series.objects.bulk_create(new, batch_size=_ROWS_PER_STATEMENT):
-            self._ids[each.kind, each.name] = each.pk
+        for series in Series.objects.bulk_create(new, batch_size=_ROWS_PER_STATEMENT):
+            self._ids[series.kind, series.name] = series.pk

@@ -44,7 +44,7 @@ FINEST = TIERS[0]
 
 def tier_for(span_ms: int, *, back_ms: int = 0) -> Tier:
     """The finest that still has all of `span_ms`, seen from `back_ms` after its end."""
-    return next((each for each in TIERS if each.kept_ms >= span_ms + back_ms), TIERS[-1])
+    return next((tier for tier in TIERS if tier.kept_ms >= span_ms + back_ms), TIERS[-1])
 
 
 class Row:

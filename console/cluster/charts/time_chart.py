@@ -75,17 +75,17 @@ def time_chart(
     width_ms = span_ms // column_count
     to_ms = -(-now_ms // width_ms) * width_ms
     from_ms = to_ms - column_count * width_ms
-    values = [_columns(each, from_ms, width_ms, column_count, now_ms) for each in series]
+    values = [_columns(item, from_ms, width_ms, column_count, now_ms) for item in series]
     highest = max((value for row in values for value in row if value is not None), default=0.0)
     top = nice_top(highest)
     lines = tuple(
-        Line(each.name, number, _pieces(row, top), say(_last(each)), each.is_former)
-        for number, each, row in zip(_numbers(series), series, values, strict=True)
+        Line(item.name, number, _pieces(row, top), say(_last(item)), item.is_former)
+        for number, item, row in zip(_numbers(series), series, values, strict=True)
     )
     columns = tuple(
         Column(round(index * WIDTH / column_count, 1), from_ms + index * width_ms, text)
         for index in range(column_count)
-        if (text := _told([(each.name, row[index]) for each, row in zip(series, values, strict=True)], say))
+        if (text := _told([(value.name, row[index]) for value, row in zip(series, values, strict=True)], say))
     )
     middle = say(top / 2) if say(top / 2) not in (say(top), say(0.0)) else ""
     return TimeChart(lines, columns, say(top), middle, say(highest), from_ms, to_ms, WIDTH / column_count)
@@ -93,8 +93,8 @@ def time_chart(
 
 def _numbers(series: Sequence[Series]) -> list[int]:
     numbers: list[int] = []
-    for each in series:
-        numbers.append(max(1, numbers[-1] + (not each.is_former)) if numbers else 1)
+    for item in series:
+        numbers.append(max(1, numbers[-1] + (not item.is_former)) if numbers else 1)
     return numbers
 
 
@@ -116,10 +116,10 @@ def _columns(series: Series, from_ms: int, width_ms: int, count: int, now_ms: in
         elif index < count:
             found[index].append(value)
     if not series.holds:
-        return _bridged([series.told_by(each) if each else None for each in found], series.bridge_ms // width_ms)
+        return _bridged([series.told_by(item) if item else None for item in found], series.bridge_ms // width_ms)
     held: list[float | None] = []
-    for index, each in enumerate(found):
-        before = each[-1] if each else before
+    for index, items in enumerate(found):
+        before = items[-1] if items else before
         held.append(before if from_ms + index * width_ms <= now_ms else None)
     return held
 

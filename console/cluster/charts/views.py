@@ -62,7 +62,7 @@ def topic_charts(request: UserRequest, name: str) -> HttpResponseBase:
 @require_safe
 def broker_charts(request: UserRequest, broker_id: int) -> HttpResponseBase:
     broker = access_broker(request.user, broker_id, Right.VIEW)
-    apis = [each["api"] for each in report_of(broker_id).requests if each["api"] not in WAITING]
+    apis = [request["api"] for request in report_of(broker_id).requests if request["api"] not in WAITING]
     changes = changes_within(reach_of(request.user)).filter(
         object_name__in=(f"broker-{broker_id}", ALL_BROKERS), kind__in=(Kind.BROKER, Kind.BROKER_SETTINGS)
     )
@@ -83,7 +83,7 @@ def group_charts(request: UserRequest, group: str) -> HttpResponseBase:
 @require_safe
 def server_charts(request: UserRequest, address: str) -> HttpResponseBase:
     require(request.user, Right.VIEW)
-    if address not in {each["address"] for each in cluster_state().zookeeper}:
+    if address not in {item["address"] for item in cluster_state().zookeeper}:
         raise Http404(f"No ZooKeeper server {address} is known.")
     return charts_page(
         request, "charts/server.html", {"address": address}, server_panels(address), Change.objects.none()

@@ -10,14 +10,14 @@ from console.kit.gateway.records.interface import BatchView
 
 def told_of(batches: Sequence[BatchView]) -> dict[str, Any]:
     records, sizes = Sizes(), Sizes()
-    for each in batches:
-        records.add(each.records)
-        sizes.add(each.size_bytes)
-    codecs = Counter(each.compression for each in batches)
+    for batch in batches:
+        records.add(batch.records)
+        sizes.add(batch.size_bytes)
+    codecs = Counter(batch.compression for batch in batches)
     return {
         "count": len(batches),
-        "codecs": [list(each) for each in codecs.most_common()],
-        "transactional": sum(each.is_transactional for each in batches),
+        "codecs": [list(codec) for codec in codecs.most_common()],
+        "transactional": sum(batch.is_transactional for batch in batches),
         "records": dict(records.figures()),
         "bytes": dict(sizes.figures()),
     }

@@ -94,9 +94,9 @@ class Contents:
             "sizes": {name: dict(sizes.figures()) for name, sizes in self._sizes.items()},
             "headers": [[name[:EXAMPLE_LENGTH], count] for name, count in self._headers.most_common()],
             "headers_left_out": self._headers_left_out,
-            "formats": {part: [list(each) for each in self._formats[part].most_common()] for part in _PARTS},
+            "formats": {part: [list(format_) for format_ in self._formats[part].most_common()] for part in _PARTS},
             "fields": {part: self._fields_of(self._fields[part]) for part in _PARTS},
-            "order": {name: each for name, each in vars(self._order).items() if not name.startswith("_")},
+            "order": {name: item for name, item in vars(self._order).items() if not name.startswith("_")},
         }
 
     def _keys(self) -> dict[str, Any]:
@@ -113,8 +113,8 @@ class Contents:
     @staticmethod
     def _fields_of(fields: Fields) -> dict[str, Any]:
         rows = [
-            [path, each.count, [list(kind) for kind in each.types.most_common()], each.example]
-            for path, each in fields.found()
+            [path, field.count, [list(kind) for kind in field.types.most_common()], field.example]
+            for path, field in fields.found()
         ]
         return {"documents": fields.documents, "left_out": fields.left_out, "rows": rows}
 

@@ -64,13 +64,13 @@ class Frequent:
 
     def _lower(self) -> None:
         self.missed += 1
-        for each in [each for each, count in self._counts.items() if count == 1]:
-            del self._counts[each], self._shown[each]
-        for each in self._counts:
-            self._counts[each] -= 1
+        for item in [entry for entry, count in self._counts.items() if count == 1]:
+            del self._counts[item], self._shown[item]
+        for number in self._counts:
+            self._counts[number] -= 1
 
     def top(self, number: int) -> list[tuple[bytes, int]]:
-        ordered = sorted(self._counts.items(), key=lambda each: (-each[1], self._shown[each[0]]))
+        ordered = sorted(self._counts.items(), key=lambda item: (-item[1], self._shown[item[0]]))
         return [(self._shown[hashed], count) for hashed, count in ordered[:number]]
 
 

@@ -24,7 +24,7 @@ def rows_of(found: dict[str, Any]) -> Iterator[Row]:
         for path, count, types, example in fields["rows"]:
             kinds = " ".join(name for name, _ in types)
             yield f"{part} field", path, count, f"of {fields['documents']}; {kinds}; {example}"
-    yield from (("order", name, each, "") for name, each in found["order"].items())
+    yield from (("order", name, item, "") for name, item in found["order"].items())
     batches = found["batches"]
     yield "batches", "count", batches["count"], ""
     yield from (("batches", f"compressed by {name}", count, "") for name, count in batches["codecs"])

@@ -41,7 +41,7 @@ class Fields:
                     continue
                 known = self._found[path] = Field()
             known.count += 1
-            known.types.update({type_of(each) for each in values})
+            known.types.update({type_of(value) for value in values})
             known.example = known.example or _example(values)
         self.left_out += not is_whole
 
@@ -76,17 +76,17 @@ def _walk(document: object, seen: dict[str, list[object]]) -> bool:
             inner = [(f"{path}.{name}" if path else name, found[name]) for name in names]
         elif isinstance(found, list):
             is_whole &= len(found) <= ELEMENTS_MAX
-            inner = [(f"{path}[]", each) for each in found[:ELEMENTS_MAX]]
+            inner = [(f"{path}[]", item) for item in found[:ELEMENTS_MAX]]
         if inner and (depth == DEPTH_MAX or len(inner[0][0]) > PATH_LENGTH_MAX or len(seen) > PATHS_MAX):
             is_whole = False
             continue
-        for place, each in inner:
-            seen.setdefault(place, []).append(each)
-            left.append((place, each, depth + 1))
+        for place, value in inner:
+            seen.setdefault(place, []).append(value)
+            left.append((place, value, depth + 1))
     return is_whole
 
 
 def _example(values: list[object]) -> str:
     """What is no container and no null; a container has its fields to tell of it."""
-    plain = (each for each in values if each is not None and not isinstance(each, dict | list))
-    return next((cell_at(each, ()) for each in plain), "")
+    plain = (value for value in values if value is not None and not isinstance(value, dict | list))
+    return next((cell_at(value, ()) for value in plain), "")

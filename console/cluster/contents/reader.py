@@ -56,7 +56,7 @@ class ContentsReader:
 
 
 def _bounded(offsets: OffsetRange) -> dict[int, OffsetSpan]:
-    return {each: OffsetSpan(span.first, offsets.ends[each]) for each, span in offsets.spans.items()}
+    return {item: OffsetSpan(span.first, offsets.ends[item]) for item, span in offsets.spans.items()}
 
 
 def _query_of(query: RecordQuery, window: Window) -> RecordQuery:
@@ -65,7 +65,7 @@ def _query_of(query: RecordQuery, window: Window) -> RecordQuery:
 
 
 def _batches(gateway: RecordSource, topic: str, offsets: OffsetRange) -> dict[str, Any]:
-    starts = {each: offsets.starts[each] for each in reading_of(offsets.starts, offsets.ends)}
+    starts = {start: offsets.starts[start] for start in reading_of(offsets.starts, offsets.ends)}
     try:
         return told_of(gateway.batches_at(topic, starts))
     except GatewayError as error:

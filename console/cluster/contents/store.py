@@ -15,7 +15,7 @@ from console.state.clusters.models import Topic
 
 
 def fingerprint(hidden: Sequence[Path]) -> str:
-    return sha256(json.dumps(sorted(each.text for each in hidden)).encode()).hexdigest()
+    return sha256(json.dumps(sorted(path.text for path in hidden)).encode()).hexdigest()
 
 
 @cluster_atomic()

@@ -23,7 +23,7 @@ class Window:
     @classmethod
     def parse(cls, parameters: QueryDict) -> "Window":
         """Nonsense counts as not asked."""
-        count = next((each for each in COUNTS if parameters.get("count") == str(each)), COUNTS[1])
+        count = next((count for count in COUNTS if parameters.get("count") == str(count)), COUNTS[1])
         return cls(count, TimeRange.parse(parameters, now_ms()))
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ def _written(when: datetime) -> str:
 def newest_starts(spans: Mapping[int, OffsetSpan], count: int) -> dict[int, int]:
     """Where to begin in each partition, so that `count` offsets follow in all: the same of each that has as many."""
     starts, left = {}, count
-    ordered = sorted(spans.items(), key=lambda each: each[1].next - each[1].first)
+    ordered = sorted(spans.items(), key=lambda item: item[1].next - item[1].first)
     for number, (partition, span) in enumerate(ordered):
         share = min(span.next - span.first, left // (len(ordered) - number))
         starts[partition] = span.next - share

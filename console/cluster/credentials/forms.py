@@ -35,8 +35,8 @@ class PasswordForm(forms.Form):
     @property
     def fields_again(self) -> list[tuple[str, object]]:
         """What makes the same plan anew."""
-        mechanisms = [("mechanisms", each) for each in self.cleaned_data["mechanisms"]]
-        return [*mechanisms, *((name, each) for name, each in self.cleaned_data.items() if name != "mechanisms")]
+        mechanisms = [("mechanisms", mechanism) for mechanism in self.cleaned_data["mechanisms"]]
+        return [*mechanisms, *((name, item) for name, item in self.cleaned_data.items() if name != "mechanisms")]
 
 
 class CreateForm(PasswordForm):

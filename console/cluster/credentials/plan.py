@@ -34,8 +34,8 @@ def password_plan(user: Standing, wanted: Mechanisms, *, is_typed: bool, bootstr
     """A new password for the mechanisms `wanted`; makes the user if there is none."""
     is_new = not user.mechanisms
     lines = tuple(
-        Line(name, _with_password(user.mechanisms.get(name), "a password"), _with_password(each, "a new password"))
-        for name, each in wanted.items()
+        Line(name, _with_password(user.mechanisms.get(name), "a password"), _with_password(item, "a new password"))
+        for name, item in wanted.items()
     )
     return Plan(
         action=CREATE if is_new else CHANGE,
@@ -147,7 +147,7 @@ def _command(name: str, bootstrap_servers: str, added: Mapping[str, int], delete
         "alter": True,
         "entity-type": ["users"],
         "entity-name": [name],
-        "add-config": ",".join(f"{each}=[iterations={n},password={_PASSWORD}]" for each, n in added.items()) or None,
+        "add-config": ",".join(f"{item}=[iterations={n},password={_PASSWORD}]" for item, n in added.items()) or None,
         "delete-config": ",".join(deleted) or None,
     }
     return shell_command("kafka-configs", bootstrap_servers, options)

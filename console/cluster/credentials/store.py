@@ -56,7 +56,7 @@ def keep(view: CredentialsView, at_ms: int) -> Changes:
         )
         ensure_look()
         CredentialsLook.objects.update(at_ms=at_ms, error="", code="")
-    return Changes(tuple(each.pk for each in changed), bool(gone) or bool(wanted.keys() - known.keys()))
+    return Changes(tuple(user.pk for user in changed), bool(gone) or bool(wanted.keys() - known.keys()))
 
 
 def keep_one(name: str, mechanisms: Mapping[str, int], *, has_new_password: bool = False) -> None:

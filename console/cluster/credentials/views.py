@@ -60,7 +60,7 @@ def create(request: UserRequest) -> HttpResponse:
 def password(request: UserRequest, number: int) -> HttpResponse:
     user = access_scram_user(request.user, number, Right.ADMINISTER)
     usual = {"mechanisms": list(user.mechanisms), "iterations": max(user.mechanisms.values(), default=None)}
-    form = PasswordForm(request.POST or None, initial={name: each for name, each in usual.items() if each})
+    form = PasswordForm(request.POST or None, initial={name: item for name, item in usual.items() if item})
     return _give(request, form, user.name, reverse("credential-password", args=[number]))
 
 

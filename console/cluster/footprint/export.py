@@ -24,19 +24,19 @@ TITLES = (
 def rows(brokers: Iterable[BrokerRows]) -> Iterator[tuple[object, ...]]:
     """Of each broker first all of it, without an API."""
     for broker in brokers:
-        for each in (broker.total, *broker.apis):
-            is_total = each is broker.total
+        for api in (broker.total, *broker.apis):
+            is_total = api is broker.total
             yield (
                 broker.name,
-                "" if is_total else each.name,
-                each.by,
-                round(each.requests, 2),
-                each.errors,
-                each.sent,
-                each.received,
-                each.p50_ms,
-                each.p95_ms,
-                each.p99_ms,
+                "" if is_total else api.name,
+                api.by,
+                round(api.requests, 2),
+                api.errors,
+                api.sent,
+                api.received,
+                api.p50_ms,
+                api.p95_ms,
+                api.p99_ms,
                 broker.share if is_total else None,
                 broker.slots.waited if is_total else None,
                 round(broker.slots.waited_ms) if is_total else None,

@@ -36,7 +36,7 @@ def footprint_facts(person: User) -> dict[str, object]:
 
 def reached(brokers: list[BrokerRows]) -> list[BrokerRows]:
     """Where requests had to wait for their turn of late."""
-    return [each for each in brokers if each.slots.waited or each.slots.refused]
+    return [broker for broker in brokers if broker.slots.waited or broker.slots.refused]
 
 
 def reading_facts(person: User) -> dict[str, object]:
@@ -64,7 +64,7 @@ def reading_facts(person: User) -> dict[str, object]:
 
 def _names(keys: list[str]) -> dict[str, str]:
     """Of those whose accounts are still there."""
-    found = User.objects.filter(pk__in=[int(each) for each in keys if each.isdigit()])
+    found = User.objects.filter(pk__in=[int(key) for key in keys if key.isdigit()])
     return {str(key): name for key, name in found.values_list("pk", "username")}
 
 
@@ -75,4 +75,4 @@ def _addresses() -> dict[str, int]:
 def _per_second() -> dict[int, float]:
     """All requests to each broker that tells them."""
     told = BrokerReport.objects.filter(is_untold=False).values_list("broker_id", "requests")
-    return {broker: sum(each.get("per_second") or 0.0 for each in requests) for broker, requests in told}
+    return {broker: sum(request.get("per_second") or 0.0 for request in requests) for broker, requests in told}

@@ -74,15 +74,17 @@ class _Sum:
 
 def process_rows(told: Iterable[Mapping[str, Any]]) -> list[ProcessRow]:
     found = []
-    for each in told:
+    for mapping in told:
         total, slots = _Sum(), Slots()
-        for _, api, by, figures in _rows(each):
+        for _, api, by, figures in _rows(mapping):
             if by != LIBRARY or api == ALL_APIS:
-                total.add(figures, each["span_ms"] / 1_000)
-        for _, one in _slots(each):
+                total.add(figures, mapping["span_ms"] / 1_000)
+        for _, one in _slots(mapping):
             slots.add(one)
-        row = total.row(each["process"])
-        found.append(ProcessRow(each["process"], each["host"], each["pid"], row, slots, each["in_flight_max"]))
+        row = total.row(mapping["process"])
+        found.append(
+            ProcessRow(mapping["process"], mapping["host"], mapping["pid"], row, slots, mapping["in_flight_max"])
+        )
     return found
 
 
@@ -93,26 +95,26 @@ def broker_rows(
     totals: dict[str, _Sum] = {}
     apis: dict[str, dict[tuple[str, str], _Sum]] = {}
     slots: dict[str, Slots] = {}
-    for each in told:
-        seconds = each["span_ms"] / 1_000
-        for address, api, by, figures in _rows(each):
+    for mapping in told:
+        seconds = mapping["span_ms"] / 1_000
+        for address, api, by, figures in _rows(mapping):
             if by != LIBRARY or api == ALL_APIS:
                 totals.setdefault(address, _Sum()).add(figures, seconds)
             if api != ALL_APIS:
                 apis.setdefault(address, {}).setdefault((api, by), _Sum()).add(figures, seconds)
-        for address, one in _slots(each):
+        for address, one in _slots(mapping):
             slots.setdefault(address, Slots()).add(one)
     found = []
     for address, total in totals.items():
         broker = addresses.get(address)
         of_apis = [one.row(api, by, has_bytes=by != LIBRARY) for (api, by), one in apis.get(address, {}).items()]
-        of_apis = [each for each in of_apis if each.requests or each.errors]
+        of_apis = [api for api in of_apis if api.requests or api.errors]
         share = _share(total.per_second[0], per_second.get(broker)) if broker is not None else None
-        ordered = tuple(sorted(of_apis, key=lambda each: (-each.requests, each.name, each.by)))
+        ordered = tuple(sorted(of_apis, key=lambda api: (-api.requests, api.name, api.by)))
         row = total.row(address)
         if row.requests or row.errors:
             found.append(BrokerRows(broker, address, row, slots.get(address, Slots()), ordered, share))
-    return sorted(found, key=lambda each: (each.broker is None, each.broker or 0, not each.address, each.address))
+    return sorted(found, key=lambda rows: (rows.broker is None, rows.broker or 0, not rows.address, rows.address))
 
 
 def _share(own: float, everybodys: float | None) -> float | None:

@@ -59,7 +59,7 @@ def told_by_all() -> list[dict[str, Any]]:
         except redis.RedisError as error:
             logger.debug("what others have asked is not known: %s", error)
     since_ms = now_ms() - SILENT_MS
-    return [each for _, each in sorted(found.items()) if each["at_ms"] >= since_ms]
+    return [item for _, item in sorted(found.items()) if item["at_ms"] >= since_ms]
 
 
 def _told() -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _read(told: Mapping[Any, str | bytes]) -> dict[str, dict[str, Any]]:
 
 def _forget_silent(client: redis.Redis) -> None:
     since_ms = now_ms() - SILENT_MS
-    silent = [name for name, each in _read(client.hgetall(_key())).items() if each["at_ms"] < since_ms]
+    silent = [name for name, item in _read(client.hgetall(_key())).items() if item["at_ms"] < since_ms]
     if silent:
         client.hdel(_key(), *silent)
 

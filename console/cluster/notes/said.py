@@ -29,9 +29,9 @@ class Said:
 def parse_labels(text: str) -> str:
     """Separated by commas or spaces. Raises ValueError."""
     found = list(dict.fromkeys(text.lower().replace(",", " ").split()))
-    for each in found:
-        if not _LABEL.fullmatch(each):
-            raise ValueError(f"{each[:60]}: a label has up to 40 letters, digits and . _ : / - in it.")
+    for name in found:
+        if not _LABEL.fullmatch(name):
+            raise ValueError(f"{name[:60]}: a label has up to 40 letters, digits and . _ : / - in it.")
     if len(found) > LABELS_MAX:
         raise ValueError(f"At most {LABELS_MAX} labels.")
     return " ".join(found)
@@ -40,7 +40,7 @@ def parse_labels(text: str) -> str:
 def parse_links(text: str) -> list[list[str]]:
     """Words and address of each line; of an address alone its host. Raises ValueError."""
     found = []
-    for line in filter(None, (each.strip() for each in text.splitlines())):
+    for line in filter(None, (line.strip() for line in text.splitlines())):
         words, _, address = line.rpartition(" ")
         host = _host_of(address)
         if not host or len(line) > _LINK_LENGTH_MAX:
@@ -73,7 +73,7 @@ def change_plan(topic: str, now: Said, then: Said) -> Plan:
         action=CHANGE,
         object_type="topic",
         object_name=topic,
-        lines=tuple(Line(each, before[each], after[each]) for each in before if before[each] != after[each]),
+        lines=tuple(Line(name, before[name], after[name]) for name in before if before[name] != after[name]),
         read=tuple(f"{name}={value}" for name, value in before.items()),
         touches=("It is kept by the console, for whoever may see the topic; the cluster knows nothing of it.",),
         losses=(),

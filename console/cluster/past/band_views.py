@@ -46,10 +46,10 @@ def bands_of_topic(request: HttpRequest, name: str) -> HttpResponseBase:
         "drawn": _drawn(drawn),
         "unseen": [
             (
-                (max(each.from_ms, from_ms) - from_ms) * scale,
-                (min(each.until_ms, to_ms) - max(each.from_ms, from_ms)) * scale,
+                (max(stretch.from_ms, from_ms) - from_ms) * scale,
+                (min(stretch.until_ms, to_ms) - max(stretch.from_ms, from_ms)) * scale,
             )
-            for each in unseen_within(from_ms, to_ms)
+            for stretch in unseen_within(from_ms, to_ms)
         ],
         "from_ms": from_ms,
         "to_ms": to_ms,
@@ -63,12 +63,12 @@ def _drawn(found: Iterable[Band]) -> list[tuple[Band, list[tuple[object, int]]]]
     found = list(found)
     numbers = colours(found)
     return [
-        (band, [(each, 0 if each.leader is None else numbers[each.leader]) for each in band.stretches])
+        (band, [(stretch, 0 if stretch.leader is None else numbers[stretch.leader]) for stretch in band.stretches])
         for band in found
     ]
 
 
 def _cells(found: Iterable[Band]) -> Iterator[tuple[object, ...]]:
     for band in found:
-        for each in band.stretches:
-            yield (band.partition, each.from_ms, each.until_ms, each.leader, each.isr)
+        for stretch in band.stretches:
+            yield (band.partition, stretch.from_ms, stretch.until_ms, stretch.leader, stretch.isr)

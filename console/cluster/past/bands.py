@@ -48,22 +48,22 @@ class Band:
     @property
     def leaders(self) -> int:
         """How often it was led by another than before."""
-        led = [each.leader for each in self.stretches]
+        led = [stretch.leader for stretch in self.stretches]
         return sum(one != other for one, other in itertools.pairwise(led))
 
 
 def bands(known: Sequence[Known], from_ms: int, to_ms: int, partitions: Iterable[int]) -> list[Band]:
     """`known` in the order of time, without overlaps; what is outside of the span is cut off."""
-    return [Band(each, _placed(_stretches(known, each), from_ms, to_ms)) for each in partitions]
+    return [Band(partition, _placed(_stretches(known, partition), from_ms, to_ms)) for partition in partitions]
 
 
 def partitions_of(known: Iterable[Known]) -> list[int]:
-    return sorted({each.partition for one in known for each in one.then.partitions})
+    return sorted({partition.partition for one in known for partition in one.then.partitions})
 
 
 def colours(found: Iterable[Band]) -> dict[int, int]:
     """A colour for each leader, by number; with more leaders than colours they are used again."""
-    leaders = sorted({each.leader for band in found for each in band.stretches if each.leader is not None})
+    leaders = sorted({stretch.leader for band in found for stretch in band.stretches if stretch.leader is not None})
     return {leader: at % COLOURS + 1 for at, leader in enumerate(leaders)}
 
 
@@ -71,7 +71,7 @@ def _stretches(known: Iterable[Known], partition: int) -> list[Stretch]:
     """Alike ones that touch are one."""
     found: list[Stretch] = []
     for one in known:
-        then = next((each for each in one.then.partitions if each.partition == partition), None)
+        then = next((then for then in one.then.partitions if then.partition == partition), None)
         if then is None:
             continue
         new = _stretch(one, then)
@@ -90,9 +90,9 @@ def _stretch(one: Known, then: PartitionThen) -> Stretch:
 def _placed(found: Iterable[Stretch], from_ms: int, to_ms: int) -> tuple[Stretch, ...]:
     scale = LENGTH / max(1, to_ms - from_ms)
     placed = []
-    for each in found:
-        start, end = max(each.from_ms, from_ms), min(each.until_ms, to_ms)
+    for stretch in found:
+        start, end = max(stretch.from_ms, from_ms), min(stretch.until_ms, to_ms)
         if start < end:
             x, width = (start - from_ms) * scale, (end - start) * scale
-            placed.append(replace(each, from_ms=start, until_ms=end, x=round(x, 1), width=round(max(width, 0.5), 1)))
+            placed.append(replace(stretch, from_ms=start, until_ms=end, x=round(x, 1), width=round(max(width, 0.5), 1)))
     return tuple(placed)

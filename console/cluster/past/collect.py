@@ -40,11 +40,11 @@ class PastCollector(ClusterObserver):
         self._note_gap(at_ms)
         due = {*moved, *(topics.keys() - self._known[Kind.TOPIC].keys())} & topics.keys()
         states = {name: topic_then(topics[name]) for name in due}
-        counts = {name: each.counts for name, each in states.items()}
-        self._write(Kind.TOPIC, {name: each.pack() for name, each in states.items()}, topics, at_ms, counts)
-        told = {name: each for name, each in settings.items() if self._told.get(name) is not each and name in topics}
+        counts = {name: item.counts for name, item in states.items()}
+        self._write(Kind.TOPIC, {name: item.pack() for name, item in states.items()}, topics, at_ms, counts)
+        told = {name: item for name, item in settings.items() if self._told.get(name) is not item and name in topics}
         self._told = dict(settings)
-        self._write(Kind.SETTINGS, {name: pack_settings(each) for name, each in told.items()}, topics, at_ms)
+        self._write(Kind.SETTINGS, {name: pack_settings(item) for name, item in told.items()}, topics, at_ms)
         if at_ms - self._forgot_ms >= _FORGET_EVERY_MS:
             self._forgot_ms = at_ms
             store.forget(at_ms)
@@ -59,7 +59,7 @@ class PastCollector(ClusterObserver):
 
     def saw_brokers(self, brokers: Mapping[int, BrokerRow], controller_id: int | None) -> None:
         at_ms, there = self._now_ms(), {str(broker_id) for broker_id in brokers}
-        others = {each: row for each, row in brokers.items() if self._brokers.get(each) != row}
+        others = {item: row for item, row in brokers.items() if self._brokers.get(item) != row}
         states = {str(broker_id): broker_then(row).pack() for broker_id, row in others.items()}
         self._write(Kind.BROKER, states, there, at_ms)
         self._brokers = dict(brokers)

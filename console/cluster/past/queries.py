@@ -141,7 +141,7 @@ def totals(query: PastQuery, reach: Reach) -> Totals:
 
 def brokers_then(query: PastQuery) -> list[tuple[Was, BrokerThen]]:
     rows = [(row, BrokerThen.unpack(bytes(row.state))) for row in was(Kind.BROKER, query.at_ms)]
-    return sorted(rows, key=lambda each: int(each[0].name))
+    return sorted(rows, key=lambda row: int(row[0].name))
 
 
 def topic_page(query: PastQuery, reach: Reach, page: str) -> "Page[Any]":
@@ -162,17 +162,17 @@ def groups_then(query: PastQuery, reach: Reach) -> list[GroupRowThen]:
     if query.shown == "changed":
         rows = rows.exclude(until_ms=None)
     found = [GroupRowThen(row, GroupThen.unpack(bytes(row.state))) for row in rows]
-    return [each for each in found if not each.then.topics or _seen(each.then, reach)]
+    return [item for item in found if not item.then.topics or _seen(item.then, reach)]
 
 
 def with_lags(found: Iterable[GroupRowThen], query: PastQuery, reach: Reach) -> list[GroupRowThen]:
     rows = list(found)
-    charted = _charted([(GROUP, each.row.name) for each in rows], query.at_ms)
+    charted = _charted([(GROUP, row.row.name) for row in rows], query.at_ms)
     return [
-        GroupRowThen(each.row, each.then, _value(charted, GROUP, each.row.name, "lag"))
-        if len(_seen(each.then, reach)) == len(each.then.topics)
-        else each
-        for each in rows
+        GroupRowThen(row.row, row.then, _value(charted, GROUP, row.row.name, "lag"))
+        if len(_seen(row.then, reach)) == len(row.then.topics)
+        else row
+        for row in rows
     ]
 
 
@@ -227,17 +227,26 @@ class TopicPair:
 
     @property
     def differing(self) -> int:
-        return sum(each.differs for each in self.partitions) + sum(then != now for _, then, now in self.settings)
+        return sum(partition.differs for partition in self.partitions) + sum(
+            then != now for _, then, now in self.settings
+        )
 
 
 def topic_pair(name: str, query: PastQuery) -> TopicPair:
     row = was(Kind.TOPIC, query.at_ms).filter(name=name).first()
-    then = {} if row is None else {each.partition: each for each in TopicThen.unpack(bytes(row.state)).partitions}
-    now = {each.partition: each for each in Partition.objects.filter(topic__name=name).select_related("topic")}
-    pairs = tuple(PartitionPair(each, then.get(each), now.get(each)) for each in sorted({*then, *now}))
+    then = (
+        {}
+        if row is None
+        else {partition.partition: partition for partition in TopicThen.unpack(bytes(row.state)).partitions}
+    )
+    now = {
+        partition.partition: partition
+        for partition in Partition.objects.filter(topic__name=name).select_related("topic")
+    }
+    pairs = tuple(PartitionPair(number, then.get(number), now.get(number)) for number in sorted({*then, *now}))
     before, after = _settings(name, query.at_ms), _settings(name, query.now_ms) or {}
     names = sorted({*(before or {}), *after})
-    settings = tuple((each, (before or {}).get(each), after.get(each)) for each in names)
+    settings = tuple((name, (before or {}).get(name), after.get(name)) for name in names)
     is_there_now = Topic.objects.filter(name=name).exists()
     return TopicPair(row, pairs, settings, before is not None, is_there_now)
 
@@ -267,10 +276,10 @@ def topic_cells(rows: QuerySet[Was]) -> Iterator[tuple[object, ...]]:
 
 
 def group_cells(rows: Iterable[GroupRowThen]) -> Iterator[tuple[object, ...]]:
-    for each in rows:
-        then, row = each.then, each.row
+    for row_then in rows:
+        then, row = row_then.then, row_then.row
         span = _moment(row.from_ms), _moment(row.until_ms)
-        yield (row.name, then.state, then.member_count, then.coordinator, each.lag, *span)
+        yield (row.name, then.state, then.member_count, then.coordinator, row_then.lag, *span)
 
 
 def broker_cells(rows: Iterable[tuple[Was, BrokerThen]]) -> Iterator[tuple[object, ...]]:
@@ -280,11 +289,11 @@ def broker_cells(rows: Iterable[tuple[Was, BrokerThen]]) -> Iterator[tuple[objec
 
 
 def partition_cells(pairs: Iterable[PartitionPair]) -> Iterator[tuple[object, ...]]:
-    for each in pairs:
+    for pair in pairs:
         sides = (
-            (side.leader, side.replicas, side.isr) if side else (None, None, None) for side in (each.then, each.now)
+            (side.leader, side.replicas, side.isr) if side else (None, None, None) for side in (pair.then, pair.now)
         )
-        yield (each.number, *(cell for side in sides for cell in side))
+        yield (pair.number, *(cell for side in sides for cell in side))
 
 
 def _moment(at_ms: int | None) -> datetime | None:

@@ -32,8 +32,13 @@ class PartitionThen:
     def replica_states(self) -> list[dict[str, object]]:
         """As `components/replicas.html` draws them."""
         return [
-            {"broker_id": each, "is_leader": each == self.leader, "is_in_sync": each in self.isr, "is_copying": False}
-            for each in self.replicas
+            {
+                "broker_id": replica,
+                "is_leader": replica == self.leader,
+                "is_in_sync": replica in self.isr,
+                "is_copying": False,
+            }
+            for replica in self.replicas
         ]
 
 
@@ -46,12 +51,17 @@ class TopicThen:
         """The columns of `Was`."""
         return {
             "partition_count": len(self.partitions),
-            "out_of_sync_count": sum(each.is_out_of_sync for each in self.partitions),
-            "leaderless_count": sum(each.leader is None for each in self.partitions),
+            "out_of_sync_count": sum(partition.is_out_of_sync for partition in self.partitions),
+            "leaderless_count": sum(partition.leader is None for partition in self.partitions),
         }
 
     def pack(self) -> Packed:
-        return _pack([[each.partition, each.leader, each.replicas, each.isr] for each in self.partitions])
+        return _pack(
+            [
+                [partition.partition, partition.leader, partition.replicas, partition.isr]
+                for partition in self.partitions
+            ]
+        )
 
     @classmethod
     def unpack(cls, packed: Packed) -> "TopicThen":
@@ -100,12 +110,12 @@ def topic_then(row: TopicRow) -> TopicThen:
     """What a move is just bringing is no replica that is out of sync, so it is left out until it is in sync."""
     partitions = (
         PartitionThen(
-            each.partition,
-            each.leader,
-            tuple(broker for broker in each.replicas if broker not in each.copying),
-            tuple(sorted(each.isr)),
+            partition.partition,
+            partition.leader,
+            tuple(broker for broker in partition.replicas if broker not in partition.copying),
+            tuple(sorted(partition.isr)),
         )
-        for each in row.partitions
+        for partition in row.partitions
     )
     return TopicThen(tuple(partitions))
 

@@ -86,4 +86,4 @@ def _beside(request: UserRequest, query: PastQuery) -> dict[str, object]:
     changes = changes_within(reach)
     before = changes.filter(at_ms__lte=query.at_ms)[:CHANGES_BESIDE]
     after = changes.filter(at_ms__gt=query.at_ms).order_by("at_ms", "id")[:CHANGES_BESIDE]
-    return {"changes": [told(each, reach) for each in (*reversed(after), *before)]}
+    return {"changes": [told(item, reach) for item in (*reversed(after), *before)]}

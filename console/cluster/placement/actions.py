@@ -30,7 +30,7 @@ def do_elect_preferred_leaders(actor: User, plan: Plan, election: ElectionPlan, 
     """Elect as planned; what was refused, with why. Raises NotConfirmedError, GatewayError."""
 
     def elect() -> Refusals:
-        wanted = [(each.topic, each.partition) for each in election.moves]
+        wanted = [(move.topic, move.partition) for move in election.moves]
         return _named(cluster_gateway().elect_preferred_leaders(wanted))
 
     return carry_out(actor, plan, confirmation, elect)
@@ -63,7 +63,7 @@ def do_move(actor: User, plan: Plan, move: MovePlan, confirmation: Confirmation)
 
 def do_call_off(actor: User, plan: Plan, cancel: CancelPlan, confirmation: Confirmation) -> Refusals:
     """Call the moves of `cancel` off; what was refused. Raises NotConfirmedError, GatewayError."""
-    targets = dict.fromkeys((each.place for each in cancel.moves), None)
+    targets = dict.fromkeys((move.place for move in cancel.moves), None)
     return carry_out(actor, plan, confirmation, lambda: _named(cluster_gateway().moves.alter(targets)))
 
 
@@ -78,9 +78,9 @@ def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
     registered = {broker.id for broker in gateway.describe_cluster().brokers}
     topics = {topic for topic, _ in gateway.moves.assignments(set_then.topics)}
     present = gateway.moves.throttles(registered & set_then.brokers.keys(), topics)
-    for each in (set_then, *_being_set(reassignment)):
-        gateway.moves.set_throttles(throttles_after(each, former, present))
-    untold = {each: values for each, values in set_then.brokers.items() if each not in registered}
+    for throttles in (set_then, *_being_set(reassignment)):
+        gateway.moves.set_throttles(throttles_after(throttles, former, present))
+    untold = {item: values for item, values in set_then.brokers.items() if item not in registered}
     left = {"set": as_stored(Throttles(untold)), "former": as_stored(former)}
     reassignment.throttles = left if untold else None
     reassignment.save(update_fields=["throttles"])
@@ -101,7 +101,7 @@ def change_rate(gateway: ClusterGateway, reassignment: Reassignment, rate: int |
         _throttle(reassignment, _moves_of(reassignment), rate)
         return
     set_then = as_throttles(reassignment.throttles["set"])
-    following = replace(set_then, brokers={each: dict.fromkeys(RATE_KEYS, str(rate)) for each in set_then.brokers})
+    following = replace(set_then, brokers={broker: dict.fromkeys(RATE_KEYS, str(rate)) for broker in set_then.brokers})
     stored = {**reassignment.throttles, "next": as_stored(following)}
     Reassignment.objects.filter(pk=reassignment.pk).update(throttles=stored)
     gateway.moves.set_throttles(replace(following, topics={}))
@@ -155,10 +155,10 @@ def _throttle(reassignment: Reassignment, moving: Collection[PartitionMove], rat
     """
     gateway = cluster_gateway()
     moves, registered = gateway.moves, {broker.id for broker in gateway.describe_cluster().brokers}
-    brokers = registered & {broker for each in moving for broker in (*each.old, *each.new)}
-    former = moves.throttles(sorted(brokers), sorted({each.topic for each in moving}))
+    brokers = registered & {broker for line in moving for broker in (*line.old, *line.new)}
+    former = moves.throttles(sorted(brokers), sorted({item.topic for item in moving}))
     wanted = throttles_for(moving, rate, former)
-    wanted = Throttles({each: it for each, it in wanted.brokers.items() if each in registered}, wanted.topics)
+    wanted = Throttles({item: it for item, it in wanted.brokers.items() if item in registered}, wanted.topics)
     reassignment.throttles = {"set": as_stored(wanted), "former": as_stored(former)}
     reassignment.save(update_fields=["throttles"])
     moves.set_throttles(wanted)

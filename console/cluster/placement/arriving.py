@@ -22,14 +22,14 @@ SEEN_WITHIN = timedelta(seconds=15)
 def arriving_replicas() -> Mapping[TopicPartition, frozenset[int]]:
     """By partition, the brokers a move gives a replica: of those under way, and of those begun a moment ago."""
     found: dict[TopicPartition, frozenset[int]] = defaultdict(frozenset)
-    for each in kept_rows(OngoingMove.objects.all):
-        found[each.topic, each.partition] |= frozenset(each.adding)
+    for row in kept_rows(OngoingMove.objects.all):
+        found[row.topic, row.partition] |= frozenset(row.adding)
     since = timezone.now() - SEEN_WITHIN
-    for each in kept_rows(_open):
-        if each.began_at <= since:
+    for row in kept_rows(_open):
+        if row.began_at <= since:
             continue
-        former = flat(each.former)
-        for place, target in flat(each.wanted).items():
+        former = flat(row.former)
+        for place, target in flat(row.wanted).items():
             found[place] |= frozenset(target) - frozenset(former.get(place, ()))
     return dict(found)
 

@@ -71,7 +71,7 @@ def plan_cancel(
 
 
 def _touches(moves: tuple[CalledOff, ...]) -> tuple[str, ...]:
-    adding = sorted({each for move in moves for each in move.view.adding})
+    adding = sorted({item for move in moves for item in move.view.adding})
     if not adding:
         return ("Replicas that were about to be deleted stay.",)
     thrown_away = sum(move.copied_bytes for move in moves)

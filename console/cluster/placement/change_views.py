@@ -92,7 +92,10 @@ def call_off(request: UserRequest) -> HttpResponse:
     context: dict[str, object] = {"fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
     with refusable() as answer:
         under_way = _within_reach(request.user, cluster_gateway().moves.under_way())
-        copied = {(each.topic, each.partition): each.copied_bytes for each in OngoingMove.objects.all()}
+        copied = {
+            (ongoing_move.topic, ongoing_move.partition): ongoing_move.copied_bytes
+            for ongoing_move in OngoingMove.objects.all()
+        }
         cancel = plan_cancel(under_way, chosen, copied)
         plan = cancel.as_plan(here.BOOTSTRAP_SERVERS)
         context |= {"plan": plan, "cancel": cancel, "shown": cancel.moves[:MOVES_SHOWN]}
@@ -122,7 +125,7 @@ def _ask(request: UserRequest, kind: str, context: dict[str, object]) -> int:
     form = MoveForm(_offered(request, topic), request.POST or None)
     context |= {"topic": topic, "form": form, "hidden_count": topic.partition_count - len(form.partitions)}
     broker_count = Broker.objects.filter(is_registered=True).count()
-    context["factors"] = [each for each in range(1, min(broker_count, 5) + 1) if each != topic.replication_factor]
+    context["factors"] = [index for index in range(1, min(broker_count, 5) + 1) if index != topic.replication_factor]
     if request.method != "POST":
         return 200
     if not form.is_valid():

@@ -54,7 +54,7 @@ class MoveWatch:
         under_way = self._gateway.moves.under_way()
         has_moved, unfinished = self._store(under_way), self._open()
         self.is_anything_under_way = bool(under_way or unfinished)
-        ended = [each for each in unfinished if self._ends(each, under_way)]
+        ended = [item for item in unfinished if self._ends(item, under_way)]
         return has_moved or bool(ended)
 
     def _open(self) -> list[Reassignment]:
@@ -62,11 +62,13 @@ class MoveWatch:
         return kept_rows(_unfinished)
 
     def _store(self, under_way: Mapping[TopicPartition, MoveView]) -> bool:
-        known = {(each.topic, each.partition): each for each in kept_rows(OngoingMove.objects.all)}
-        gone = [each.pk for place, each in known.items() if place not in under_way]
+        known = {(row.topic, row.partition): row for row in kept_rows(OngoingMove.objects.all)}
+        gone = [item.pk for place, item in known.items() if place not in under_way]
         held = self._gateway.moves.bytes_held(under_way) if under_way else {}
         seen = [self._row(place, view, known.get(place), held.get(place, {})) for place, view in under_way.items()]
-        changed = [each for each in seen if _is_news(each, known.get((each.topic, each.partition)))]
+        changed = [
+            partition for partition in seen if _is_news(partition, known.get((partition.topic, partition.partition)))
+        ]
         self._rates.forget_all_but(set(under_way))
         if not gone and not changed:
             return False
@@ -81,7 +83,7 @@ class MoveWatch:
         self, place: TopicPartition, view: MoveView, known: OngoingMove | None, held: Mapping[int, int]
     ) -> OngoingMove:
         before = dict(known.copied) if known else {}
-        copied = [[each, held.get(each, before.get(each, 0))] for each in view.adding]
+        copied = [[item, held.get(item, before.get(item, 0))] for item in view.adding]
         complete = [size for broker_id, size in held.items() if broker_id not in view.adding]
         row = OngoingMove(
             topic=place[0],

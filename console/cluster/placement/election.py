@@ -59,12 +59,12 @@ class ElectionPlan:
             action="elect preferred leaders",
             object_type="cluster",
             object_name="all topics",
-            lines=tuple(Line(each.name, each.leader, each.preferred) for each in self.moves),
-            read=tuple(f"{each.name} {each.leader} {each.preferred}" for each in self.moves),
+            lines=tuple(Line(move.name, move.leader, move.preferred) for move in self.moves),
+            read=tuple(f"{move.name} {move.leader} {move.preferred}" for move in self.moves),
             touches=(_TOUCHES,),
             losses=(),
             safe_because="Only replicas in sync are elected.",
-            about=tuple(sorted({each.name.rpartition("-")[0] for each in self.moves})),
+            about=tuple(sorted({move.name.rpartition("-")[0] for move in self.moves})),
             command=shell_command(
                 "kafka-leader-election",
                 bootstrap_servers,
@@ -77,17 +77,17 @@ def plan_election(partitions: Iterable[Partition], registered: frozenset[int]) -
     """As the controller decides it: the first replica is elected if its broker is registered and it is in the ISR."""
     moves, stays = [], []
     before, after = Counter(dict.fromkeys(registered, 0)), Counter(dict.fromkeys(registered, 0))
-    for each in partitions:
-        leader = each.leader
-        if each.preferred_leader is not None and not each.is_led_by_preferred:
-            move = Move(each.topic.name, each.partition, each.leader, each.preferred_leader)
-            why = _why_not(each, registered)
+    for partition in partitions:
+        leader = partition.leader
+        if partition.preferred_leader is not None and not partition.is_led_by_preferred:
+            move = Move(partition.topic.name, partition.partition, partition.leader, partition.preferred_leader)
+            why = _why_not(partition, registered)
             if why:
                 stays.append(Stay(move, why))
             else:
                 moves.append(move)
-                leader = each.preferred_leader
-        before.update([each.leader] if each.leader is not None else [])
+                leader = partition.preferred_leader
+        before.update([partition.leader] if partition.leader is not None else [])
         after.update([leader] if leader is not None else [])
     loads = (Load(broker_id, before[broker_id], after[broker_id]) for broker_id in sorted(before.keys() | after.keys()))
     return ElectionPlan(tuple(moves), tuple(stays), tuple(loads))

@@ -33,33 +33,33 @@ REASSIGNMENT_TITLES = (
 
 
 def move_rows(moves: Iterable[OngoingMove]) -> Iterator[tuple[object, ...]]:
-    for each in moves:
+    for move in moves:
         yield (
-            each.topic,
-            each.partition,
-            each.replicas,
-            each.adding,
-            each.removing,
-            each.size_bytes,
-            [f"{broker_id}:{size}" for broker_id, size in each.copied],
-            each.percent,
-            each.bytes_per_second,
-            each.left_ms,
-            datetime.fromtimestamp(each.since_ms / 1_000, UTC),
+            move.topic,
+            move.partition,
+            move.replicas,
+            move.adding,
+            move.removing,
+            move.size_bytes,
+            [f"{broker_id}:{size}" for broker_id, size in move.copied],
+            move.percent,
+            move.bytes_per_second,
+            move.left_ms,
+            datetime.fromtimestamp(move.since_ms / 1_000, UTC),
         )
 
 
 def reassignment_rows(reassignments: Iterable[Reassignment]) -> Iterator[tuple[object, ...]]:
-    for each in reassignments:
+    for reassignment in reassignments:
         yield (
-            each.action,
-            each.object_name,
-            each.state,
-            each.sentence,
-            each.partition_count,
-            each.copied_bytes,
-            each.rate,
-            each.actor_name,
-            each.began_at,
-            each.ended_at,
+            reassignment.action,
+            reassignment.object_name,
+            reassignment.state,
+            reassignment.sentence,
+            reassignment.partition_count,
+            reassignment.copied_bytes,
+            reassignment.rate,
+            reassignment.actor_name,
+            reassignment.began_at,
+            reassignment.ended_at,
         )

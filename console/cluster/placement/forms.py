@@ -53,7 +53,7 @@ class GoalsForm(forms.Form):
 
     @property
     def goals(self) -> list[Goal]:
-        return [Goal(each) for each in self.cleaned_data["goal"]]
+        return [Goal(item) for item in self.cleaned_data["goal"]]
 
 
 class WhatIfForm(forms.Form):
@@ -65,19 +65,19 @@ class WhatIfForm(forms.Form):
     def __init__(self, racks: Mapping[int, str], *args: Any, **named: Any):
         super().__init__(*args, **named)
         self._racks = racks
-        brokers = [(str(each), f"broker {each}") for each in sorted(racks)]
+        brokers = [(str(rack), f"broker {rack}") for rack in sorted(racks)]
         self.fields["lost"] = forms.MultipleChoiceField(
             label="Brokers lost", choices=brokers, required=False, widget=forms.CheckboxSelectMultiple
         )
         rack_names = sorted({rack for rack in racks.values() if rack})
         self.fields["rack"] = forms.ChoiceField(
-            label="Rack lost", choices=[("", "none"), *((each, each) for each in rack_names)], required=False
+            label="Rack lost", choices=[("", "none"), *((name, name) for name in rack_names)], required=False
         )
 
     @property
     def scenario(self) -> Scenario:
         said = self.cleaned_data
-        on_rack = {each for each, rack in self._racks.items() if said["rack"] and rack == said["rack"]}
+        on_rack = {item for item, rack in self._racks.items() if said["rack"] and rack == said["rack"]}
         lost = frozenset({*map(int, said["lost"])} | on_rack)
         return Scenario(lost, said["added"] or 0, said["traffic"] or 1.0, said["kept"] or 1.0)
 
@@ -88,31 +88,31 @@ class MoveForm(ThrottleForm):
     def __init__(self, partitions: list[Partition], *args: Any, **named: Any):
         super().__init__(*args, **named)
         self.partitions = partitions
-        for each in partitions:
-            self.fields[_field_of(each.partition)] = forms.CharField(
-                label=f"Replicas of partition {each.partition}", initial=ids(each.replicas), max_length=200
+        for partition in partitions:
+            self.fields[_field_of(partition.partition)] = forms.CharField(
+                label=f"Replicas of partition {partition.partition}", initial=ids(partition.replicas), max_length=200
             )
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
-        for each in self.partitions:
-            text = cleaned.get(_field_of(each.partition), "").strip(" ,")
+        for partition in self.partitions:
+            text = cleaned.get(_field_of(partition.partition), "").strip(" ,")
             if text and not _REPLICAS.fullmatch(text):
-                self.add_error(_field_of(each.partition), "Numbers of brokers, with commas between them.")
+                self.add_error(_field_of(partition.partition), "Numbers of brokers, with commas between them.")
         return cleaned
 
     @property
     def targets(self) -> dict[tuple[str, int], tuple[int, ...]]:
         return {
-            (each.topic.name, each.partition): tuple(
-                map(int, re.findall(r"\d+", self.cleaned_data[_field_of(each.partition)]))
+            (partition.topic.name, partition.partition): tuple(
+                map(int, re.findall(r"\d+", self.cleaned_data[_field_of(partition.partition)]))
             )
-            for each in self.partitions
+            for partition in self.partitions
         }
 
     @property
     def rows(self) -> list[tuple[Partition, forms.BoundField]]:
-        return [(each, self[_field_of(each.partition)]) for each in self.partitions]
+        return [(partition, self[_field_of(partition.partition)]) for partition in self.partitions]
 
 
 def _field_of(partition: int) -> str:

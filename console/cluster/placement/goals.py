@@ -19,20 +19,20 @@ def rows(spreads: Iterable[Spread], chosen: Collection[Goal]) -> list[tuple[str,
     """(words, whether it was a goal, (label, figure) of each column)."""
     return [
         (
-            GOAL_WORDS[each.goal],
-            each.goal in chosen,
+            GOAL_WORDS[spread.goal],
+            spread.goal in chosen,
             [
-                (label, _figure(each.goal, value))
-                for label, value in zip(_LABELS, (*each.before, *each.after), strict=True)
+                (label, _figure(spread.goal, value))
+                for label, value in zip(_LABELS, (*spread.before, *spread.after), strict=True)
             ],
         )
-        for each in spreads
+        for spread in spreads
     ]
 
 
 def figures(load: Iterable[float] | None) -> list[str]:
     """Of one broker, in the order of GOALS; of none: dashes."""
-    return ["–"] * len(GOALS) if load is None else [_figure(goal, each) for goal, each in zip(GOALS, load, strict=True)]
+    return ["–"] * len(GOALS) if load is None else [_figure(goal, item) for goal, item in zip(GOALS, load, strict=True)]
 
 
 def _figure(goal: Goal, value: float) -> str:

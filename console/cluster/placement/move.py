@@ -42,11 +42,11 @@ class PartitionMove:
 
     @property
     def adding(self) -> tuple[int, ...]:
-        return tuple(each for each in self.new if each not in self.old)
+        return tuple(item for item in self.new if item not in self.old)
 
     @property
     def removing(self) -> tuple[int, ...]:
-        return tuple(each for each in self.old if each not in self.new)
+        return tuple(item for item in self.old if item not in self.new)
 
     @property
     def copied_bytes(self) -> int:
@@ -85,12 +85,12 @@ class MovePlan:
 
     @property
     def copied_bytes(self) -> int:
-        return sum(each.copied_bytes for each in self.moves)
+        return sum(move.copied_bytes for move in self.moves)
 
     @property
     def brokers(self) -> tuple[int, ...]:
         """Everybody a partition comes from, goes to or stays with."""
-        return tuple(sorted({each for move in self.moves for each in (*move.old, *move.new)}))
+        return tuple(sorted({item for move in self.moves for item in (*move.old, *move.new)}))
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ def flat(wanted: Mapping[str, Mapping[str, list[int]]]) -> dict[TopicPartition, 
     try:
         for topic, partitions in wanted.items():
             for number, replicas in partitions.items():
-                if not all(type(each) is int and 0 <= each < 2**31 for each in replicas):
+                if not all(type(replica) is int and 0 <= replica < 2**31 for replica in replicas):
                     raise ValueError(f"{replicas!r} are no brokers")
                 found[topic, int(number)] = tuple(replicas)
     except (AttributeError, TypeError) as error:
@@ -219,8 +219,8 @@ def _touches(plan: MovePlan) -> Iterable[str]:
     if not plan.moves:
         yield "No partition moves."
         return
-    adding = sorted({each for move in plan.moves for each in move.adding})
-    removing = sorted({each for move in plan.moves for each in move.removing})
+    adding = sorted({item for move in plan.moves for item in move.adding})
+    removing = sorted({item for move in plan.moves for item in move.removing})
     if adding:
         unknown = sum(move.size_bytes is None for move in plan.moves)
         more = f", and {count_of(unknown, 'partition')} nobody has told the size of" if unknown else ""
@@ -273,7 +273,7 @@ def _obstacle(moves: Iterable[PartitionMove], world: World, rate: int | None) ->
     crooked = [move.name for move in moves if not move.new or len(set(move.new)) < len(move.new)]
     if crooked:
         return f"Each broker is named once, and at least one for each partition: {_some(crooked)}."
-    missing = sorted({each for move in moves for each in move.new} - world.alive)
+    missing = sorted({item for move in moves for item in move.new} - world.alive)
     if missing:
         is_are = "is" if len(missing) == 1 else "are"
         return f"{_brokers(missing).capitalize()} {is_are} not registered: the move could not end. Start it first."
@@ -298,7 +298,7 @@ def _loads(counts: Mapping[int, int], moves: Iterable[PartitionMove], counted: C
     for move in moves:
         after.subtract(counted(move.old))
         after.update(counted(move.new))
-    return tuple(Load(each, before[each], after[each]) for each in sorted(before.keys() | after.keys()))
+    return tuple(Load(number, before[number], after[number]) for number in sorted(before.keys() | after.keys()))
 
 
 def _some(names: list[str]) -> str:

@@ -42,7 +42,8 @@ def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[Proposa
     weighed = _weighed(cluster_gateway().moves.under_way())
     racks = _racks()
     proposal = _sound(
-        propose_balance(weighed, racks, goals, changes_max), {each.place: each.replicas for each in weighed}
+        propose_balance(weighed, racks, goals, changes_max),
+        {partition.place: partition.replicas for partition in weighed},
     )
     return proposal, spreads(weighed, racks, proposal.targets)
 
@@ -51,8 +52,7 @@ def seen_now() -> tuple[list[Seen], dict[int, str]]:
     """Every partition as last seen, and the racks of the brokers that are registered."""
     rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
     seen = [
-        Seen(_weight_of(each), each.leader, tuple(each.isr), each.topic.min_insync_replicas or 1)
-        for each in rows.iterator()
+        Seen(_weight_of(row), row.leader, tuple(row.isr), row.topic.min_insync_replicas or 1) for row in rows.iterator()
     ]
     return seen, dict(Broker.objects.filter(is_registered=True).values_list("broker_id", "rack"))
 
@@ -74,7 +74,7 @@ def drain_plan(broker_id: int, rate: int | None = None) -> MovePlan:
 
 def partitions_on(broker_id: int) -> int:
     """Partitions that have a replica there, as last seen: 0 when it is drained."""
-    return sum(broker_id in each for each in Partition.objects.values_list("replicas", flat=True).iterator())
+    return sum(broker_id in partition for partition in Partition.objects.values_list("replicas", flat=True).iterator())
 
 
 def world_around(places: Collection[TopicPartition]) -> World:
@@ -109,7 +109,7 @@ def _as_it_is(propose: Callable[[list[Held], dict[int, str]], Proposal]) -> Prop
     The next proposal finds them. Raises GatewayError.
     """
     held = _held()
-    return _sound(propose(held, _racks()), {each.place: each.replicas for each in held})
+    return _sound(propose(held, _racks()), {partition.place: partition.replicas for partition in held})
 
 
 def _sound(proposal: Proposal, seen: Targets) -> Proposal:
@@ -138,7 +138,7 @@ def _held() -> list[Held]:
 def _weighed(under_way: Collection[TopicPartition]) -> list[Weighed]:
     """As `_held`, with what comes and goes. Consumers of a topic are taken to read all of its partitions alike."""
     rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
-    return [_weight_of(each) for each in rows.iterator() if (each.topic.name, each.partition) not in under_way]
+    return [_weight_of(row) for row in rows.iterator() if (row.topic.name, row.partition) not in under_way]
 
 
 def _weight_of(row: Partition) -> Weighed:

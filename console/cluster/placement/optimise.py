@@ -80,20 +80,20 @@ def spreads(
     before = loads_of(partitions, racks)
     moved = [
         Weighed(
-            each.place,
-            targets.get(each.place, each.replicas),
-            each.size_bytes,
-            each.in_per_second,
-            each.read_per_second,
+            partition.place,
+            targets.get(partition.place, partition.replicas),
+            partition.size_bytes,
+            partition.in_per_second,
+            partition.read_per_second,
         )
-        for each in partitions
+        for partition in partitions
     ]
     after = loads_of(moved, racks)
     return [Spread(goal, _ends(before, at), _ends(after, at)) for at, goal in enumerate(GOALS)]
 
 
 def _ends(loads: Mapping[int, list[float]], at: int) -> tuple[float, float]:
-    values = [each[at] for each in loads.values()]
+    values = [load[at] for load in loads.values()]
     return max(values, default=0.0), min(values, default=0.0)
 
 
@@ -101,22 +101,22 @@ class _Balance:
     """Partitions as they would lie, and what each open broker would have of each goal."""
 
     def __init__(self, partitions: Iterable[Weighed], racks: Mapping[int, str], goals: Collection[Goal]):
-        self._partitions = {each.place: each for each in partitions}
+        self._partitions = {partition.place: partition for partition in partitions}
         self._racks = dict(racks)
         self._chosen = [at for at, goal in enumerate(GOALS) if goal in goals]
         self.changed: dict[TopicPartition, tuple[int, ...]] = {}
         self.loads = {broker_id: [0.0] * len(GOALS) for broker_id in racks}
         self._held: dict[int, list[tuple[int, TopicPartition]]] = {broker_id: [] for broker_id in racks}
-        for each in self._partitions.values():
-            for at, broker_id in enumerate(each.replicas):
+        for partition in self._partitions.values():
+            for at, broker_id in enumerate(partition.replicas):
                 if broker_id in self.loads:
-                    self._count(broker_id, each.weights(leads=at == 0), 1)
-                    self._held[broker_id].append((each.size_bytes, each.place))
+                    self._count(broker_id, partition.weights(leads=at == 0), 1)
+                    self._held[broker_id].append((partition.size_bytes, partition.place))
         for held in self._held.values():
             held.sort()
         count = len(self.loads) or 1
         self._means = [sum(load[at] for load in self.loads.values()) / count or 1.0 for at in range(len(GOALS))]
-        sizes = [each.size_bytes for each in self._partitions.values()]
+        sizes = [partition.size_bytes for partition in self._partitions.values()]
         self._mean_size = sum(sizes) / len(sizes) if sum(sizes) else 1.0
 
     @property
@@ -143,7 +143,7 @@ class _Balance:
 
     def _ways(self, over: int, at: int) -> Iterator[tuple[float, TopicPartition, tuple[int, ...]]]:
         """(gain for its cost, partition, its replicas then) of what helps."""
-        takers = sorted(self.loads, key=lambda each: (self.loads[each][at], each))[:_TAKERS]
+        takers = sorted(self.loads, key=lambda load: (self.loads[load][at], load))[:_TAKERS]
         for place in self._candidates(over, at, takers[0]):
             partition = self._partitions[place]
             replicas = self._replicas_of(partition)
@@ -160,11 +160,11 @@ class _Balance:
     ) -> Iterator[tuple[tuple[int, ...], bool]]:
         """Another leader among those it has, where `over` leads; another broker in the place of `over`."""
         if replicas[0] == over:
-            for each in replicas[1:]:
-                yield (each, *(over if one == each else one for one in replicas[1:])), False
+            for replica in replicas[1:]:
+                yield (replica, *(over if one == replica else one for one in replicas[1:])), False
         for taker in takers:
             if taker not in replicas:
-                target = tuple(taker if each == over else each for each in replicas)
+                target = tuple(taker if replica == over else replica for replica in replicas)
                 if self._rack_count(target) >= self._rack_count(replicas):
                     yield target, True
 
@@ -177,7 +177,7 @@ class _Balance:
             led.sort(key=lambda place: (-self._partitions[place].weights(leads=True)[key], place))
             return [*led[:_TRIED], *led[-_TRIED:]]
         if GOALS[at] is Goal.IN:
-            busy = sorted(held, key=lambda each: (-self._partitions[each[1]].in_per_second, each[1]))
+            busy = sorted(held, key=lambda pair: (-self._partitions[pair[1]].in_per_second, pair[1]))
             return [place for _, place in (*busy[:_TRIED], *busy[-_TRIED:])]
         disk = GOALS.index(Goal.DISK)
         ideal = bisect_left(held, (int(self.loads[over][disk] - self.loads[under][disk]) // 2,))
@@ -226,4 +226,4 @@ class _Balance:
         return self.changed.get(partition.place, partition.replicas)
 
     def _rack_count(self, replicas: Iterable[int]) -> int:
-        return len({self._racks[each] for each in replicas} - {""})
+        return len({self._racks[replica] for replica in replicas} - {""})

@@ -42,22 +42,24 @@ def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Colle
 
     `racks` are the brokers that are registered, with their racks ("" where they have none).
     """
-    board = _Board(held, {each: rack for each, rack in racks.items() if each not in leaving})
+    board = _Board(held, {item: rack for item, rack in racks.items() if item not in leaving})
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     stuck: dict[TopicPartition, str] = {}
-    for each in sorted(board.partitions, key=lambda one: (-one.size_bytes, one.place)):
-        if not set(each.replicas) & set(leaving):
+    for partition in sorted(board.partitions, key=lambda one: (-one.size_bytes, one.place)):
+        if not set(partition.replicas) & set(leaving):
             continue
         if len(targets) >= CHANGES_MAX:
             return Proposal(targets, stuck, is_cut=True)
-        away = board.away(each, leaving)
-        replicas = None if away else board.replaced(each, leaving)
+        away = board.away(partition, leaving)
+        replicas = None if away else board.replaced(partition, leaving)
         if away:
-            stuck[each.place] = _AWAY.format(min(away))
+            stuck[partition.place] = _AWAY.format(min(away))
         elif replicas is None:
-            stuck[each.place] = f"{len(each.replicas)} replicas need as many other brokers; {len(board.racks)} stay."
+            stuck[partition.place] = (
+                f"{len(partition.replicas)} replicas need as many other brokers; {len(board.racks)} stay."
+            )
         else:
-            targets[each.place] = replicas
+            targets[partition.place] = replicas
     return Proposal(targets, stuck)
 
 
@@ -83,24 +85,24 @@ def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, 
     """
     board = _Board(held, racks)
     stuck: dict[TopicPartition, str] = {}
-    for each in (one for one in board.partitions if one.place[0] == topic):
-        if board.away(each):
-            stuck[each.place] = _AWAY.format(min(board.away(each)))
+    for partition in (one for one in board.partitions if one.place[0] == topic):
+        if board.away(partition):
+            stuck[partition.place] = _AWAY.format(min(board.away(partition)))
             continue
         if len(board.changed) >= CHANGES_MAX:
             return Proposal(board.changed, stuck, is_cut=True)
-        replicas = each.replicas
+        replicas = partition.replicas
         while len(replicas) > max(1, factor):
-            replicas = board.without_one(each, replicas)
+            replicas = board.without_one(partition, replicas)
         while len(replicas) < factor:
-            fresh = board.best(each, replicas)
+            fresh = board.best(partition, replicas)
             if fresh is None:
-                stuck[each.place] = f"{factor} replicas need as many brokers; {len(board.racks)} are registered."
+                stuck[partition.place] = f"{factor} replicas need as many brokers; {len(board.racks)} are registered."
                 break
-            board.count(fresh, each, 1)
+            board.count(fresh, partition, 1)
             replicas = (*replicas, fresh)
-        if each.place not in stuck:
-            board.place(each, replicas)
+        if partition.place not in stuck:
+            board.place(partition, replicas)
     return Proposal({place: to for place, to in board.changed.items() if place not in stuck}, stuck)
 
 
@@ -110,20 +112,20 @@ def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int)
     Of the other replicas the one comes first that would lead least. No record is copied.
     """
     partitions = list(held)
-    leads = Counter(each.replicas[0] for each in partitions if each.replicas)
+    leads = Counter(partition.replicas[0] for partition in partitions if partition.replicas)
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     stuck: dict[TopicPartition, str] = {}
-    for each in (one for one in partitions if one.replicas[:1] == (demoted,)):
-        others = [broker_id for broker_id in each.replicas if broker_id != demoted]
+    for partition in (one for one in partitions if one.replicas[:1] == (demoted,)):
+        others = [broker_id for broker_id in partition.replicas if broker_id != demoted]
         able = [broker_id for broker_id in others if broker_id in racks]
         if not able:
-            stuck[each.place] = "No other broker that is there has a replica: nobody could lead it instead."
+            stuck[partition.place] = "No other broker that is there has a replica: nobody could lead it instead."
             continue
         if len(targets) >= CHANGES_MAX:
             return Proposal(targets, stuck, is_cut=True)
         first = min(able, key=lambda broker_id: (leads[broker_id], broker_id))
         leads[first] += 1
-        targets[each.place] = (first, *(broker_id for broker_id in others if broker_id != first), demoted)
+        targets[partition.place] = (first, *(broker_id for broker_id in others if broker_id != first), demoted)
     return Proposal(targets, stuck)
 
 
@@ -136,9 +138,9 @@ class _Board:
         self.changed: dict[TopicPartition, tuple[int, ...]] = {}
         self.counts = Counter(dict.fromkeys(racks, 0))
         self.bytes = Counter(dict.fromkeys(racks, 0))
-        for each in self.partitions:
-            for broker_id in each.replicas:
-                self.count(broker_id, each, 1)
+        for partition in self.partitions:
+            for broker_id in partition.replicas:
+                self.count(broker_id, partition, 1)
         self._all_counts = sum(self.counts.values()) or 1
         self._all_bytes = sum(self.bytes.values()) or 1
 
@@ -164,9 +166,9 @@ class _Board:
 
     def best(self, partition: Held, besides: Collection[int]) -> int | None:
         """Where a further replica of it goes: to a rack it is not on yet if there is one, then where least is held."""
-        taken = {self.racks.get(each) for each in besides} - {None, ""}
-        free = (each for each in self.racks if each not in besides)
-        return min(free, key=lambda each: (self.racks[each] in taken, self.load(each), each), default=None)
+        taken = {self.racks.get(beside) for beside in besides} - {None, ""}
+        free = (rack for rack in self.racks if rack not in besides)
+        return min(free, key=lambda number: (self.racks[number] in taken, self.load(number), number), default=None)
 
     def replaced(self, partition: Held, leaving: Collection[int]) -> tuple[int, ...] | None:
         """Its replicas with a successor for each that is on `leaving`; None if there are too few brokers."""
@@ -184,28 +186,30 @@ class _Board:
 
     def without_one(self, partition: Held, replicas: tuple[int, ...]) -> tuple[int, ...]:
         """Never the preferred leader; rather one whose rack another replica is on, then where most is held."""
-        shared = Counter(self.racks.get(each, "") for each in replicas)
-        gone = max(replicas[1:], key=lambda each: (shared[self.racks.get(each, "")] > 1, self.load(each), each))
+        shared = Counter(self.racks.get(replica, "") for replica in replicas)
+        gone = max(
+            replicas[1:], key=lambda replica: (shared[self.racks.get(replica, "")] > 1, self.load(replica), replica)
+        )
         self.count(gone, partition, -1)
-        return tuple(each for each in replicas if each != gone)
+        return tuple(replica for replica in replicas if replica != gone)
 
     def spread_leaders(self) -> None:
         """By exchanging the first replica with another one, until no broker is preferred two more often than one."""
         preferred = Counter(dict.fromkeys(self.racks, 0))
         led: dict[int, list[Held]] = {}
-        for each in self.partitions:
-            first = self.replicas_of(each)[:1]
+        for partition in self.partitions:
+            first = self.replicas_of(partition)[:1]
             preferred.update(first)
             for broker_id in first:
-                led.setdefault(broker_id, []).append(each)
-        for over in sorted(led, key=lambda each: -preferred[each]):
-            for each in led[over]:
-                replicas = self.replicas_of(each)
+                led.setdefault(broker_id, []).append(partition)
+        for over in sorted(led, key=lambda number: -preferred[number]):
+            for held in led[over]:
+                replicas = self.replicas_of(held)
                 open_ones = [one for one in replicas[1:] if one in self.racks]
                 under = min(open_ones, key=lambda one: (preferred[one], one), default=over)
-                if preferred[over] - preferred[under] < 2 or self.away(each) or not self._has_room_for(each):
+                if preferred[over] - preferred[under] < 2 or self.away(held) or not self._has_room_for(held):
                     continue
-                self.place(each, (under, *(one if one != under else over for one in replicas[1:])))
+                self.place(held, (under, *(one if one != under else over for one in replicas[1:])))
                 preferred.subtract([over])
                 preferred.update([under])
 
@@ -218,18 +222,18 @@ class _Levels:
 
     def __init__(self, board: _Board):
         self._board = board
-        self._by_place = {each.place: each for each in board.partitions}
+        self._by_place = {partition.place: partition for partition in board.partitions}
         self._held: dict[int, list[tuple[int, TopicPartition]]] = {broker_id: [] for broker_id in board.counts}
-        for each in board.partitions:
-            for broker_id in each.replicas:
-                self._held[broker_id].append((each.size_bytes, each.place))
+        for partition in board.partitions:
+            for broker_id in partition.replicas:
+                self._held[broker_id].append((partition.size_bytes, partition.place))
         for sizes in self._held.values():
             sizes.sort()
 
     def move_one(self) -> bool:
         """One replica from where most are to where fewest are; False if that would even nothing out any more."""
         counts = self._board.counts
-        open_ones = sorted(self._board.racks, key=lambda each: (counts[each], self._board.bytes[each], each))
+        open_ones = sorted(self._board.racks, key=lambda rack: (counts[rack], self._board.bytes[rack], rack))
         for under in open_ones:
             for over in reversed(open_ones):
                 if counts[over] - counts[under] < 2:
@@ -259,13 +263,13 @@ class _Levels:
         if under in replicas or self._board.away(partition):
             return False
         racks = self._board.racks
-        before = {racks.get(each, "") for each in replicas}
-        after = {racks.get(under if each == over else each, "") for each in replicas}
+        before = {racks.get(replica, "") for replica in replicas}
+        after = {racks.get(under if replica == over else replica, "") for replica in replicas}
         return len(after - {""}) >= len(before - {""})
 
     def _move(self, partition: Held, over: int, under: int) -> None:
         replicas = self._board.replicas_of(partition)
-        self._board.place(partition, tuple(under if each == over else each for each in replicas))
+        self._board.place(partition, tuple(under if replica == over else replica for replica in replicas))
         self._board.count(over, partition, -1)
         self._board.count(under, partition, 1)
         entry = (partition.size_bytes, partition.place)

@@ -77,8 +77,8 @@ def matrix_rows(topics: list[Topic]) -> list[MatrixRow]:
 
 
 def _cell(broker_id: int, partitions: list[Partition]) -> Cell:
-    squares = tuple(_square(broker_id, each) for each in partitions if broker_id in each.replicas)
-    counts = {role: sum(each.role == role for each in squares) for role in ("leader", "follower", "out")}
+    squares = tuple(_square(broker_id, partition) for partition in partitions if broker_id in partition.replicas)
+    counts = {role: sum(square.role == role for square in squares) for role in ("leader", "follower", "out")}
     shown = squares if len(partitions) <= SQUARES_MAX else ()
     return Cell(broker_id, shown, counts["leader"], counts["follower"], counts["out"])
 
@@ -95,8 +95,8 @@ def _square(broker_id: int, partition: Partition) -> Square:
 def placement_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
     """The balance panel, for the page and for the push alike."""
     shown = balances(reach)
-    preferred = sum(each.broker.preferred_count for each in shown)
-    led = sum(each.broker.preferred_led_count for each in shown)
+    preferred = sum(balance.broker.preferred_count for balance in shown)
+    led = sum(balance.broker.preferred_led_count for balance in shown)
     return {"balances": shown, "preferred_count": preferred, "preferred_led_count": led, "movable": preferred - led}
 
 
@@ -134,9 +134,9 @@ def moves_within(reach: Reach) -> QuerySet[OngoingMove]:
 def reassignments_within(reach: Reach) -> list[Reassignment]:
     """Those that moved nothing beyond reach."""
     return [
-        each
-        for each in Reassignment.objects.all()
-        if all(Right.VIEW in reach.rights_on(Resource.TOPIC, topic) for topic in each.wanted)
+        reassignment
+        for reassignment in Reassignment.objects.all()
+        if all(Right.VIEW in reach.rights_on(Resource.TOPIC, topic) for topic in reassignment.wanted)
     ]
 
 
@@ -145,9 +145,9 @@ def moves_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
     moves = list(moves_within(reach))
     progress = Progress(
         len(moves),
-        sum(each.copied_bytes for each in moves),
-        sum(each.total_bytes for each in moves),
-        sum(each.bytes_per_second or 0 for each in moves),
+        sum(move.copied_bytes for move in moves),
+        sum(move.total_bytes for move in moves),
+        sum(move.bytes_per_second or 0 for move in moves),
     )
     return {
         "progress": progress,

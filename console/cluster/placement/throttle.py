@@ -17,7 +17,7 @@ Values: TypeAlias = Mapping[Owner, Mapping[str, str | None]]
 def throttles_for(moves: Iterable[PartitionMove], rate: int, present: Throttles) -> Throttles:
     """Those that are there give, those that come take, at `rate`; replicas that were throttled before stay so."""
     moves = list(moves)
-    brokers = {each for move in moves for each in (*move.old, *move.new)}
+    brokers = {item for move in moves for item in (*move.old, *move.new)}
     topics: dict[str, dict[str, str | None]] = {}
     for topic in sorted({move.topic for move in moves}):
         of_topic = [move for move in moves if move.topic == topic]
@@ -26,7 +26,7 @@ def throttles_for(moves: Iterable[PartitionMove], rate: int, present: Throttles)
             _LEADER_REPLICAS: _joined(known.get(_LEADER_REPLICAS), _entries(of_topic, "old")),
             _FOLLOWER_REPLICAS: _joined(known.get(_FOLLOWER_REPLICAS), _entries(of_topic, "adding")),
         }
-    return Throttles({each: dict.fromkeys(RATE_KEYS, str(rate)) for each in sorted(brokers)}, topics)
+    return Throttles({broker: dict.fromkeys(RATE_KEYS, str(rate)) for broker in sorted(brokers)}, topics)
 
 
 def throttles_after(set_then: Throttles, former: Throttles, present: Throttles) -> Throttles:
@@ -39,13 +39,13 @@ def throttles_after(set_then: Throttles, former: Throttles, present: Throttles) 
 
 def as_stored(throttles: Throttles) -> dict[str, object]:
     return {
-        "brokers": {str(each): dict(values) for each, values in throttles.brokers.items()},
+        "brokers": {str(item): dict(values) for item, values in throttles.brokers.items()},
         "topics": {topic: dict(values) for topic, values in throttles.topics.items()},
     }
 
 
 def as_throttles(stored: Mapping[str, Values[str]]) -> Throttles:
-    return Throttles({int(each): values for each, values in stored["brokers"].items()}, stored["topics"])
+    return Throttles({int(item): values for item, values in stored["brokers"].items()}, stored["topics"])
 
 
 def _put_back(set_then: Values[Owner], former: Values[Owner], present: Values[Owner]) -> Values[Owner]:
@@ -58,7 +58,7 @@ def _put_back(set_then: Values[Owner], former: Values[Owner], present: Values[Ow
 
 
 def _entries(moves: Iterable[PartitionMove], whose: str) -> list[str]:
-    return [f"{move.partition}:{each}" for move in moves for each in getattr(move, whose)]
+    return [f"{move.partition}:{item}" for move in moves for item in getattr(move, whose)]
 
 
 def _joined(known: str | None, entries: list[str]) -> str | None:

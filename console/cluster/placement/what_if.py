@@ -71,23 +71,28 @@ class Outcome:
 def outcome(seen: Sequence[Seen], racks: Mapping[int, str], scenario: Scenario) -> Outcome:
     """`racks`: the brokers that are registered."""
     before = loads_of(map(_as_led, seen), racks)
-    after = [_after(each, scenario) for each in seen]
+    after = [_after(item, scenario) for item in seen]
     open_racks = {broker: rack for broker, rack in racks.items() if broker not in scenario.lost} | _added(
         racks, scenario
     )
-    led = [each for each in after if each.leader is not None]
-    there = [_left(_as_led(each), scenario) for each in led]
+    led = [partition for partition in after if partition.leader is not None]
+    there = [_left(_as_led(item), scenario) for item in led]
     moved, copied, is_cut = 0, 0, False
     if scenario.added:
         proposal = propose_balance(there, open_racks, GOALS, _CHANGES_MAX)
         moved, is_cut = len(proposal.targets), proposal.is_cut
-        copied = sum(_copied(each, proposal.targets[each.place]) for each in there if each.place in proposal.targets)
-        there = [replace(each, replicas=proposal.targets.get(each.place, each.replicas)) for each in there]
+        copied = sum(
+            _copied(weighed, proposal.targets[weighed.place]) for weighed in there if weighed.place in proposal.targets
+        )
+        there = [
+            replace(partition, replicas=proposal.targets.get(partition.place, partition.replicas))
+            for partition in there
+        ]
     loads = loads_of(there, open_racks)
     return Outcome(
-        offline=_places(each for each in after if each.leader is None),
-        refusing=_places(each for each in led if len(each.isr) < min(each.min_isr, len(each.weighed.replicas))),
-        short=_places(each for each in led if not {*each.weighed.replicas} <= {*each.isr}),
+        offline=_places(seen for seen in after if seen.leader is None),
+        refusing=_places(seen for seen in led if len(seen.isr) < min(seen.min_isr, len(seen.weighed.replicas))),
+        short=_places(seen for seen in led if not {*seen.weighed.replicas} <= {*seen.isr}),
         led_by_others=sum(
             one.leader != other.leader for one, other in zip(seen, after, strict=True) if other.leader is not None
         ),
@@ -101,32 +106,32 @@ def outcome(seen: Sequence[Seen], racks: Mapping[int, str], scenario: Scenario) 
     )
 
 
-def _after(each: Seen, scenario: Scenario) -> Seen:
+def _after(seen: Seen, scenario: Scenario) -> Seen:
     """The election of `OfflinePartitionLeaderElection`: the first live replica of the assignment that is in sync."""
-    isr = tuple(broker for broker in each.isr if broker not in scenario.lost)
-    leader = each.leader
+    isr = tuple(broker for broker in seen.isr if broker not in scenario.lost)
+    leader = seen.leader
     if leader is None or leader in scenario.lost:
-        leader = None if leader is None else next((one for one in each.weighed.replicas if one in isr), None)
+        leader = None if leader is None else next((one for one in seen.weighed.replicas if one in isr), None)
     weighed = replace(
-        each.weighed,
-        size_bytes=round(each.weighed.size_bytes * scenario.kept),
-        in_per_second=each.weighed.in_per_second * scenario.traffic,
-        read_per_second=each.weighed.read_per_second * scenario.traffic,
+        seen.weighed,
+        size_bytes=round(seen.weighed.size_bytes * scenario.kept),
+        in_per_second=seen.weighed.in_per_second * scenario.traffic,
+        read_per_second=seen.weighed.read_per_second * scenario.traffic,
     )
-    return Seen(weighed, leader, isr, each.min_isr)
+    return Seen(weighed, leader, isr, seen.min_isr)
 
 
-def _as_led(each: Seen) -> Weighed:
+def _as_led(seen: Seen) -> Weighed:
     """With the leader first, whoever is preferred."""
-    replicas = each.weighed.replicas
-    if each.leader is None or each.leader not in replicas:
-        return each.weighed
-    return replace(each.weighed, replicas=(each.leader, *(one for one in replicas if one != each.leader)))
+    replicas = seen.weighed.replicas
+    if seen.leader is None or seen.leader not in replicas:
+        return seen.weighed
+    return replace(seen.weighed, replicas=(seen.leader, *(one for one in replicas if one != seen.leader)))
 
 
-def _left(each: Weighed, scenario: Scenario) -> Weighed:
+def _left(weighed: Weighed, scenario: Scenario) -> Weighed:
     """Replicas that are lost are not made again elsewhere."""
-    return replace(each, replicas=tuple(one for one in each.replicas if one not in scenario.lost))
+    return replace(weighed, replicas=tuple(one for one in weighed.replicas if one not in scenario.lost))
 
 
 def _added(racks: Mapping[int, str], scenario: Scenario) -> dict[int, str]:
@@ -134,7 +139,7 @@ def _added(racks: Mapping[int, str], scenario: Scenario) -> dict[int, str]:
     counted = {rack: list(racks.values()).count(rack) for rack in sorted(set(racks.values())) or [""]}
     added = {}
     for number in range(scenario.added):
-        rack = min(counted, key=lambda each: (counted[each], each))
+        rack = min(counted, key=lambda name: (counted[name], name))
         counted[rack] += 1
         added[max(racks, default=0) + 1 + number] = rack
     return added
@@ -145,7 +150,7 @@ def _copied(partition: Weighed, target: tuple[int, ...]) -> int:
 
 
 def _places(found: Iterable[Seen]) -> tuple[TopicPartition, ...]:
-    return tuple(each.weighed.place for each in found)
+    return tuple(seen.weighed.place for seen in found)
 
 
 def _tuple(load: Collection[float] | None) -> tuple[float, ...] | None:

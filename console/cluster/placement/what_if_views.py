@@ -38,8 +38,8 @@ def what_if(request: HttpRequest) -> HttpResponseBase:
         "found": found,
         "goals": [GOAL_WORDS[goal] for goal in GOALS],
         "loads": [
-            (each, zip(GOAL_WORDS.values(), figures(each.before), figures(each.after), strict=True))
-            for each in found.loads
+            (load, zip(GOAL_WORDS.values(), figures(load.before), figures(load.after), strict=True))
+            for load in found.loads
         ],
         "lists": [
             (words, [f"{topic}-{partition}" for topic, partition in places[:NAMED_MAX]], len(places))
@@ -52,7 +52,7 @@ def what_if(request: HttpRequest) -> HttpResponseBase:
 
 def _least_ms(found: Outcome, throttle: float | None) -> int | None:
     """How long a balance takes at least, copied to as many brokers at a time as were added."""
-    added = sum(each.before is None for each in found.loads)
+    added = sum(load.before is None for load in found.loads)
     if not throttle or not added or not found.copied_bytes:
         return None
     return round(found.copied_bytes / added / (throttle * 1_000_000) * 1_000)
@@ -60,5 +60,5 @@ def _least_ms(found: Outcome, throttle: float | None) -> int | None:
 
 def _cells(found: Outcome) -> Iterator[tuple[object, ...]]:
     nothing = (None,) * len(GOALS)
-    for each in found.loads:
-        yield (each.broker_id, *(each.before or nothing), *(each.after or nothing))
+    for load in found.loads:
+        yield (load.broker_id, *(load.before or nothing), *(load.after or nothing))

@@ -39,7 +39,7 @@ class Writers:
 
     @property
     def newest(self) -> list[ProducerView]:
-        return sorted(self.producers, key=lambda each: -(each.last_at_ms or 0))[:PRODUCERS_SHOWN]
+        return sorted(self.producers, key=lambda producer: -(producer.last_at_ms or 0))[:PRODUCERS_SHOWN]
 
     @property
     def silent_shown(self) -> list[tuple[int, str]]:
@@ -47,7 +47,12 @@ class Writers:
 
     def one(self, partition: int, open_from: int) -> OpenTransaction | None:
         return next(
-            (each for each in self.open if (each.producer.partition, each.open_from) == (partition, open_from)), None
+            (
+                transaction
+                for transaction in self.open
+                if (transaction.producer.partition, transaction.open_from) == (partition, open_from)
+            ),
+            None,
         )
 
 
@@ -55,7 +60,7 @@ def writers_of(gateway: ClusterGateway, topic: Topic, partitions: Iterable[int] 
     """Of all its partitions, or of some. Raises GatewayError."""
     asked = list(range(topic.partition_count) if partitions is None else partitions)
     told = gateway.producers.of_topic(topic.name, asked[:PARTITIONS_MAX])
-    who = {each.producer_id for each in told.producers if each.open_from is not None}
+    who = {producer.producer_id for producer in told.producers if producer.open_from is not None}
     transactions = gateway.producers.transactions(who)
     rows = Partition.objects.filter(topic=topic, partition__in=asked[:PARTITIONS_MAX])
     ends = dict(rows.values_list("partition", "next_offset"))
@@ -65,18 +70,20 @@ def writers_of(gateway: ClusterGateway, topic: Topic, partitions: Iterable[int] 
 
 def export_rows(writers: Writers, *, shows_ids: bool) -> Iterator[tuple[object, ...]]:
     """`shows_ids`: transactional ids may be named."""
-    open_by = {(each.producer.partition, each.producer.producer_id): each for each in writers.open}
-    for each in writers.producers:
-        found = open_by.get((each.partition, each.producer_id))
+    open_by = {
+        (transaction.producer.partition, transaction.producer.producer_id): transaction for transaction in writers.open
+    }
+    for producer in writers.producers:
+        found = open_by.get((producer.partition, producer.producer_id))
         transaction = found.transaction if found and shows_ids else None
         yield (
-            each.partition,
-            each.producer_id,
-            each.epoch,
-            each.last_sequence,
-            utc(each.last_at_ms) or each.last_at_ms if each.last_at_ms else None,
-            each.coordinator_epoch,
-            each.open_from,
+            producer.partition,
+            producer.producer_id,
+            producer.epoch,
+            producer.last_sequence,
+            utc(producer.last_at_ms) or producer.last_at_ms if producer.last_at_ms else None,
+            producer.coordinator_epoch,
+            producer.open_from,
             found.standing if found else "",
             transaction.transactional_id if transaction else "",
         )

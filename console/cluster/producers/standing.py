@@ -70,27 +70,30 @@ def open_transactions(
 ) -> list[OpenTransaction]:
     """Those that nobody will end first, then the oldest. `ends`: partition → its next offset."""
     found = []
-    for each in producers:
-        if each.open_from is None:
+    for producer in producers:
+        if producer.open_from is None:
             continue
-        known = _known_to_coordinator(topic, each, told.transactions)
-        standing, sentence = _standing(each, known, told.untold, now_ms)
-        end = ends.get(each.partition)
-        waiting = None if end is None else max(0, end - each.open_from)
-        began_ms = (known and known.started_at_ms) or each.last_at_ms
+        known = _known_to_coordinator(topic, producer, told.transactions)
+        standing, sentence = _standing(producer, known, told.untold, now_ms)
+        end = ends.get(producer.partition)
+        waiting = None if end is None else max(0, end - producer.open_from)
+        began_ms = (known and known.started_at_ms) or producer.last_at_ms
         open_ms = None if began_ms is None else max(0, now_ms - began_ms)
-        found.append(OpenTransaction(each, each.open_from, standing, sentence, known, waiting, open_ms))
-    return sorted(found, key=lambda each: (each.standing is not Standing.HANGING, each.producer.last_at_ms or 0))
+        found.append(OpenTransaction(producer, producer.open_from, standing, sentence, known, waiting, open_ms))
+    return sorted(
+        found,
+        key=lambda transaction: (transaction.standing is not Standing.HANGING, transaction.producer.last_at_ms or 0),
+    )
 
 
 def _known_to_coordinator(
     topic: str, producer: ProducerView, transactions: Iterable[TransactionView]
 ) -> TransactionView | None:
     """A later epoch ends an earlier one's transaction too: its marker says so to the partition."""
-    for each in transactions:
-        is_its = each.producer_id == producer.producer_id and each.epoch >= producer.epoch
-        if is_its and (topic, producer.partition) in each.partitions:
-            return each
+    for transaction in transactions:
+        is_its = transaction.producer_id == producer.producer_id and transaction.epoch >= producer.epoch
+        if is_its and (topic, producer.partition) in transaction.partitions:
+            return transaction
     return None
 
 

@@ -31,7 +31,10 @@ class ProtectionWatch:
             return
         self._looked_at_ms = at_ms
         self._compare(ids)
-        wanted = {(each.topic, each.name): Naming(each.where, each.source) for each in all_origins(only_lasting=True)}
+        wanted = {
+            (origin.topic, origin.name): Naming(origin.where, origin.source)
+            for origin in all_origins(only_lasting=True)
+        }
         wanted |= {(topic, ""): naming for topic, naming in self._internal.items()}
         _add({key: naming for key, naming in wanted.items() if key[0] in ids}, ids, at_ms)
 

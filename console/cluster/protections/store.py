@@ -12,8 +12,8 @@ from console.state.clusters.models import Topic
 def named_now(row: TopicProtection) -> str:
     """Return where the configuration is that the row comes from, empty if there is none any more."""
     if row.origin:
-        origins = (each for each in all_origins() if (each.topic, each.name) == (row.topic, row.origin))
-        return next((f"{each.where} {each.source}".strip() for each in origins), "")
+        origins = (origin for origin in all_origins() if (origin.topic, origin.name) == (row.topic, row.origin))
+        return next((f"{origin.where} {origin.source}".strip() for origin in origins), "")
     naming = naming_of(row.topic, configured_names())
     return f"{naming.where} {naming.source}".strip() if naming else ""
 
@@ -25,20 +25,24 @@ def naming_of(topic: str, configured: Mapping[str, Naming]) -> Naming | None:
 
 
 def protections_of(topic: Topic) -> list[TopicProtection]:
-    return [each for each in TopicProtection.objects.filter(topic=topic.name) if each.is_of(topic.topic_id)]
+    return [
+        protection
+        for protection in TopicProtection.objects.filter(topic=topic.name)
+        if protection.is_of(topic.topic_id)
+    ]
 
 
 def remembered_internal_names() -> frozenset[str]:
     rows = list(TopicProtection.objects.filter(origin=""))
-    ids = _ids(each.topic for each in rows) if rows else {}
-    return frozenset(each.topic for each in rows if each.topic in ids and each.is_of(ids[each.topic]))
+    ids = _ids(row.topic for row in rows) if rows else {}
+    return frozenset(row.topic for row in rows if row.topic in ids and row.is_of(ids[row.topic]))
 
 
 def remembered_origins(topic: str) -> Iterator[str]:
     """Also of a topic that is gone: a copy of it may still be there."""
     rows = list(TopicProtection.objects.filter(topic=topic).exclude(origin=""))
     ids = _ids([topic]) if rows else {}
-    return (each.origin for each in rows if each.is_of(ids.get(topic, "")))
+    return (row.origin for row in rows if row.is_of(ids.get(topic, "")))
 
 
 def _ids(topics: Iterable[str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ from console.state.clusters.access import access_topic
 def remove(request: UserRequest, name: str, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     topic = access_topic(request.user, name, Right.VIEW)
-    row = next((each for each in protections_of(topic) if each.pk == number), None)
+    row = next((protection for protection in protections_of(topic) if protection.pk == number), None)
     if row is None:
         raise Http404("This topic has no such protection any more.")
     plan = removal_plan(topic.name, row.what, row.why, named_now(row))

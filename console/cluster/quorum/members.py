@@ -64,8 +64,8 @@ def members_of(view: QuorumView, now_ms: int) -> list[QuorumMember]:
     """
     leader = next((voter for voter in view.voters if voter.replica_id == view.leader_id), None)
     now_ms = (leader.fetched_at_ms if leader else None) or now_ms
-    voters = [_member(each, view, "voter", now_ms) for each in view.voters]
-    observers = [_member(each, view, "observer", now_ms) for each in view.observers]
+    voters = [_member(voter, view, "voter", now_ms) for voter in view.voters]
+    observers = [_member(observer, view, "observer", now_ms) for observer in view.observers]
     by_id = (sorted(group, key=lambda member: member.replica.replica_id) for group in (voters, observers))
     return [member for group in by_id for member in group]
 
@@ -89,5 +89,5 @@ def is_writable(view: QuorumView, members: list[QuorumMember]) -> bool:
     """True if a leader and a majority of the voters keep up: only then is metadata changed."""
     if view.leader_id is None:
         return False
-    fetching = sum(not each.is_silent for each in members if each.role != "observer")
+    fetching = sum(not member.is_silent for member in members if member.role != "observer")
     return fetching * 2 > len(view.voters)

@@ -67,7 +67,7 @@ class QuotaForm(forms.Form):
 
     def _entity(self, cleaned: Mapping[str, object]) -> QuotaEntity:
         named = {EntityType.USER: "user", EntityType.CLIENT_ID: "client_id", EntityType.IP: "ip"}
-        kinds = [EntityType(each) for each in str(cleaned["about"]).split()]
+        kinds = [EntityType(part) for part in str(cleaned["about"]).split()]
         for kind, field in named.items():
             if cleaned.get(field) and kind not in kinds:
                 self.add_error(field, f"“{ABOUT[str(cleaned['about'])]}” has none of these.")

@@ -89,7 +89,7 @@ class QuotaRow(models.Model):
 
     @property
     def seen(self) -> list[SeenUse]:
-        return [from_stored(SeenUse, each) for each in self.uses]
+        return [from_stored(SeenUse, use) for use in self.uses]
 
     @property
     def limits(self) -> list[Limit]:
@@ -98,7 +98,7 @@ class QuotaRow(models.Model):
             Limit(
                 key,
                 self.values[key],
-                next((each for each in seen if each.key == key), None),
+                next((item for item in seen if item.key == key), None),
                 self.use_counts.get(key, 0),
             )
             for key in LABEL_ORDER
@@ -107,7 +107,7 @@ class QuotaRow(models.Model):
 
     @property
     def is_throttled(self) -> bool:
-        return any(each.wait_ms for each in self.seen)
+        return any(use.wait_ms for use in self.seen)
 
 
 class QuotaLook(models.Model):

@@ -105,7 +105,11 @@ def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quot
     words = in_words(entity)
     if value is not None:
         return f"{label(key)}: {words} may use {amount(key, value)} of each broker."
-    below = deciding(after, key, (each for each in _order(entity, "", "", "") if rank_of(each) > rank_of(entity)))
+    below = deciding(
+        after,
+        key,
+        (quota_entity for quota_entity in _order(entity, "", "", "") if rank_of(quota_entity) > rank_of(entity)),
+    )
     if below is None:
         return f"{label(key)}: {words} is not limited any more."
     return f"{label(key)}: for {words} the quota of {in_words(below)} counts then, {amount(key, after[below][key])}."
@@ -113,7 +117,7 @@ def _what_counts(entity: QuotaEntity, key: str, value: float | None, after: Quot
 
 def _felt(entity: QuotaEntity, key: str, before: Quotas, after: Quotas, uses: Sequence[SeenUse]) -> Iterator[str]:
     """Who is slowed or freed, of those that were seen using such a quota."""
-    measured = [each for each in uses if each.key == key]
+    measured = [use for use in uses if use.key == key]
     told = 0
     for use in measured:
         old, new = (_limit(quotas, key, entity, use) for quotas in (before, after))
@@ -150,11 +154,11 @@ def _order(entity: QuotaEntity, user: str, client_id: str, ip: str) -> Iterator[
 def _not_for(entity: QuotaEntity, key: str, quotas: Quotas) -> list[str]:
     """Entities whose quota comes before this one where both are meant."""
     first = [
-        each
-        for each, values in quotas.items()
-        if key in values and rank_of(each) < rank_of(entity) and _overlap(each, entity)
+        item
+        for item, values in quotas.items()
+        if key in values and rank_of(item) < rank_of(entity) and _overlap(item, entity)
     ]
-    return [in_words(each) for each in sorted(first, key=lambda each: (rank_of(each), each.path))]
+    return [in_words(item) for item in sorted(first, key=lambda directory: (rank_of(directory), directory.path))]
 
 
 def _overlap(one: QuotaEntity, other: QuotaEntity) -> bool:
@@ -196,9 +200,9 @@ def _command(entity: QuotaEntity, changes: Mapping[str, float | None], bootstrap
         named, default = _OPTIONS[kind]
         options |= {default: True} if name is None else {named: name}
     options["add-config"] = _joined(
-        f"{key}={value_text(key, each)}" for key, each in changes.items() if each is not None
+        f"{key}={value_text(key, item)}" for key, item in changes.items() if item is not None
     )
-    options["delete-config"] = _joined(key for key, each in changes.items() if each is None)
+    options["delete-config"] = _joined(key for key, item in changes.items() if item is None)
     return shell_command("kafka-configs", bootstrap_servers, options)
 
 

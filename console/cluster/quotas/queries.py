@@ -51,7 +51,7 @@ def look() -> QuotaLook:
 
 
 def chosen(query: QuotaListQuery) -> QuerySet[QuotaRow]:
-    words = [Q(words__icontains=each) for each in query.search.split()]
+    words = [Q(words__icontains=part) for part in query.search.split()]
     return QuotaRow.objects.filter(reduce(and_, words, Q()))
 
 
@@ -90,9 +90,9 @@ def quota_counts() -> dict[str, int]:
 def uses_of_user(name: str) -> list[str]:
     """What of this very user was seen, a clause each."""
     return [
-        f"{each.who}: {label(each.key).lower()} {each.rate_text} on broker {each.broker_id}"
-        for each in stored_uses()
-        if each.user == name and each.rate
+        f"{use.who}: {label(use.key).lower()} {use.rate_text} on broker {use.broker_id}"
+        for use in stored_uses()
+        if use.user == name and use.rate
     ]
 
 
@@ -115,7 +115,7 @@ class Verdict:
 
     @property
     def decider(self) -> str:
-        return next((each.words for each in self.steps if each.decides), "")
+        return next((step.words for step in self.steps if step.decides), "")
 
 
 def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[Verdict]:
@@ -127,7 +127,7 @@ def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[Verdict
             continue
         order = list(order_for_address(ip) if of_address else order_for(user, client_id))
         decider = deciding(quotas, key, iter(order))
-        steps = tuple(_step(each, key, quotas, each == decider) for each in order)
+        steps = tuple(_step(entity, key, quotas, entity == decider) for entity in order)
         text = "no limit" if decider is None else amount(key, quotas[decider][key])
         found.append(Verdict(label(key), text, steps))
     return found
@@ -142,13 +142,13 @@ class Table:
 
     @property
     def rows(self) -> list[tuple[Step, ...]]:
-        return list(zip(*(each.steps for each in self.verdicts), strict=True))
+        return list(zip(*(verdict.steps for verdict in self.verdicts), strict=True))
 
 
 def tables_of(found: list[Verdict]) -> list[Table]:
-    of_address = [each for each in found if each.label == label(QuotaKey.CONNECTION_CREATION_RATE)]
-    of_client = tuple(each for each in found if each not in of_address)
-    return [Table("The client", of_client), *(Table("Its address", (each,)) for each in of_address)]
+    of_address = [offer for offer in found if offer.label == label(QuotaKey.CONNECTION_CREATION_RATE)]
+    of_client = tuple(verdict for verdict in found if verdict not in of_address)
+    return [Table("The client", of_client), *(Table("Its address", (item,)) for item in of_address)]
 
 
 def _step(entity: QuotaEntity, key: str, quotas: Quotas, decides: bool) -> Step:

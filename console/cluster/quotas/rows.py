@@ -49,10 +49,10 @@ class UseWatch:
 
 def rows_of(quotas: Quotas, seen: list[tuple[QuotaUse, SeenUse]]) -> dict[QuotaEntity, Row]:
     by_entity: dict[QuotaEntity, list[SeenUse]] = {}
-    for use, each in seen:
+    for use, seen_use in seen:
         entity = source_of(use, quotas)
         if entity is not None:
-            by_entity.setdefault(entity, []).append(each)
+            by_entity.setdefault(entity, []).append(seen_use)
     return {entity: _row(entity, values, by_entity.get(entity, [])) for entity, values in quotas.items()}
 
 

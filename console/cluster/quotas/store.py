@@ -35,16 +35,16 @@ def keep_refusal(error: str, code: str) -> bool:
 def keep(rows: Mapping[QuotaEntity, Row], at_ms: int) -> Changes:
     wanted = {digest_of_path(entity.path): _model(row) for entity, row in rows.items()}
     with cluster_atomic():
-        known = {each.digest: each for each in QuotaRow.objects.all()}
+        known = {row.digest: row for row in QuotaRow.objects.all()}
         gone = known.keys() - wanted.keys()
         QuotaRow.objects.filter(digest__in=gone).delete()
-        changed = [each for digest, each in wanted.items() if digest not in known or _differs(known[digest], each)]
+        changed = [item for digest, item in wanted.items() if digest not in known or _differs(known[digest], item)]
         made = QuotaRow.objects.bulk_create(
             changed, update_conflicts=True, unique_fields=["digest"], update_fields=_FIELDS
         )
         ensure_look()
         QuotaLook.objects.update(at_ms=at_ms, error="", code="")
-    return Changes(tuple(each.pk for each in made), bool(gone) or bool(wanted.keys() - known.keys()))
+    return Changes(tuple(row.pk for row in made), bool(gone) or bool(wanted.keys() - known.keys()))
 
 
 def keep_one(entity: QuotaEntity, values: Mapping[str, float]) -> None:
@@ -66,7 +66,7 @@ def _model(row: Row) -> QuotaRow:
         words=in_words(row.entity),
         rank=rank_of(row.entity),
         values=dict(row.values),
-        uses=[each.as_json() for each in row.uses],
+        uses=[use.as_json() for use in row.uses],
         use_counts=dict(row.use_counts),
     )
 

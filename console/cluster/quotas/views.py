@@ -121,4 +121,4 @@ def _address_back(path: str, before: Values) -> str:
 def _changed() -> list[tuple[KeptInverse, str]]:
     """The newest changes, each with the address of what was before."""
     kept = removed("quota", CHANGE)
-    return [(each, _address_back(each.values["path"], each.values["before"])) for each in kept]
+    return [(reading, _address_back(reading.values["path"], reading.values["before"])) for reading in kept]

@@ -101,7 +101,7 @@ def offered_paths(documents: Iterable[tuple[str, object]]) -> list[str]:
     counts: Counter[str] = Counter()
     for part, document in documents:
         counts.update(set(_paths_of(document, part, 1)))
-    return [path for path, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:OFFERED_MAX]]
+    return [path for path, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:OFFERED_MAX]]
 
 
 def default_paths(documents: Sequence[object]) -> list[str]:

@@ -29,12 +29,12 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        return not self.is_cut and all(each.kind in ("same", "skipped") for each in self.pairs)
+        return not self.is_cut and all(pair.kind in ("same", "skipped") for pair in self.pairs)
 
 
 def compare(left: str, right: str) -> Comparison:
     lines = [_lines(text) for text in (left, right)]
-    is_cut = any(len(each) > LINES_MAX for each in lines)
+    is_cut = any(len(line) > LINES_MAX for line in lines)
     return Comparison(tuple(_pairs(lines[0][:LINES_MAX], lines[1][:LINES_MAX])), is_cut)
 
 
@@ -58,8 +58,8 @@ def _shared(lines: list[str], is_behind: bool, is_before: bool) -> Iterator[Pair
     head, tail = _AROUND if is_behind else 0, _AROUND if is_before else 0
     skipped = len(lines) - head - tail
     if skipped <= _AROUND:
-        yield from (Pair("same", each, each) for each in lines)
+        yield from (Pair("same", line, line) for line in lines)
         return
-    yield from (Pair("same", each, each) for each in lines[:head])
+    yield from (Pair("same", line, line) for line in lines[:head])
     yield Pair("skipped", count=skipped)
-    yield from (Pair("same", each, each) for each in lines[len(lines) - tail :])
+    yield from (Pair("same", line, line) for line in lines[len(lines) - tail :])

@@ -41,11 +41,11 @@ class Found:
 def installed() -> tuple[tuple[str, Decoder], ...]:
     """By name, in the order of the names; one that cannot be loaded is in the log and left out."""
     found = []
-    for each in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+    for point in sorted(entry_points(group=GROUP), key=lambda entry_point: entry_point.name):
         try:
-            found.append((each.name, each.load()))
+            found.append((point.name, point.load()))
         except Exception:
-            logger.exception("the decoder %s cannot be loaded", each.name)
+            logger.exception("the decoder %s cannot be loaded", point.name)
     return tuple(found)
 
 

@@ -47,7 +47,7 @@ class ProduceForm(forms.Form):
         self._topic = topic.name
         if here.SCHEMA_REGISTRY is not None:
             set_choices(self, "written_as", [*_WRITTEN_AS, *_WRITTEN_BY_SCHEMA])
-        choices = [("", "by key"), *((each, str(each)) for each in range(topic.partition_count))]
+        choices = [("", "by key"), *((index, str(index)) for index in range(topic.partition_count))]
         set_choices(self, "partition", choices)
 
     def clean_headers(self) -> tuple[tuple[str, bytes], ...]:

@@ -19,10 +19,10 @@ _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 #: How far ahead a producer's clock may be.
 _AHEAD_MS = _DAY
 _STEPS_MS = (
-    *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
-    *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
-    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
-    *(each * _DAY for each in (1, 2, 7, 14, 28, 91, 182, 364, 1_820, 18_200, 50_000)),
+    *(number * _SECOND for number in (1, 2, 5, 10, 15, 30)),
+    *(number * _MINUTE for number in (1, 2, 5, 10, 15, 30)),
+    *(number * _HOUR for number in (1, 2, 3, 6, 12)),
+    *(number * _DAY for number in (1, 2, 7, 14, 28, 91, 182, 364, 1_820, 18_200, 50_000)),
 )
 
 
@@ -43,11 +43,11 @@ class Histogram:
 
     @property
     def largest(self) -> int:
-        return max(each.count for each in self.bars)
+        return max(bar.count for bar in self.bars)
 
     @property
     def total(self) -> int:
-        return sum(each.count for each in self.bars)
+        return sum(bar.count for bar in self.bars)
 
 
 def edges(oldest_ms: int, newest_ms: int, now_ms: int = LAST_MS) -> list[int]:
@@ -60,22 +60,22 @@ def edges(oldest_ms: int, newest_ms: int, now_ms: int = LAST_MS) -> list[int]:
         until_now, later = edges(oldest_ms, now_ms), min(newest_ms + 1, LAST_MS)
         return [*until_now, later] if later > until_now[-1] else until_now
     oldest_ms, newest_ms = max(0, min(oldest_ms, LAST_MS)), min(newest_ms, LAST_MS)
-    step = next(each for each in _STEPS_MS if (newest_ms - oldest_ms) / each < BARS_MAX - 1)
+    step = next(number for number in _STEPS_MS if (newest_ms - oldest_ms) / number < BARS_MAX - 1)
     moments = range(oldest_ms // step * step, newest_ms + step + 1, step)
-    return [min(each, LAST_MS) for each in moments]
+    return [min(moment, LAST_MS) for moment in moments]
 
 
 def counted(
     moments: Sequence[int], places: Sequence[Mapping[int, int | None]], spans: Mapping[int, OffsetSpan]
 ) -> Histogram:
     """`places` are the offsets of each moment, by partition; None: nothing is as late. Silent ones are left out."""
-    heard = [(each, span) for each, span in spans.items() if all(each in found for found in places)]
+    heard = [(item, span) for item, span in spans.items() if all(item in found for found in places)]
 
     def before(found: Mapping[int, int | None]) -> int:
-        offsets = ((found[each], span) for each, span in heard)
+        offsets = ((found[number], span) for number, span in heard)
         return sum(span.next if offset is None else min(max(offset, span.first), span.next) for offset, span in offsets)
 
-    sums = [before(each) for each in places]
+    sums = [before(place) for place in places]
     bars = [
         Bar(from_ms, to_ms, max(0, after - earlier))
         for (from_ms, to_ms), (earlier, after) in zip(pairwise(moments), pairwise(sums), strict=True)
@@ -91,14 +91,14 @@ def lookups(partition_count: int, partition: int | None) -> int:
 def read_histogram(gateway: ClusterGateway, topic: str, partition: int | None, now_ms: int) -> Histogram | None:
     """None for a topic without records, or whose records have no time. Raises GatewayError."""
     spans = {
-        each: span
-        for each, span in sorted(gateway.record_spans(topic, False).items())[:PARTITIONS_MAX]
-        if span.next > span.first and partition in (None, each)
+        item: span
+        for item, span in sorted(gateway.record_spans(topic, False).items())[:PARTITIONS_MAX]
+        if span.next > span.first and partition in (None, item)
     }
-    places = [(topic, each) for each in spans]
-    oldest = [each for each in gateway.oldest_records(places).values() if each is not None]
-    newest = [each for each in gateway.newest_records(places).values() if each is not None]
+    places = [(topic, span) for span in spans]
+    oldest = [record for record in gateway.oldest_records(places).values() if record is not None]
+    newest = [record for record in gateway.newest_records(places).values() if record is not None]
     if not oldest or not newest:
         return None
     moments = edges(min(oldest), max(*newest, *oldest), now_ms)
-    return counted(moments, [gateway.offsets_at(topic, each, spans) for each in moments], spans)
+    return counted(moments, [gateway.offsets_at(topic, moment, spans) for moment in moments], spans)

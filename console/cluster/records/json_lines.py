@@ -28,11 +28,11 @@ def json_lines_response(
 def json_lines(topic: str, records: Iterable[RecordView], decoder: RecordDecoder | None = None) -> Iterator[str]:
     """`decoder`: one with more time than a page has; None: a page's."""
     decoder = decoder or RecordDecoder(topic)
-    for each in records:
-        headers = [f"[{_text(name)}, {_json(value)}]" for name, value in each.headers]
+    for record in records:
+        headers = [f"[{_text(name)}, {_json(value)}]" for name, value in record.headers]
         yield (
-            f'{{"partition": {each.partition}, "offset": {each.offset}, "timestamp": {_number(each.at_ms)}, '
-            f'"key": {_decoded(decoder, "key", each.key)}, "value": {_decoded(decoder, "value", each.value)}, '
+            f'{{"partition": {record.partition}, "offset": {record.offset}, "timestamp": {_number(record.at_ms)}, '
+            f'"key": {_decoded(decoder, "key", record.key)}, "value": {_decoded(decoder, "value", record.value)}, '
             f'"headers": [{", ".join(headers)}]}}\n'
         )
 

@@ -41,8 +41,8 @@ def hides_of(reach: Reach, topics: Collection[str]) -> bool:
     except RefusedError:
         return True
     if rules and topics:
-        return any(_hidden(rules, _held(reach, each)) for each in topics)
-    return any(each.seen_by is None or not reach.holds_by_role(Resource.TOPIC, each.seen_by) for each in rules)
+        return any(_hidden(rules, _held(reach, topic)) for topic in topics)
+    return any(rule.seen_by is None or not reach.holds_by_role(Resource.TOPIC, rule.seen_by) for rule in rules)
 
 
 #: The names under which rules are looked for, and the rights that count for each.
@@ -148,7 +148,7 @@ class _MaskedStream:
         if masker is None:
             return found
         masker.renew()
-        return [masker.masked(each) for each in found]
+        return [masker.masked(item) for item in found]
 
     def drop(self, partition: int) -> None:
         self._stream.drop(partition)

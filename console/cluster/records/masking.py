@@ -59,9 +59,9 @@ def parse_masking(text: str) -> tuple[Rule, ...]:
     rules = said.pop("rules", [])
     if said:
         raise MaskingError(f"{next(iter(said))} is not known: write [[rules]].")
-    if not isinstance(rules, list) or len(rules) > RULES_MAX or not all(isinstance(each, dict) for each in rules):
+    if not isinstance(rules, list) or len(rules) > RULES_MAX or not all(isinstance(rule, dict) for rule in rules):
         raise MaskingError(f"rules must be at most {RULES_MAX} tables, [[rules]] each.")
-    return tuple(_rule(each, f"rule {number}") for number, each in enumerate(rules, start=1))
+    return tuple(_rule(rule, f"rule {number}") for number, rule in enumerate(rules, start=1))
 
 
 def _rule(said: Mapping[str, Any], where: str) -> Rule:
@@ -76,7 +76,7 @@ def _rule(said: Mapping[str, Any], where: str) -> Rule:
         )
     if seen_by not in _SEEN_BY:
         raise MaskingError(f"{where}: seen_by must be one of {', '.join(_SEEN_BY)}.")
-    return Rule(topics, tuple(_path(each, where) for each in paths), _SEEN_BY[seen_by])
+    return Rule(topics, tuple(_path(path, where) for path in paths), _SEEN_BY[seen_by])
 
 
 def _path(said: object, where: str) -> Path:
@@ -105,7 +105,7 @@ class Masker:
 
     def __init__(self, topic: str, paths: Sequence[Path]):
         self._decoder = RecordDecoder(topic)
-        self._steps = {part: [each.steps for each in paths if each.part == part] for part in _PARTS}
+        self._steps = {part: [path.steps for path in paths if path.part == part] for part in _PARTS}
 
     def renew(self) -> None:
         """Give the records of the next read their own time for decoding: what is not decoded is hidden as a whole."""
@@ -128,14 +128,14 @@ class Masker:
         if () in steps or not isinstance(document, dict | list):
             return _MASKED
         try:
-            for each in steps:
-                _hide(document, each)
+            for step in steps:
+                _hide(document, step)
             return written(document).encode(errors="replace")
         except RecursionError:
             return _MASKED
 
     def _headers(self, headers: Headers) -> Headers:
-        hidden = {each[0] if each else None for each in self._steps["headers"]}
+        hidden = {header[0] if header else None for header in self._steps["headers"]}
         if not hidden:
             return headers
         return tuple(

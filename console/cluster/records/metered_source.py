@@ -48,7 +48,7 @@ class MeteredSource:
 
     def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
         found = self._source.batches_at(topic, starts)
-        self._ledger.charge(self._person, sum(each.size_bytes for each in found))
+        self._ledger.charge(self._person, sum(view.size_bytes for view in found))
         return found
 
 
@@ -84,7 +84,7 @@ class MeteredStream:
             if self._standing.wait_ms:
                 return []
         records = self._stream.read(timeout_seconds, records_max)
-        self._standing = self._ledger.charge(self._person, sum(each.held_bytes for each in records))
+        self._standing = self._ledger.charge(self._person, sum(record.held_bytes for record in records))
         return records
 
     def drop(self, partition: int) -> None:

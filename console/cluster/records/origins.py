@@ -60,7 +60,7 @@ def all_origins(*, only_lasting: bool = False) -> list[Origin]:
     found = []
     for topic, origins in direct.items():
         first = next(iter(origins.values()))
-        for name in _with_origins(topic, lambda each: direct.get(each, ()))[1:]:
+        for name in _with_origins(topic, lambda name: direct.get(name, ()))[1:]:
             known = origins.get(name, first)
             found.append(known._replace(name=name))
     return found

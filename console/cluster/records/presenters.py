@@ -100,7 +100,7 @@ class ShownRecord:
 
     @property
     def named_cells(self) -> list[tuple[str, str]]:
-        return [(each.text, cell) for each, cell in zip(self.columns, self.cells, strict=True)]
+        return [(column.text, cell) for column, cell in zip(self.columns, self.cells, strict=True)]
 
     @property
     def value_document(self) -> object:
@@ -159,7 +159,7 @@ def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery)
 
 def offered_columns(shown: Iterable[ShownRecord]) -> list[str]:
     """Paths that are in the first of these records."""
-    return offered_paths(document for each in islice(shown, OFFERED_FROM) for document in each.documents)
+    return offered_paths(document for record in islice(shown, OFFERED_FROM) for document in record.documents)
 
 
 def with_default_columns(shown: list[ShownRecord], query: RecordQuery) -> tuple[Column, ...]:
@@ -174,7 +174,7 @@ def with_default_columns(shown: list[ShownRecord], query: RecordQuery) -> tuple[
 
 
 def titles(query: RecordQuery) -> tuple[str, ...]:
-    return (*TITLES, *(each.text for each in query.columns))
+    return (*TITLES, *(column.text for column in query.columns))
 
 
 def record_rows(
@@ -183,13 +183,13 @@ def record_rows(
     """Rows of a file; a null key or value is an empty cell, and a text that is cut says so. `decoder`: one with more
     time than a page has."""
     decoder = decoder or RecordDecoder(topic)
-    for each in records:
-        shown = ShownRecord(each, query.shown_as, WHOLE_LENGTH_MAX, decoder, query.columns)
-        at = None if each.at_ms is None else utc(each.at_ms) or each.at_ms
-        key = None if each.key is None else _whole(shown.key) if each.key else ""
-        value = None if each.value is None else _whole(shown.value) if each.value else ""
+    for record in records:
+        shown = ShownRecord(record, query.shown_as, WHOLE_LENGTH_MAX, decoder, query.columns)
+        at = None if record.at_ms is None else utc(record.at_ms) or record.at_ms
+        key = None if record.key is None else _whole(shown.key) if record.key else ""
+        value = None if record.value is None else _whole(shown.value) if record.value else ""
         headers = [f"{name}={_whole(text)}" for name, text in shown.headers]
-        yield (each.partition, each.offset, at, key, value, headers, each.size_bytes, *shown.cells)
+        yield (record.partition, record.offset, at, key, value, headers, record.size_bytes, *shown.cells)
 
 
 def _whole(text: Text) -> str:
@@ -213,4 +213,4 @@ class DrawnBar:
 
 def drawn(histogram: Histogram) -> list[DrawnBar]:
     largest = max(histogram.largest, 1)
-    return [DrawnBar(each, max(100 * each.count / largest, 3) if each.count else 0) for each in histogram.bars]
+    return [DrawnBar(bar, max(100 * bar.count / largest, 3) if bar.count else 0) for bar in histogram.bars]

@@ -53,14 +53,14 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
     found = said.pop("messages", [])
     if said or not isinstance(found, list) or len(found) > RULES_MAX:
         raise MappingError(f"there are at most {RULES_MAX} tables, [[messages]] each, and nothing else.")
-    return tuple(_rule(each, f"message {number}") for number, each in enumerate(found, start=1))
+    return tuple(_rule(value, f"message {number}") for number, value in enumerate(found, start=1))
 
 
 def _rule(said: object, where: str) -> Rule:
     if not isinstance(said, dict) or said.keys() - _KEYS:
         raise MappingError(f"{where}: there are {', '.join(sorted(_KEYS))}, and nothing else.")
     rule = Rule(**{"part": "value", "topics": "", "file": "", "message": ""} | said)
-    if not all(isinstance(each, str) and each for each in (rule.topics, rule.file, rule.message)):
+    if not all(isinstance(name, str) and name for name in (rule.topics, rule.file, rule.message)):
         raise MappingError(f"{where}: topics, file and message must be texts.")
     if rule.part not in ("key", "value"):
         raise MappingError(f"{where}: part must be key or value.")
@@ -79,7 +79,7 @@ class Messages:
 
     def rule_of(self, topic: str, part: str) -> Rule | None:
         """The first that fits."""
-        return next((each for each in self._rules if each.part == part and fnmatchcase(topic, each.topics)), None)
+        return next((rule for rule in self._rules if rule.part == part and fnmatchcase(topic, rule.topics)), None)
 
     def read(self, rule: Rule, data: bytes) -> tuple[dict[str, Any], bool]:
         """What `data` says, and whether it has fields that the message does not know. Raises MappingError."""
@@ -124,8 +124,8 @@ def _pool_of(path: Path) -> Any:
         data = read_rules_bytes(path, FILE_BYTES_MAX)
         if path.suffix == ".proto":
             data = _compiled(path)
-        for each in descriptor_pb2.FileDescriptorSet.FromString(data).file:
-            add_file(pool, each, each.name)
+        for proto in descriptor_pb2.FileDescriptorSet.FromString(data).file:
+            add_file(pool, proto, proto.name)
     except FileError as error:
         raise MappingError(str(error)) from None
     except (TypeError, KeyError, ValueError, DecodeError) as error:
@@ -194,4 +194,4 @@ def _stamps(directory: Path) -> Mapping[str, object]:
         found = sorted(directory.iterdir())[:FILES_MAX]
     except OSError:
         return {}
-    return {each.name: _stamp(each) for each in found}
+    return {path.name: _stamp(path) for path in found}

@@ -122,7 +122,7 @@ class _Reading:
             return self.message(at, end, depth + 1)[0]
         except _NoMessage:
             pass
-        if text is not None and all(each.isprintable() or each.isspace() for each in text):
+        if text is not None and all(name.isprintable() or name.isspace() for name in text):
             return _quoted(text)
         return f"{data[:BYTES_SHOWN].hex(' ')}{' …' if len(data) > BYTES_SHOWN else ''} ({len(data)} bytes)"
 

@@ -75,7 +75,7 @@ class Ledger:
     def rates(self, now_ms: int) -> dict[str, float]:
         """Bytes per second of late by person, the most first."""
         found = {name: self._at(name, now_ms).rate for name in self.accounts if name != _EVERYBODY}
-        return dict(sorted(found.items(), key=lambda each: -each[1]))
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def total_rate(self, now_ms: int) -> float:
         return self._at(_EVERYBODY, now_ms).rate
@@ -104,7 +104,7 @@ class Ledger:
 
     def _forget(self, now_ms: int) -> None:
         """Who is back at what everybody begins with; and the least, where there are too many."""
-        for name in [each for each in self.accounts if each != _EVERYBODY]:
+        for name in [account for account in self.accounts if account != _EVERYBODY]:
             now = self._at(name, now_ms)
             if now.rate < 1 and now.left >= self.limits.of(name) * BURST_SECONDS:
                 del self.accounts[name]
@@ -112,7 +112,7 @@ class Ledger:
             del self.accounts[name]
 
     def as_text(self) -> str:
-        return json.dumps({name: [each.left, each.rate, each.at_ms] for name, each in self.accounts.items()})
+        return json.dumps({name: [item.left, item.rate, item.at_ms] for name, item in self.accounts.items()})
 
 
 def ledger_of(text: str | bytes | None, limits: Limits) -> Ledger:

@@ -57,24 +57,24 @@ class RecordPage:
 def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
     """Everything `query` could read. Raises GatewayError."""
     spans = gateway.record_spans(topic, query.committed_only)
-    silent = tuple(each for each in range(partition_count) if each not in spans)
+    silent = tuple(index for index in range(partition_count) if index not in spans)
     if query.partition is not None:
-        spans = {each: span for each, span in spans.items() if each == query.partition}
-        silent = tuple(each for each in silent if each == query.partition)
-    starts = {each: span.first for each, span in spans.items()}
-    ends = {each: span.next for each, span in spans.items()}
+        spans = {item: span for item, span in spans.items() if item == query.partition}
+        silent = tuple(number for number in silent if number == query.partition)
+    starts = {item: span.first for item, span in spans.items()}
+    ends = {item: span.next for item, span in spans.items()}
     if query.range.start_ms is not None:
         starts = _offsets_at(gateway, topic, query.range.start_ms, spans)
     if query.range.end_ms is not None:
         ends = _offsets_at(gateway, topic, query.range.end_ms, spans)
-    cursor = {each: _within(spans[each], offset) for each, offset in query.cursor if each in spans}
+    cursor = {number: _within(spans[number], offset) for number, offset in query.cursor if number in spans}
     if query.place == "newest":
-        ends |= {each: min(ends[each], offset) for each, offset in cursor.items()}
+        ends |= {item: min(ends[item], offset) for item, offset in cursor.items()}
     elif cursor:
         starts |= cursor
     elif query.place == "offset":
-        starts = {each: max(starts[each], _within(span, query.offset)) for each, span in spans.items()}
-    ends = {each: max(end, starts[each]) for each, end in ends.items()}
+        starts = {item: max(starts[item], _within(span, query.offset)) for item, span in spans.items()}
+    ends = {item: max(end, starts[item]) for item, end in ends.items()}
     return OffsetRange(starts, ends, spans, silent)
 
 
@@ -84,7 +84,7 @@ def _offsets_at(gateway: RecordSource, topic: str, at_ms: int, spans: Mapping[in
     A time before 1970 is 1970: to a broker, -1 and other negative times are names of places in the log.
     """
     found = gateway.offsets_at(topic, max(0, at_ms), spans)
-    return {each: _within(span, found.get(each, span.next)) for each, span in spans.items()}
+    return {item: _within(span, found.get(item, span.next)) for item, span in spans.items()}
 
 
 def read_page(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:
@@ -93,11 +93,11 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
     is_newest = query.place == "newest"
     quota = _quota(query.limit, len(whole.spans))
     starts, ends = dict(whole.starts), dict(whole.ends)
-    for each in whole.spans:
+    for span in whole.spans:
         if is_newest:
-            starts[each] = max(starts[each], ends[each] - quota)
+            starts[span] = max(starts[span], ends[span] - quota)
         else:
-            ends[each] = min(ends[each], starts[each] + quota)
+            ends[span] = min(ends[span], starts[span] + quota)
     scan, records = _read_all(gateway, topic, query, OffsetRange(starts, ends, whole.spans))
     taken = merged(records, is_newest)[: query.limit]
     waits = scan.waits if scan.stopped == Stop.TIME else ""
@@ -105,12 +105,12 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
         raise GatewayError(f"Nothing was read, {waits}. Ask again in a moment.")
     limits = dict(whole.ends if is_newest else whole.starts)
     if scan.stopped == Stop.END:
-        barren = reading_of(starts, ends) - {each.partition for each in records}
-        limits |= {each: starts[each] if is_newest else ends[each] for each in barren}
+        barren = reading_of(starts, ends) - {record.partition for record in records}
+        limits |= {number: starts[number] if is_newest else ends[number] for number in barren}
     following = _following(taken, limits, is_newest)
     is_more = any(
-        following[each] > whole.starts[each] if is_newest else following[each] < whole.ends[each]
-        for each in whole.spans
+        following[span] > whole.starts[span] if is_newest else following[span] < whole.ends[span]
+        for span in whole.spans
     )
     stop = scan.stopped or Stop.TIME
     # A page of the newest that broke off lacks its newest: an older page behind it would leave those out for good.
@@ -132,23 +132,23 @@ def open_scan(
 ) -> tuple[Scan, Callable[[], None]]:
     """Return a scan of `offsets`, and how to close its stream; `matches` stays open. Raises GatewayError."""
     reading = reading_of(offsets.starts, offsets.ends)
-    stream = gateway.open_records(topic, {each: offsets.starts[each] for each in reading}, committed_only)
-    return Scan(stream, {each: offsets.ends[each] for each in reading}, budget, matches, clock_ms), stream.close
+    stream = gateway.open_records(topic, {number: offsets.starts[number] for number in reading}, committed_only)
+    return Scan(stream, {number: offsets.ends[number] for number in reading}, budget, matches, clock_ms), stream.close
 
 
 def reading_of(starts: Mapping[int, int], ends: Mapping[int, int]) -> set[int]:
     """The partitions that hold an offset between their start and their end."""
-    return {each for each, start in starts.items() if start < ends[each]}
+    return {item for item, start in starts.items() if start < ends[item]}
 
 
 def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordView]:
     """By time across partitions, within a partition always by offset: what is cut off the end is an end of each."""
     lanes: dict[int, list[RecordView]] = {}
-    for each in records:
-        lanes.setdefault(each.partition, []).append(each)
+    for record in records:
+        lanes.setdefault(record.partition, []).append(record)
     sign = -1 if is_newest_first else 1
-    ordered = [sorted(lane, key=lambda each: sign * each.offset) for lane in lanes.values()]
-    return list(heapq.merge(*ordered, key=lambda each: (sign * (each.at_ms or 0), each.partition)))
+    ordered = [sorted(lane, key=lambda item: sign * item.offset) for lane in lanes.values()]
+    return list(heapq.merge(*ordered, key=lambda view: (sign * (view.at_ms or 0), view.partition)))
 
 
 def _read_all(
@@ -168,8 +168,8 @@ def _read_all(
 def _following(taken: list[RecordView], limits: Mapping[int, int], is_newest: bool) -> dict[int, int]:
     """The limits of the next page: behind (newest: before) what was taken of each partition."""
     following = dict(limits)
-    for each in taken:
-        following[each.partition] = each.offset if is_newest else each.offset + 1
+    for view in taken:
+        following[view.partition] = view.offset if is_newest else view.offset + 1
     return following
 
 

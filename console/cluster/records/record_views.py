@@ -61,7 +61,7 @@ def compare_records(request: UserRequest, name: str) -> HttpResponse:
     context = {"topic": topic, "places": places, "error": "", "sides": []}
     try:
         if all(places.values()):
-            records = [_record_named(request, topic, each) for each in places.values()]
+            records = [_record_named(request, topic, place) for place in places.values()]
             context["sides"] = records
             context["parts"] = _compared(*records)
     except GatewayError as error:

@@ -137,7 +137,7 @@ class Scan:
 
     def _settle(self) -> None:
         """Partitions that are through are dropped, and the reason to stop is found, if there is one."""
-        for partition in [each for each in self._reading if self._next[each] >= self._ends[each]]:
+        for partition in [item for item in self._reading if self._next[item] >= self._ends[item]]:
             self._reading.remove(partition)
             self._stream.drop(partition)
         if self._found >= self._budget.found_max:

@@ -102,7 +102,7 @@ class SearchReader:
     @property
     def total(self) -> int:
         """Offsets of the range: as many records at most."""
-        return sum(self._range.ends[each] - start for each, start in self._range.starts.items())
+        return sum(self._range.ends[item] - start for item, start in self._range.starts.items())
 
     @property
     def outlook(self) -> str:
@@ -133,18 +133,18 @@ class SearchReader:
     def _open_window(self) -> bool:
         """Begin with what comes next; False if nothing is left of the range."""
         for _, partitions in self._parts:
-            left = [each for each in partitions if self._left_of(each)]
+            left = [partition for partition in partitions if self._left_of(partition)]
             if left:
                 break
         else:
             return False
         share = max(1, self._size // len(left))
         if self._is_newest_first:
-            ends = {each: self._low[each] for each in left}
-            starts = {each: max(self._range.starts[each], end - share) for each, end in ends.items()}
+            ends = {number: self._low[number] for number in left}
+            starts = {item: max(self._range.starts[item], end - share) for item, end in ends.items()}
         else:
-            starts = {each: self._high[each] for each in left}
-            ends = {each: min(self._range.ends[each], start + share) for each, start in starts.items()}
+            starts = {number: self._high[number] for number in left}
+            ends = {item: min(self._range.ends[item], start + share) for item, start in starts.items()}
         self._window = OffsetRange(starts, ends, self._range.spans)
         spent_ms = self._now_ms() - self._began_ms
         budget = Budget(
@@ -186,7 +186,7 @@ class SearchReader:
         self._move_on(scan)
         is_cut, records = bool(self._cut), self._take_kept()
         is_full = self._limits.found is not None and self._found >= self._limits.found
-        is_all = not any(self._left_of(each) for each in self._range.starts)
+        is_all = not any(self._left_of(start) for start in self._range.starts)
         stop = Stop.END if is_all else Stop.LIMIT if is_full else Stop.BYTES if is_cut else scan.stopped
         if is_all or stop not in (Stop.END, Stop.RECORDS):
             return replace(self._end(stop or Stop.END), records=records)
@@ -195,7 +195,7 @@ class SearchReader:
     def _passed(self, scan: Scan) -> int:
         """Offsets of the window that were looked at, on in time."""
         starts, ends = self._window.starts, self._window.ends
-        return max(1, sum(min(ends[each], scan.positions[each]) - start for each, start in starts.items()))
+        return max(1, sum(min(ends[item], scan.positions[item]) - start for item, start in starts.items()))
 
     def _give_up_window(self, scan: Scan) -> Turn:
         """It reaches into more records than the gap before it let expect; what was found is found again."""
@@ -205,15 +205,15 @@ class SearchReader:
 
     def _move_on(self, scan: Scan) -> None:
         """What was looked at of each partition of the window. Hits that were cut off are looked for again."""
-        for each, end in self._window.ends.items():
-            start, position = self._window.starts[each], scan.resumes[each]
-            kept = [record.offset for record in self._kept if record.partition == each]
+        for item, end in self._window.ends.items():
+            start, position = self._window.starts[item], scan.resumes[item]
+            kept = [record.offset for record in self._kept if record.partition == item]
             if self._is_newest_first:
                 if position >= end:  # else what lies behind it was not looked at
-                    self._low[each] = start if each not in self._cut else min(kept, default=end)
+                    self._low[item] = start if item not in self._cut else min(kept, default=end)
             else:
-                position = min(position, self._range.ends[each])
-                self._high[each] = position if each not in self._cut else max(kept, default=start - 1) + 1
+                position = min(position, self._range.ends[item])
+                self._high[item] = position if item not in self._cut else max(kept, default=start - 1) + 1
 
     # -- hits
 
@@ -223,7 +223,7 @@ class SearchReader:
             return
         if self._limits.found is None:
             self._kept += found
-            self._held_bytes += sum(each.held_bytes for each in found)
+            self._held_bytes += sum(view.held_bytes for view in found)
             return
         ordered = merged([*self._kept, *found], self._is_newest_first)
         fits = fitting(ordered[: self._limits.found - self._found], HELD_BYTES_MAX)
@@ -251,8 +251,8 @@ class SearchReader:
 
     def _progress(self, scan: Scan | None) -> Progress:
         now = scan.progress if scan is not None else Progress(0, 0, 0, 0, 0)
-        in_window = sum(self._window.ends[each] - at for each, at in self._window.starts.items()) if scan else 0
-        left = sum(self._left_of(each) for each in self._range.starts) - in_window + now.left
+        in_window = sum(self._window.ends[item] - at for item, at in self._window.starts.items()) if scan else 0
+        left = sum(self._left_of(start) for start in self._range.starts) - in_window + now.left
         share = 100 if not self.total else round(100 * (self.total - left) / self.total)
         return Progress(
             self._read + now.read,
@@ -275,13 +275,13 @@ class SearchReader:
         parts = [
             SearchedPart(
                 name if len(self._parts) > 1 or self._query.partition is not None else "",
-                {each: spans[each] for each in partitions},
-                {each: self._low[each] for each in partitions},
-                {each: self._high[each] for each in partitions},
+                {partition: spans[partition] for partition in partitions},
+                {partition: self._low[partition] for partition in partitions},
+                {partition: self._high[partition] for partition in partitions},
             )
             for name, partitions in self._parts
         ]
-        left = sum(self._left_of(each) for each in self._range.starts)
+        left = sum(self._left_of(start) for start in self._range.starts)
         return Coverage(
             parts,
             self._read,
@@ -299,7 +299,7 @@ def _uncommitted(gateway: RecordSource, topic: str, query: RecordQuery, offsets:
     if not query.committed_only or query.range.end is not None:
         return 0
     spans = gateway.record_spans(topic, False)
-    return sum(max(0, spans[each].next - span.next) for each, span in offsets.spans.items() if each in spans)
+    return sum(max(0, spans[item].next - span.next) for item, span in offsets.spans.items() if item in spans)
 
 
 def fitting(records: Iterable[RecordView], bytes_max: int) -> int:
@@ -322,4 +322,4 @@ def _parts_of(offsets: OffsetRange, query: RecordQuery, partition_count: int) ->
     if own not in offsets.starts or len(partitions) < 2:
         return [("every partition", partitions)]
     where = f"partition {own} (where the Java client's default partitioner puts this key)"
-    return [(where, [own]), ("the other partitions", [each for each in partitions if each != own])]
+    return [(where, [own]), ("the other partitions", [partition for partition in partitions if partition != own])]

@@ -36,9 +36,9 @@ class TailReader:
         self._now_ms = clock_ms
         self._began_ms = clock_ms()
         look = self._look()
-        resumed = {each: min(offset, look.ends[each]) for each, offset in query.cursor if each in look.ends}
+        resumed = {number: min(offset, look.ends[number]) for number, offset in query.cursor if number in look.ends}
         self._matches = matcher(topic, query.search, query.searched)
-        self._stream = self._open({each: resumed.get(each, end) for each, end in look.ends.items()})
+        self._stream = self._open({item: resumed.get(item, end) for item, end in look.ends.items()})
 
     @property
     def cursor(self) -> str:
@@ -50,7 +50,7 @@ class TailReader:
         records = self._stream.read(TAIL_READ_SECONDS, TAIL_RECORDS_PER_TURN)
         skipped = self._catch_up() if len(records) == TAIL_RECORDS_PER_TURN else 0
         self._matches.renew()
-        shown = sorted((each for each in records if self._matches(each)), key=lambda each: each.at_ms or 0)
+        shown = sorted((record for record in records if self._matches(record)), key=lambda record: record.at_ms or 0)
         cursor = self.cursor if records else ""
         waits = waits_of(self._stream)
         note = " ".join(filter(None, (note_of(self._stream), self._matches.note)))
@@ -63,7 +63,7 @@ class TailReader:
     def _catch_up(self) -> int:
         """How many records were left out to be at the end again."""
         ends = self._look().ends
-        behind = sum(max(0, end - self._stream.positions.get(each, end)) for each, end in ends.items())
+        behind = sum(max(0, end - self._stream.positions.get(item, end)) for item, end in ends.items())
         if behind <= TAIL_BEHIND_MAX:
             return 0
         self._stream.close()

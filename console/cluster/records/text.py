@@ -80,7 +80,7 @@ def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX
     )
     if note and found.kind == "hex":
         found = _hex(data, length_max)
-    return replace(found, size_bytes=len(data), note="; ".join(each for each in (note, found.note) if each))
+    return replace(found, size_bytes=len(data), note="; ".join(name for name in (note, found.note) if name))
 
 
 def document_text(data: bytes | None) -> str:
@@ -206,6 +206,6 @@ def _hex(data: bytes, length_max: int) -> Text:
     lines = []
     for at in range(0, len(shown), _HEX_BYTES_PER_LINE):
         part = shown[at : at + _HEX_BYTES_PER_LINE]
-        letters = "".join(chr(each) if 32 <= each < 127 else "." for each in part)
+        letters = "".join(chr(number) if 32 <= number < 127 else "." for number in part)
         lines.append(f"{at:08x}  {part.hex(' '):<{3 * _HEX_BYTES_PER_LINE - 1}}  {letters}")
     return Text("hex", "\n".join(lines), len(data), len(data) > len(shown))

@@ -70,7 +70,7 @@ def record_list(request: UserRequest, name: str) -> HttpResponseBase:
         except GatewayError as refusal:
             error = str(refusal)
         else:
-            count_reading(request.user, topic, {each.partition for each in page.records})
+            count_reading(request.user, topic, {record.partition for record in page.records})
     if page is not None and _wants_file(request):
         return _file(request, f"records-{topic.name}", topic, query, page.records)
     return _list_page(request, topic, query, page, error, ProduceForm(topic))
@@ -158,7 +158,7 @@ def export_count(request: UserRequest, name: str) -> HttpResponse:
         offsets = find_range(source_for(request.user, topic), topic.name, topic.partition_count, query)
     except GatewayError as refusal:
         error = str(refusal)
-    count = sum(offsets.ends[each] - start for each, start in offsets.starts.items()) if offsets else None
+    count = sum(offsets.ends[item] - start for item, start in offsets.starts.items()) if offsets else None
     context = {"count": count, "silent": offsets.silent if offsets else (), "query": query, "error": error}
     return render(request, "records/partials/export-count.html", context)
 
@@ -227,7 +227,7 @@ def _list_page(
         "hidden_parts": _hidden(request, topic),
         "picked": picked,
         "default_columns": request.GET.getlist(DEFAULT_COLUMN) if query.columns else picked,
-        "offered": [each for each in offered_columns(shown) if each not in picked],
+        "offered": [column for column in offered_columns(shown) if column not in picked],
         "error": error,
         "form": form,
         "not_written": refusal_to_write(topic),

@@ -21,9 +21,7 @@ def do_purge(actor: User, plan: Plan, cuts: Iterable[Cut], confirmation: Confirm
     refused: dict[int, str] = {}
 
     def delete() -> dict[str, str]:
-        refused.update(
-            cluster_gateway().delete_records(plan.object_name, {each.partition: each.before for each in cuts})
-        )
+        refused.update(cluster_gateway().delete_records(plan.object_name, {cut.partition: cut.before for cut in cuts}))
         return {f"partition {partition}": why for partition, why in refused.items()}
 
     carry_out(actor, plan, confirmation, delete)

@@ -96,10 +96,10 @@ class RetentionSweep:
         for report in kept_rows(_reports):
             is_news = self._said_at_ms.get(report.broker_id) != report.log_dirs_at_ms
             self._said_at_ms[report.broker_id] = report.log_dirs_at_ms
-            for each in report.directories:
-                keys |= {("logs", report.broker_id, each.path), ("room", report.broker_id, each.path)}
-                if is_news and not each.error:
-                    rows.append(self._grown(report.broker_id, each, report.log_dirs_at_ms))
+            for directory in report.directories:
+                keys |= {("logs", report.broker_id, directory.path), ("room", report.broker_id, directory.path)}
+                if is_news and not directory.error:
+                    rows.append(self._grown(report.broker_id, directory, report.log_dirs_at_ms))
         self._growth.forget_all_but(keys)
         if not rows:
             return
@@ -150,8 +150,8 @@ def _outlook(
         found.size_bytes,
         found.segments,
     )
-    outlook.lost_records = sum(each.records for each in lost)
-    outlook.losing_groups = [each.group for each in lost[:GROUPS_NAMED]]
+    outlook.lost_records = sum(loss.records for loss in lost)
+    outlook.losing_groups = [item.group for item in lost[:GROUPS_NAMED]]
     return outlook
 
 

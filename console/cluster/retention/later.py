@@ -32,7 +32,7 @@ class Later:
 
     @property
     def lost_records(self) -> int:
-        return sum(each.records for each in self.losses)
+        return sum(loss.records for loss in self.losses)
 
 
 def later(view: RetentionView, committed: CommittedView, young_from: Mapping[int, int | None]) -> tuple[Later, ...]:
@@ -43,30 +43,36 @@ def later(view: RetentionView, committed: CommittedView, young_from: Mapping[int
     """
     if "delete" not in view.cleanup_policy:
         return ()
-    left = [each for each in view.partitions if not each.error and each.next_offset > each.new_first_offset]
+    left = [
+        partition
+        for partition in view.partitions
+        if not partition.error and partition.next_offset > partition.new_first_offset
+    ]
     found = []
     if view.retention_ms >= 0:
-        overdue = {each.partition: _within(each, young_from) for each in left}
+        overdue = {retention.partition: _within(retention, young_from) for retention in left}
         found.append(_later(Cause.OVERDUE, left, overdue, view, committed))
         found.append(_later(Cause.SILENCE, left, _ends(left), view, committed))
     if view.retention_bytes >= 0:
-        full = [each for each in left if each.size_bytes - each.deleted_bytes > view.retention_bytes]
+        full = [item for item in left if item.size_bytes - item.deleted_bytes > view.retention_bytes]
         found.append(_later(Cause.SIZE, full, _ends(full), view, committed))
-    return tuple(each for each in found if each.records)
+    return tuple(item for item in found if item.records)
 
 
 def is_overdue(found: Iterable[Later]) -> bool:
     """True if records beyond a limit stay only as long as their segment does."""
-    return any(each.cause in (Cause.OVERDUE, Cause.SIZE) for each in found)
+    return any(symptom.cause in (Cause.OVERDUE, Cause.SIZE) for symptom in found)
 
 
 def _ends(partitions: Iterable[PartitionRetention]) -> dict[int, int]:
-    return {each.partition: each.next_offset for each in partitions}
+    return {partition.partition: partition.next_offset for partition in partitions}
 
 
-def _within(each: PartitionRetention, young_from: Mapping[int, int | None]) -> int:
-    young = young_from.get(each.partition, each.new_first_offset)
-    return each.next_offset if young is None else max(each.new_first_offset, min(young, each.next_offset))
+def _within(retention: PartitionRetention, young_from: Mapping[int, int | None]) -> int:
+    young = young_from.get(retention.partition, retention.new_first_offset)
+    return (
+        retention.next_offset if young is None else max(retention.new_first_offset, min(young, retention.next_offset))
+    )
 
 
 def _later(
@@ -76,7 +82,9 @@ def _later(
     view: RetentionView,
     committed: CommittedView,
 ) -> Later:
-    records = sum(starts[each.partition] - each.new_first_offset for each in partitions)
+    records = sum(starts[partition.partition] - partition.new_first_offset for partition in partitions)
     return Later(
-        cause, records, losses_below(starts, {each.partition: each.first_offset for each in view.partitions}, committed)
+        cause,
+        records,
+        losses_below(starts, {partition.partition: partition.first_offset for partition in view.partitions}, committed),
     )

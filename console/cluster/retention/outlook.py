@@ -53,10 +53,10 @@ class Outlook:
     def later(self) -> tuple[Later, ...]:
         """What goes in the end, with the groups in reach."""
         found = later(self.view, self.committed, self.young_from)
-        return tuple(replace(each, losses=self._within(each.losses)) for each in found)
+        return tuple(replace(item, losses=self._within(item.losses)) for item in found)
 
     def _within(self, found: tuple[Loss, ...]) -> tuple[Loss, ...]:
-        return tuple(each for each in found if Right.VIEW in self.reach.rights_on(Resource.GROUP, each.group))
+        return tuple(loss for loss in found if Right.VIEW in self.reach.rights_on(Resource.GROUP, loss.group))
 
     @cached_property
     def timeline(self) -> Timeline | None:
@@ -66,8 +66,8 @@ class Outlook:
 def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach: Reach) -> dict[str, Any]:
     """`plan` among what a page shows of `wanted`: setting → typed text. Raises GatewayError."""
     gateway = cluster_gateway()
-    settings = {each.name: each for each in gateway.topic_settings(topic)}
-    known = [each for name, each in settings.items() if name in RETENTION_KEYS]
+    settings = {setting.name: setting for setting in gateway.topic_settings(topic)}
+    known = [item for name, item in settings.items() if name in RETENTION_KEYS]
     changes = differences(known, wanted)
     committed = gateway.committed_offsets(topic)
 
@@ -76,7 +76,7 @@ def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach:
         return Outlook(view, committed, reach, _young_from(gateway, topic, view))
 
     now = look({})
-    then = look({each.name: each.new for each in changes}) if changes else None
+    then = look({change.name: change.new for change in changes}) if changes else None
     loses_records = then is not None and (deletes_more(now.totals, then.totals) or compacts_unseen(now.view, then.view))
     loses_later = then is not None and is_overdue(then.later) and not is_overdue(now.later)
     return {
@@ -95,5 +95,5 @@ def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach:
 def _young_from(gateway: ClusterGateway, topic: str, view: RetentionView) -> Mapping[int, int | None]:
     if view.retention_ms < 0 or "delete" not in view.cleanup_policy:
         return {}
-    asked = [each.partition for each in view.partitions if not each.error]
+    asked = [partition.partition for partition in view.partitions if not partition.error]
     return gateway.offsets_at(topic, max(0, now_ms() - view.retention_ms), asked)

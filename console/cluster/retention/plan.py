@@ -57,19 +57,19 @@ def change_plan(
     """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise, at once;
     `loses_later`: as soon as a segment rolls or nothing is written for a while."""
     changes = tuple(changes)
-    known = {each.name: each for each in settings}
+    known = {setting.name: setting for setting in settings}
     return SettingsPlan(
-        wanted={each.name: each.new for each in changes},
+        wanted={change.name: change.new for change in changes},
         action="change retention",
         object_type="topic",
         object_name=topic,
         lines=tuple(
             Line(
-                each.name,
-                each.old if each.old_source == "topic" else DEFAULT,
-                DEFAULT if each.new is None else each.new,
+                change.name,
+                change.old if change.old_source == "topic" else DEFAULT,
+                DEFAULT if change.new is None else change.new,
             )
-            for each in changes
+            for change in changes
         ),
         read=(
             topic_id,
@@ -96,14 +96,14 @@ def _loss_sentences(at_once: bool, later: bool) -> tuple[str, ...]:
 
 def _command(topic: str, changes: Iterable[Difference], bootstrap_servers: str) -> str:
     changes = list(changes)
-    added = {each.name: each.new for each in changes if each.new is not None}
-    removed = [each.name for each in changes if each.new is None]
+    added = {change.name: change.new for change in changes if change.new is not None}
+    removed = [change.name for change in changes if change.new is None]
     return configs_command(bootstrap_servers, {"topic": topic}, added, removed)
 
 
 def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[Difference, ...]:
     """What `wanted` (setting → typed text, blank to leave it) really changes."""
-    known = {each.name: each for each in settings}
+    known = {setting.name: setting for setting in settings}
     found = []
     for name in RETENTION_KEYS:
         typed = wanted.get(name, "").strip()
@@ -118,14 +118,14 @@ def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> t
 
 
 def totals(view: RetentionView) -> Totals:
-    asked = [each for each in view.partitions if not each.error]
+    asked = [partition for partition in view.partitions if not partition.error]
     return Totals(
-        sum(each.deleted_segments for each in asked),
-        sum(each.segment_count for each in asked),
-        sum(each.deleted_bytes for each in asked),
-        sum(each.size_bytes for each in asked),
-        sum(each.deleted_records for each in asked),
-        sum(each.compacted_records or 0 for each in asked),
+        sum(retention.deleted_segments for retention in asked),
+        sum(retention.segment_count for retention in asked),
+        sum(retention.deleted_bytes for retention in asked),
+        sum(retention.size_bytes for retention in asked),
+        sum(retention.deleted_records for retention in asked),
+        sum(retention.compacted_records or 0 for retention in asked),
         len(view.partitions) - len(asked),
     )
 
@@ -146,15 +146,17 @@ def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
 
     What lies below the log start of now is lost already and not counted.
     """
-    starts = {each.partition: each.new_first_offset for each in view.partitions if not each.error}
-    return losses_below(starts, {each.partition: each.first_offset for each in view.partitions}, committed)
+    starts = {partition.partition: partition.new_first_offset for partition in view.partitions if not partition.error}
+    return losses_below(
+        starts, {partition.partition: partition.first_offset for partition in view.partitions}, committed
+    )
 
 
 def losses_below(starts: Mapping[int, int], first: Mapping[int, int], committed: CommittedView) -> tuple[Loss, ...]:
     """As `losses`, if the log of each partition in `starts` began there; `first`: where it begins now."""
     found = []
     for group, offsets in committed.offsets.items():
-        lost = [start - max(offsets[each], first[each]) for each, start in starts.items() if each in offsets]
+        lost = [start - max(offsets[item], first[item]) for item, start in starts.items() if item in offsets]
         lost = [count for count in lost if count > 0]
         if lost:
             found.append(Loss(group, len(lost), sum(lost)))

@@ -68,17 +68,17 @@ def aimed_at(
     if upto is Upto.OFFSET:
         return {partition: min(max(offset, span.first), span.next) for partition, span in spans.items()}
     found = at or {}
-    first_kept = {each: found[each] for each in spans if each in found}
-    return {each: spans[each].next if kept is None else kept for each, kept in first_kept.items()}
+    first_kept = {span: found[span] for span in spans if span in found}
+    return {item: spans[item].next if kept is None else kept for item, kept in first_kept.items()}
 
 
 def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[Cut, ...]:
     """Those that take something away. Raises ValueError for an offset beyond the end of a log."""
-    found = [Cut(each, doomed.spans[each], offset) for each, offset in sorted(before.items()) if each in doomed.spans]
-    for each in found:
-        if each.before > each.span.next:
-            raise ValueError(f"Partition {each.partition} ends at offset {each.span.next}, before {each.before}.")
-    return tuple(each for each in found if each.records > 0)
+    found = [Cut(item, doomed.spans[item], offset) for item, offset in sorted(before.items()) if item in doomed.spans]
+    for cut in found:
+        if cut.before > cut.span.next:
+            raise ValueError(f"Partition {cut.partition} ends at offset {cut.span.next}, before {cut.before}.")
+    return tuple(cut for cut in found if cut.records > 0)
 
 
 def purge_plan(
@@ -93,12 +93,12 @@ def purge_plan(
         action=PURGE,
         object_type="topic",
         object_name=doomed.topic,
-        lines=tuple(Line(f"partition {each.partition}", each.span.first, each.before, is_told=True) for each in cuts),
+        lines=tuple(Line(f"partition {cut.partition}", cut.span.first, cut.before, is_told=True) for cut in cuts),
         read=(
             doomed.topic_id,
             f"policy={doomed.cleanup_policy}",
-            *(f"{each.partition} begins at {each.before}" for each in cuts),
-            *(each.confirmed for each in doomed.uses),
+            *(f"{cut.partition} begins at {cut.before}" for cut in cuts),
+            *(use.confirmed for use in doomed.uses),
         ),
         touches=tuple(_touches(doomed)),
         losses=tuple(_losses(cuts, losses, hidden_losses)),
@@ -110,13 +110,13 @@ def purge_plan(
 
 
 def _losses(cuts: tuple[Cut, ...], losses: Iterable[Loss], hidden: int) -> Iterable[str]:
-    count = sum(each.records for each in cuts)
+    count = sum(cut.records for cut in cuts)
     records = f"{grouped(count)} record{'' if count == 1 else 's'}"
     places = f"{len(cuts)} partition{'' if len(cuts) == 1 else 's'}"
     yield f"Up to {records} in {places} are deleted for good; their offsets are not used again."
     losing = list(losses)
-    for each in losing[:_GROUPS_NAMED]:
-        yield f"Group {each.group} has not read {grouped(each.records)} of them, and never will."
+    for loss in losing[:_GROUPS_NAMED]:
+        yield f"Group {loss.group} has not read {grouped(loss.records)} of them, and never will."
     if len(losing) > _GROUPS_NAMED:
         yield f"{len(losing) - _GROUPS_NAMED} more groups lose unread records."
     if hidden:
@@ -147,7 +147,7 @@ def _obstacle(doomed: Doomed) -> str:
 
 
 def _command(topic: str, cuts: tuple[Cut, ...], bootstrap_servers: str) -> str:
-    partitions = [{"topic": topic, "partition": each.partition, "offset": each.before} for each in cuts]
+    partitions = [{"topic": topic, "partition": cut.partition, "offset": cut.before} for cut in cuts]
     said = json.dumps({"version": 1, "partitions": partitions})
     command = shell_command("kafka-delete-records", bootstrap_servers, {"offset-json-file": "before.json"})
     return f"cat > before.json <<'END'\n{said}\nEND\n{command}"

@@ -20,7 +20,7 @@ _LABELS = {
 
 
 class PurgeForm(forms.Form):
-    to = forms.ChoiceField(label="Delete up to", choices=[(each.value, _LABELS[each]) for each in Upto])
+    to = forms.ChoiceField(label="Delete up to", choices=[(item.value, _LABELS[item]) for item in Upto])
     partitions = forms.CharField(label="Partitions", required=False, max_length=1_000)
     offset = forms.IntegerField(label="First offset that stays", required=False, min_value=0, max_value=_OFFSET_MAX)
     at = forms.CharField(label="Moment", required=False, max_length=40)

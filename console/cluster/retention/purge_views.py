@@ -56,7 +56,7 @@ def _apply(request: UserRequest, topic: Topic, context: dict[str, Any]) -> HttpR
         raise GatewayError(str(error)) from error
     refused = do_purge(request.user, context["plan"], context["cuts"], Confirmation.parse(request.POST))
     if refused:
-        told = get_text_list([f"partition {each}: {why}" for each, why in list(refused.items())[:3]], "and")
+        told = get_text_list([f"partition {item}: {why}" for item, why in list(refused.items())[:3]], "and")
         messages.error(request, f"Of {topic.name} {len(refused)} partitions refused: {told}")
     else:
         messages.success(request, f"Records of {topic.name} were deleted.")
@@ -73,7 +73,7 @@ def _show(request: UserRequest, topic: Topic, before: Mapping[int, int], context
         raise GatewayError(str(error)) from error
     losses, hidden = _losses(request, gateway, doomed, cuts)
     plan = purge_plan(doomed, cuts, losses, here.BOOTSTRAP_SERVERS, hidden)
-    fields = [("before", f"{each.partition}:{each.before}") for each in cuts]
+    fields = [("before", f"{cut.partition}:{cut.before}") for cut in cuts]
     context |= {"plan": plan, "cuts": cuts, "shown": cuts[:CUTS_SHOWN], "fields": fields}
 
 
@@ -81,8 +81,8 @@ def _aimed(topic: Topic, form: PurgeForm) -> dict[int, int]:
     gateway, asked = cluster_gateway(), form.cleaned_data
     upto, chosen = Upto(asked["to"]), asked["partitions"]
     spans = gateway.record_spans(topic.name, committed_only=False)
-    silent = [each for each in chosen or range(topic.partition_count) if each not in spans]
-    spans = {each: span for each, span in spans.items() if not chosen or each in chosen}
+    silent = [index for index in chosen or range(topic.partition_count) if index not in spans]
+    spans = {item: span for item, span in spans.items() if not chosen or item in chosen}
     if len(spans) > PARTITIONS_MAX:
         raise GatewayError(f"One plan has room for {PARTITIONS_MAX} partitions: choose some.")
     at = gateway.offsets_at(topic.name, asked["at"], spans) if upto is Upto.TIME else None
@@ -99,7 +99,7 @@ def _doomed(request: UserRequest, gateway: ClusterGateway, topic: Topic, before:
         cleanup_policy=topic.cleanup_policy,
         is_internal=topic.is_internal,
         spans=spans,
-        silent=tuple(sorted(each for each in before if each not in spans)),
+        silent=tuple(sorted(number for number in before if number not in spans)),
         uses=uses_of([topic.name], reach_of(request.user)).get(topic.name, ()),
     )
 
@@ -108,9 +108,9 @@ def _losses(
     request: UserRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[Cut, ...]
 ) -> tuple[list[Loss], int]:
     """Of the groups in reach, and how many others lose something."""
-    starts = {each.partition: each.before for each in cuts}
-    firsts = {each.partition: each.span.first for each in cuts}
+    starts = {cut.partition: cut.before for cut in cuts}
+    firsts = {cut.partition: cut.span.first for cut in cuts}
     found = losses_below(starts, firsts, gateway.committed_offsets(doomed.topic))
     reach = reach_of(request.user)
-    seen = [each for each in found if Right.VIEW in reach.rights_on(Resource.GROUP, each.group)]
+    seen = [item for item in found if Right.VIEW in reach.rights_on(Resource.GROUP, item.group)]
     return seen, len(found) - len(seen)

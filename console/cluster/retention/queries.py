@@ -129,12 +129,12 @@ def _outlook_of(topic: Topic, reach: Reach) -> TopicOutlook:
 
 
 def disks() -> list[Disk]:
-    growths = {(each.broker_id, each.path): each for each in DiskGrowth.objects.all()}
+    growths = {(growth.broker_id, growth.path): growth for growth in DiskGrowth.objects.all()}
     found = []
     for report in BrokerReport.objects.order_by("broker_id"):
-        for each in report.directories:
-            growth = growths.get((report.broker_id, each.path), DiskGrowth())
-            found.append(Disk(report.broker_id, each, growth.logs_per_second, growth.filling_per_second))
+        for directory in report.directories:
+            growth = growths.get((report.broker_id, directory.path), DiskGrowth())
+            found.append(Disk(report.broker_id, directory, growth.logs_per_second, growth.filling_per_second))
     return found
 
 

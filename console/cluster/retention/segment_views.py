@@ -35,16 +35,16 @@ def segments(request: UserRequest, name: str, partition: int) -> HttpResponseBas
     except GatewayError as error:
         return render(request, "retention/segments.html", context | {"error": str(error)})
     doomed = {
-        each.first_offset: each.reason
+        segment.first_offset: segment.reason
         for one in rules.partitions
         if one.partition == partition
-        for each in one.segments
+        for segment in one.segments
     }
     found = segment_outlooks(everything, rules, doomed)
     if wants_csv(request):
         return csv_response(request, f"segments-{topic.name}-{partition}", TITLES, map(_row, found))
     at_ms = now_ms()
-    shown = [(each, each.words(at_ms)) for each in found[:SEGMENTS_SHOWN]]
+    shown = [(item, item.words(at_ms)) for item in found[:SEGMENTS_SHOWN]]
     context |= {
         "everything": everything,
         "rules": rules,
@@ -55,16 +55,16 @@ def segments(request: UserRequest, name: str, partition: int) -> HttpResponseBas
     return render(request, "retention/segments.html", context)
 
 
-def _row(each: SegmentOutlook) -> tuple[object, ...]:
+def _row(outlook: SegmentOutlook) -> tuple[object, ...]:
     return (
-        each.segment.first_offset,
-        each.segment.last_offset,
-        each.records,
-        each.segment.size_bytes,
-        _moment(each.segment.newest_at_ms),
-        each.goes_now,
-        _moment(each.goes_at_ms),
-        each.bytes_left,
+        outlook.segment.first_offset,
+        outlook.segment.last_offset,
+        outlook.records,
+        outlook.segment.size_bytes,
+        _moment(outlook.segment.newest_at_ms),
+        outlook.goes_now,
+        _moment(outlook.goes_at_ms),
+        outlook.bytes_left,
     )
 
 

@@ -51,17 +51,17 @@ def segment_outlooks(
     deletes = "delete" in rules.cleanup_policy
     behind = _bytes_behind(everything)
     found = []
-    for each, newer in zip(everything.segments, behind, strict=True):
-        at_ms = each.newest_at_ms
+    for segment, newer in zip(everything.segments, behind, strict=True):
+        at_ms = segment.newest_at_ms
         by_time = deletes and rules.retention_ms >= 0 and at_ms is not None
         by_size = deletes and rules.retention_bytes >= 0
         found.append(
             SegmentOutlook(
-                segment=each,
-                goes_now=doomed.get(each.first_offset, ""),
+                segment=segment,
+                goes_now=doomed.get(segment.first_offset, ""),
                 goes_at_ms=(at_ms or 0) + rules.retention_ms if by_time else None,
                 bytes_left=max(0, rules.retention_bytes - newer) if by_size else None,
-                is_written_to=each.last_offset + 1 >= everything.next_offset,
+                is_written_to=segment.last_offset + 1 >= everything.next_offset,
             )
         )
     return found
@@ -70,7 +70,7 @@ def segment_outlooks(
 def _bytes_behind(everything: PartitionRetention) -> Sequence[int]:
     """Of each segment: what the partition holds behind it, those that are not told included."""
     left, found = everything.size_bytes, []
-    for each in everything.segments:
-        left -= each.size_bytes
+    for segment in everything.segments:
+        left -= segment.size_bytes
         found.append(left)
     return found

@@ -39,8 +39,8 @@ class Timeline:
 
 def timeline(view: RetentionView, now_ms: int) -> Timeline | None:
     """None if nothing that goes has a time."""
-    lanes = [each for each in view.partitions if each.segments]
-    moments = [s.newest_at_ms for each in lanes for s in each.segments if s.newest_at_ms is not None]
+    lanes = [partition for partition in view.partitions if partition.segments]
+    moments = [s.newest_at_ms for lane in lanes for s in lane.segments if s.newest_at_ms is not None]
     if not moments:
         return None
     from_ms, to_ms = min(moments), max(now_ms, *moments)
@@ -49,7 +49,7 @@ def timeline(view: RetentionView, now_ms: int) -> Timeline | None:
     scale = _Scale(from_ms, to_ms)
     cut_ms = now_ms - view.retention_ms
     cut_x = scale.x(cut_ms) if view.retention_ms >= 0 and cut_ms > from_ms else None
-    shown = tuple(_lane(each, scale) for each in lanes[:LANES_MAX])
+    shown = tuple(_lane(lane, scale) for lane in lanes[:LANES_MAX])
     return Timeline(shown, from_ms, to_ms, cut_x, max(0, len(lanes) - LANES_MAX))
 
 
@@ -64,10 +64,10 @@ class _Scale:
 
 def _lane(partition: PartitionRetention, scale: _Scale) -> Lane:
     bars, x = [], 0
-    for each in partition.segments:
-        end = x if each.newest_at_ms is None else max(x, min(WIDTH, scale.x(each.newest_at_ms)))
+    for segment in partition.segments:
+        end = x if segment.newest_at_ms is None else max(x, min(WIDTH, scale.x(segment.newest_at_ms)))
         width = max(BAR_MIN, end - x - 2)
-        bars.append(Bar(min(x, WIDTH - BAR_MIN), min(width, WIDTH - min(x, WIDTH - BAR_MIN)), each))
+        bars.append(Bar(min(x, WIDTH - BAR_MIN), min(width, WIDTH - min(x, WIDTH - BAR_MIN)), segment))
         x = max(end, x + width)
     kept = partition.segment_count - partition.deleted_segments
     return Lane(partition, tuple(bars), min(x, WIDTH), kept)

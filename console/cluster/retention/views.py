@@ -47,7 +47,7 @@ def configure(request: UserRequest, name: str) -> HttpResponse:
             return redirect("topic-retention", topic.name)
         do_change_retention(request.user, facts["plan"], Confirmation.parse(request.POST))
         messages.success(request, f"Retention of {topic.name} was changed.")
-        undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in facts["differences"]}
+        undo = {f"undo_{difference.name.replace('.', '_')}": difference.undo for difference in facts["differences"]}
         return redirect(f"{reverse('topic-retention', args=[topic.name])}?{urlencode(undo)}")
     return _page(request, topic, RetentionForm(request.POST), form.changes, answer.error, answer.status)
 

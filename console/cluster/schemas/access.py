@@ -13,7 +13,7 @@ def topic_of(subject: str) -> str | None:
     name = subject
     if name.startswith(":."):
         name = name[2:].partition(":")[2]
-    return next((name.removesuffix(each) for each in _ENDINGS if name.endswith(each) and name != each), None)
+    return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending) and name != ending), None)
 
 
 def is_within(reach: Reach, subject: str, right: Right = Right.VIEW) -> bool:

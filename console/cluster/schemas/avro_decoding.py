@@ -71,12 +71,12 @@ def _value(type_: Type, cursor: _Cursor, depth: int) -> object:
 
 def _record(type_: Type, cursor: _Cursor, depth: int) -> object:
     found = {}
-    for each in type_.fields:
+    for field in type_.fields:
         try:
-            found[each.name] = _value(each.type, cursor, depth + 1)
+            found[field.name] = _value(field.type, cursor, depth + 1)
         except NotDecodedError as error:
             inner = str(error)
-            path = inner if inner.startswith("field ") else f"field {each.name}: {inner}"
+            path = inner if inner.startswith("field ") else f"field {field.name}: {inner}"
             raise NotDecodedError(path) from None
     return found
 

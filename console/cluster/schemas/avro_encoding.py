@@ -68,11 +68,11 @@ def _kind_of(value: object) -> str:
 def _record(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, dict):
         raise _misfit(path, type_, value)
-    known = {each.name for each in type_.fields}
+    known = {field.name for field in type_.fields}
     unknown = next((name for name in value if name not in known), None)
     if unknown is not None:
         raise NotEncodedError(f"{_below(path, unknown)}: {type_.label} has no such field")
-    return b"".join(_field(each, value, path, depth, tries) for each in type_.fields)
+    return b"".join(_field(field, value, path, depth, tries) for field in type_.fields)
 
 
 def _field(wanted: Field, value: Mapping[str, object], path: str, depth: int, tries: _Tries) -> bytes:
@@ -103,7 +103,7 @@ def _union(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> 
     others = [error for branch, error in zip(type_.inner, refused, strict=True) if branch.kind != "null"]
     if len(others) == 1:
         raise others[0]
-    names = ", ".join(each.label for each in type_.inner)
+    names = ", ".join(offer.label for offer in type_.inner)
     raise NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} fits none of {names}")
 
 
@@ -197,7 +197,7 @@ def _enum(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> b
 def _array(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, list):
         raise _misfit(path, type_, value)
-    items = [_encoded(type_.inner[0], each, f"{path}[{at}]", depth + 1, tries) for at, each in enumerate(value)]
+    items = [_encoded(type_.inner[0], item, f"{path}[{at}]", depth + 1, tries) for at, item in enumerate(value)]
     return (_number(len(items)) + b"".join(items) if items else b"") + b"\0"
 
 
@@ -205,8 +205,8 @@ def _map(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> by
     if not isinstance(value, dict):
         raise _misfit(path, type_, value)
     pairs = [
-        _sized(name.encode(errors="replace")) + _encoded(type_.inner[0], each, _below(path, name), depth + 1, tries)
-        for name, each in value.items()
+        _sized(name.encode(errors="replace")) + _encoded(type_.inner[0], item, _below(path, name), depth + 1, tries)
+        for name, item in value.items()
     ]
     return (_number(len(pairs)) + b"".join(pairs) if pairs else b"") + b"\0"
 

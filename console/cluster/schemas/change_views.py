@@ -103,7 +103,7 @@ def delete(request: UserRequest, subject: str) -> HttpResponse:
     with refusable() as answer:
         asked = registry()
         doomed = _doomed(asked, subject, number, permanent=permanent)
-        ids = [asked.version(subject, each).id for each in doomed[:20]]
+        ids = [asked.version(subject, item).id for item in doomed[:20]]
         plan = delete_plan(subject, number, doomed, permanent=permanent, ids=ids)
         context["plan"] = plan
         if is_confirmed(request):
@@ -120,8 +120,8 @@ def delete(request: UserRequest, subject: str) -> HttpResponse:
 def _doomed(asked: Registry, subject: str, number: int | None, *, permanent: bool) -> list[int]:
     live = _live(asked, subject)
     every = asked.versions(subject, deleted=True) if permanent else live
-    found = [each for each in every if (each not in live) == permanent]
-    return [each for each in found if number in (None, each)]
+    found = [item for item in every if (item not in live) == permanent]
+    return [item for item in found if number in (None, item)]
 
 
 def _live(asked: Registry, subject: str) -> list[int]:
@@ -142,12 +142,14 @@ def _begun(request: UserRequest) -> dict[str, object]:
         latest = registry().version(subject, "latest")
     except GatewayError:
         return {"subject": subject}
-    references = "\n".join(f"{each.name} {each.subject} {each.version}" for each in latest.references)
+    references = "\n".join(
+        f"{reference.name} {reference.subject} {reference.version}" for reference in latest.references
+    )
     return {"subject": subject, "type": latest.type, "text": latest.text, "references": references}
 
 
 def _require_references(request: UserRequest, schema: Schema) -> None:
     """What does not fit is told of what a schema refers to as well."""
     reach = reach_of(request.user)
-    if not all(is_within(reach, each.subject) for each in schema.references):
+    if not all(is_within(reach, reference.subject) for reference in schema.references):
         raise PermissionDenied("A reference names a subject that your rights do not reach.")

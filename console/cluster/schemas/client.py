@@ -84,7 +84,7 @@ class RegistryClient:
             login = self._address.login
             request = self._client.build_request(
                 method,
-                f"{self._address.url}/{'/'.join(quoted(each) for each in parts)}",
+                f"{self._address.url}/{'/'.join(quoted(part) for part in parts)}",
                 params=query,
                 json=body,
                 headers={"Accept": f"{_KIND}, application/json"} | ({} if body is None else {"Content-Type": _KIND}),

@@ -84,8 +84,8 @@ def _referred(asked: Registry, schema: Schema, form: str) -> dict[str, str]:
     found: dict[str, str] = {}
     begun: set[tuple[str, int]] = set()
 
-    def visit(each: Schema) -> None:
-        for reference in each.references:
+    def visit(schema: Schema) -> None:
+        for reference in schema.references:
             place = (reference.subject, reference.version)
             if place in begun:
                 continue

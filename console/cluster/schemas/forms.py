@@ -16,7 +16,7 @@ _AREA = {"spellcheck": "false"}
 
 class SchemaForm(forms.Form):
     subject = forms.CharField(max_length=SUBJECT_LENGTH_MAX, label="Subject")
-    type = forms.ChoiceField(choices=[(each, each.capitalize()) for each in TYPES], label="Type")
+    type = forms.ChoiceField(choices=[(type_, type_.capitalize()) for type_ in TYPES], label="Type")
     text = forms.CharField(
         max_length=TEXT_LENGTH_MAX, strip=False, label="Schema", widget=forms.Textarea({**_AREA, "rows": 14})
     )
@@ -54,8 +54,8 @@ class SettingsForm(forms.Form):
     def __init__(self, *args: Any, is_default: bool, **named: Any):
         super().__init__(*args, **named)
         inherited = [] if is_default else [("", "the default of all subjects")]
-        level = set_choices(self, "level", [*inherited, *((each, each) for each in LEVELS)])
-        mode = set_choices(self, "mode", [*inherited, *((each, each) for each in MODES)])
+        level = set_choices(self, "level", [*inherited, *((level, level) for level in LEVELS)])
+        mode = set_choices(self, "mode", [*inherited, *((mode, mode) for mode in MODES)])
         level.required = mode.required = is_default
 
     @property

@@ -37,7 +37,7 @@ def problem(schema: str, referred: dict[str, str], document: str) -> str:
     from referencing.jsonschema import DRAFT7
 
     contents = json.loads(schema)
-    resources = [(uri, Resource.from_contents(json.loads(each), DRAFT7)) for uri, each in referred.items()]
+    resources = [(uri, Resource.from_contents(json.loads(item), DRAFT7)) for uri, item in referred.items()]
     known: Any = Registry().with_resources(resources)
     made: Any = validators.validator_for(contents, default=validators.Draft7Validator)
     worst = best_match(made(contents, registry=known).iter_errors(json.loads(document)))

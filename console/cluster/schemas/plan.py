@@ -20,7 +20,7 @@ def register_plan(
     compared = f"Compatibility {level}: " + (
         "it is not compared with what is there." if level == "NONE" else "what is there was compared, and it fits."
     )
-    references = [f"{each.name} {each.subject} {each.version}" for each in schema.references]
+    references = [f"{reference.name} {reference.subject} {reference.version}" for reference in schema.references]
     return Plan(
         action=REGISTER,
         object_type="subject",
@@ -75,7 +75,7 @@ def settings_plan(
         object_type="subject",
         object_name=subject or DEFAULTS,
         lines=lines,
-        read=(subject, *(str(each) for each in old)),
+        read=(subject, *(str(item) for item in old)),
         touches=tuple(touches),
         losses=(),
         safe_because="",  # what a level or a mode lets in, or keeps out, shows with the next registration
@@ -96,7 +96,7 @@ def delete_plan(
         action=f"{DELETE} for good" if permanent else DELETE,
         object_type="subject",
         object_name=name,
-        lines=tuple(Line(f"version {each}", state, "gone" if permanent else "deleted") for each in doomed),
+        lines=tuple(Line(f"version {number}", state, "gone" if permanent else "deleted") for number in doomed),
         read=(subject, str(number), str(permanent), *map(str, doomed), *map(str, ids)),
         touches=()
         if permanent

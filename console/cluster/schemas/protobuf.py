@@ -20,8 +20,8 @@ class ProtobufSchema:
     def __init__(self, text: str, referred: Mapping[str, str]):
         pool = descriptor_pool.DescriptorPool()
         try:
-            for name, each in referred.items():
-                add_file(pool, _described(each), name)
+            for name, item in referred.items():
+                add_file(pool, _described(item), name)
             main = _described(text)
             add_file(pool, main, _MAIN)
             self._file: Any = pool.FindFileByName(_MAIN)
@@ -50,10 +50,10 @@ class ProtobufSchema:
     def _message(self, indexes: list[int]) -> Any:
         among = list(self._file.message_types_by_name.values())
         found = None
-        for each in indexes:
-            if not 0 <= each < len(among):
-                raise NotDecodedError(f"message {each} of {len(among)}, which the schema does not have")
-            found = among[each]
+        for index in indexes:
+            if not 0 <= index < len(among):
+                raise NotDecodedError(f"message {index} of {len(among)}, which the schema does not have")
+            found = among[index]
             among = list(found.nested_types)
         if found is None:
             raise NotDecodedError("no message is named")

@@ -43,9 +43,9 @@ def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool
     client = registry_client()
     words = query.search.lower().split()
     names = [
-        each
-        for each in NAMES.names(client, deleted=query.deleted, fresh=fresh)
-        if all(word in each.lower() for word in words) and is_within(reach, each)
+        name
+        for name in NAMES.names(client, deleted=query.deleted, fresh=fresh)
+        if all(word in name.lower() for word in words) and is_within(reach, name)
     ]
     page: Page[Any] = Paginator(names, rows).get_page(query.page)
     with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
@@ -89,12 +89,12 @@ def subject_view(asked: Registry, name: str, reach: Reach, wanted: QueryDict) ->
     every = asked.versions(name, deleted=True)
     live = _live_versions(asked, name)
     new = _chosen(wanted.get("to", ""), every) or (live or every)[-1]
-    before = [each for each in every if each < new]
+    before = [item for item in every if item < new]
     old = _chosen(wanted.get("from", ""), every) or (before[-1] if before else None)
     comparison = _compared(asked, name, old if old != new else None, new)
-    references = [each for each in comparison.new.references if is_within(reach, each.subject)]
-    referrers = [place for each in asked.referrers(name, new) for place in asked.places(each)]
-    seen = sorted({each for each in referrers if is_within(reach, each[0])})
+    references = [reference for reference in comparison.new.references if is_within(reach, reference.subject)]
+    referrers = [place for referrer in asked.referrers(name, new) for place in asked.places(referrer)]
+    seen = sorted({referrer for referrer in referrers if is_within(reach, referrer[0])})
     return SubjectView(
         name=name,
         versions=every[-VERSIONS_OFFERED_MAX:],
@@ -128,7 +128,7 @@ def users_of(name: str, reach: Reach) -> Users:
         topics = list(seen.filter(name=topic).values_list("name", flat=True))
     else:
         strategy = "TopicRecordNameStrategy"
-        topics = [each for each in seen.values_list("name", flat=True) if name.startswith(f"{each}-")]
+        topics = [item for item in seen.values_list("name", flat=True) if name.startswith(f"{item}-")]
         strategy = strategy if topics else "RecordNameStrategy"
     readers = partitions_within(reach).filter(topic__in=topics[:USERS_NAMED_MAX]).values("group")
     groups = groups_within(reach).filter(pk__in=readers).order_by("name").values_list("name", flat=True)

@@ -50,7 +50,7 @@ class Schema:
         return {
             "schema": self.text,
             "schemaType": self.type,
-            "references": [each.fields for each in self.references],
+            "references": [reference.fields for reference in self.references],
         }
 
 
@@ -62,8 +62,8 @@ class Verdict:
     @property
     def reasons(self) -> list[tuple[str, str]]:
         """Kind and sentence of each message that has both, as Confluent's checkers write them; others as they are."""
-        found = [(each, _REASON.match(each)) for each in self.messages]
-        return [(match["kind"], match["sentence"]) if match else ("", each) for each, match in found]
+        found = [(message, _REASON.match(message)) for message in self.messages]
+        return [(match["kind"], match["sentence"]) if match else ("", item) for item, match in found]
 
 
 class Registry:
@@ -74,11 +74,11 @@ class Registry:
 
     def subjects(self, *, deleted: bool = False) -> list[str]:
         said = self._client.ask("GET", "subjects", query={"deleted": "true"} if deleted else None)
-        return sorted(each for each in _listed(said) if isinstance(each, str))
+        return sorted(name for name in _listed(said) if isinstance(name, str))
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
         said = self._client.ask("GET", "subjects", subject, "versions", query={"deleted": "true"} if deleted else None)
-        return sorted(each for each in _listed(said) if isinstance(each, int))
+        return sorted(number for number in _listed(said) if isinstance(number, int))
 
     def version(self, subject: str, number: int | str, *, form: str = "") -> Schema:
         query = {"deleted": "true"} | ({"format": form} if form else {})
@@ -91,12 +91,12 @@ class Registry:
     def places(self, schema_id: int) -> list[tuple[str, int]]:
         """The subjects and versions that have this id."""
         said = _listed(self._client.ask("GET", "schemas", "ids", str(schema_id), "versions"))
-        pairs = [(each.get("subject"), _number(each.get("version"))) for each in said if isinstance(each, dict)]
+        pairs = [(item.get("subject"), _number(item.get("version"))) for item in said if isinstance(item, dict)]
         return sorted((subject, number) for subject, number in pairs if isinstance(subject, str))
 
     def referrers(self, subject: str, number: int) -> list[int]:
         said = self._client.ask("GET", "subjects", subject, "versions", str(number), "referencedby")
-        return [each for each in _listed(said) if _is_number(each)][:REFERENCES_MAX]
+        return [item for item in _listed(said) if _is_number(item)][:REFERENCES_MAX]
 
     def level(self, subject: str = "") -> str | None:
         """None: the subject has none of its own."""
@@ -118,7 +118,7 @@ class Registry:
         said = self._client.ask(
             "POST", "compatibility", "subjects", subject, "versions", query={"verbose": "true"}, body=schema.fields
         )
-        messages = tuple(str(each)[:2_000] for each in _listed(_mapped(said).get("messages") or [])[:100])
+        messages = tuple(str(message)[:2_000] for message in _listed(_mapped(said).get("messages") or [])[:100])
         return Verdict(_mapped(said).get("is_compatible") is True, messages)
 
     def registered(self, subject: str, schema: Schema) -> Schema | None:
@@ -205,11 +205,11 @@ def subject_row(asked: Registry, name: str) -> SubjectRow:
 
 def _schema(said: object) -> Schema:
     told = _mapped(said)
-    references = [each for each in _listed(told.get("references") or []) if isinstance(each, dict)]
+    references = [reference for reference in _listed(told.get("references") or []) if isinstance(reference, dict)]
     return Schema(
         text=str(told.get("schema") or ""),
         type=str(told.get("schemaType") or "AVRO")[:40],
-        references=tuple(_reference(each) for each in references[:REFERENCES_MAX]),
+        references=tuple(_reference(reference) for reference in references[:REFERENCES_MAX]),
         subject=str(told.get("subject") or ""),
         version=_number(told.get("version")),
         id=_number(told.get("id")),

@@ -29,9 +29,9 @@ def restore_plan(subject: str, number: int | None, lost: Sequence[Schema], verdi
         object_type="subject",
         object_name=subject if number is None else f"{subject} version {number}",
         lines=tuple(
-            Line(f"version {each.version}", "deleted", f"registered again, with id {each.id}") for each in lost
+            Line(f"version {schema.version}", "deleted", f"registered again, with id {schema.id}") for schema in lost
         ),
-        read=(subject, str(number), *(f"{each.version} {each.id}" for each in lost)),
+        read=(subject, str(number), *(f"{item.version} {item.id}" for item in lost)),
         touches=(
             "Each gets its id back, so that records written with it are decoded as before, and a new version number.",
             "The registry compares each with what is there by then, and may refuse one.",
@@ -72,11 +72,11 @@ def do_restore(
 
     def change() -> Refusals:
         refused: dict[str, str] = {}
-        for each in lost:
+        for schema in lost:
             try:
-                asked.register(subject, each)
+                asked.register(subject, schema)
             except RefusedError as error:
-                refused[f"version {each.version}"] = str(error)
+                refused[f"version {schema.version}"] = str(error)
         NAMES.forget()
         return refused
 
@@ -86,9 +86,13 @@ def do_restore(
 def _lost(asked: Registry, subject: str, number: int | None) -> list[Schema]:
     """One of each text, and of those that are not there by now, at most VERSIONS_MAX. Raises GatewayError."""
     live = set(_versions(asked, subject, deleted=False))
-    deleted = [each for each in _versions(asked, subject, deleted=True) if each not in live and number in (None, each)]
-    found = {each.id: each for each in (asked.version(subject, at) for at in deleted[:VERSIONS_MAX])}
-    return [each for each in found.values() if not live or asked.registered(subject, each) is None]
+    deleted = [
+        version
+        for version in _versions(asked, subject, deleted=True)
+        if version not in live and number in (None, version)
+    ]
+    found = {schema.id: schema for schema in (asked.version(subject, at) for at in deleted[:VERSIONS_MAX])}
+    return [item for item in found.values() if not live or asked.registered(subject, item) is None]
 
 
 def _versions(asked: Registry, subject: str, *, deleted: bool) -> list[int]:

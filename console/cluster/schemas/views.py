@@ -67,7 +67,7 @@ def schema_of_id(request: UserRequest, number: int) -> HttpResponse:
     context: dict[str, object] = {"number": number}
     try:
         asked = registry()
-        places = [each for each in _places(number) if is_within(reach, each[0])]
+        places = [place for place in _places(number) if is_within(reach, place[0])]
         if not places:
             raise Http404(f"No subject that you may see has a schema of id {number}.")
         schema = asked.of_id(number)

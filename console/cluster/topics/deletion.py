@@ -41,7 +41,7 @@ class DoomedTopic:
     def hung_on(self) -> tuple[str, ...]:
         """What is confirmed of what hangs on it."""
         hidden = (f"hidden groups={len(self.hidden_groups)}",) if self.hidden_groups else ()
-        return (*sorted(self.groups), *hidden, *(each.confirmed for each in self.uses))
+        return (*sorted(self.groups), *hidden, *(use.confirmed for use in self.uses))
 
 
 def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:

@@ -52,7 +52,7 @@ def carry_out_due() -> None:
 def _carry_out_some(due: Sequence[PlannedDeletion], now: datetime) -> None:
     """So few that what is asked once for all of them is still true for the last."""
     try:
-        shapes = {each.name: (each.topic_id, len(each.partitions)) for each in cluster_gateway().describe_topics()}
+        shapes = {topic.name: (topic.topic_id, len(topic.partitions)) for topic in cluster_gateway().describe_topics()}
         groups = cluster_gateway().groups.describe()
     except GatewayError as error:
         for row in due:

@@ -76,18 +76,18 @@ def read_edits(parameters: QueryDict) -> tuple[Edit, ...]:
         found[name] = Edit(name, plain_value(name, value.strip()[:VALUE_LENGTH_MAX]))
     if (also := parameters.get("also", "")) and also not in found:
         found[also] = Edit(also)
-    return tuple(each for each in found.values() if each.name)[:EDITS_MAX]
+    return tuple(edit for edit in found.values() if edit.name)[:EDITS_MAX]
 
 
 def chosen_edits(edits: Iterable[Edit], settings: Iterable[SettingView]) -> tuple[Chosen, ...]:
     """Those of settings there are to change here."""
     known = changeable(settings)
-    edits = [each for each in edits if each.name in known]
+    edits = [edit for edit in edits if edit.name in known]
     return tuple(
-        Chosen(each, known[each.name], address_of(other for other in edits if other is not each)) for each in edits
+        Chosen(edit, known[edit.name], address_of(other for other in edits if other is not edit)) for edit in edits
     )
 
 
 def address_of(edits: Iterable[Edit]) -> str:
     """The query of a page that shows them."""
-    return urlencode([pair for each in edits for pair in (("setting", each.name), ("value", each.value))])
+    return urlencode([pair for edit in edits for pair in (("setting", edit.name), ("value", edit.value))])

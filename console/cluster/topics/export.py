@@ -81,18 +81,18 @@ def _batches(topics: Iterable[Topic]) -> Iterator[list[Topic]]:
 
 def partition_rows(partitions: Iterable[Partition]) -> Iterator[tuple[object, ...]]:
     """`replica_bytes` is broker:bytes of each replica that has said."""
-    for each in partitions:
+    for partition in partitions:
         yield (
-            each.topic.name,
-            each.partition,
-            each.leader,
-            each.preferred_leader,
-            each.leader_epoch,
-            each.replicas,
-            each.isr,
-            each.isr_state,
-            each.first_offset,
-            each.next_offset,
-            each.records_per_second,
-            [f"{broker_id}:{size}" for broker_id, size in each.sizes],
+            partition.topic.name,
+            partition.partition,
+            partition.leader,
+            partition.preferred_leader,
+            partition.leader_epoch,
+            partition.replicas,
+            partition.isr,
+            partition.isr_state,
+            partition.first_offset,
+            partition.next_offset,
+            partition.records_per_second,
+            [f"{broker_id}:{size}" for broker_id, size in partition.sizes],
         )

@@ -64,12 +64,14 @@ def traces_of(
     topic: str, topic_id: str, partition_count: int, spans: Mapping[int, OffsetSpan], groups: GroupsView, brokers: int
 ) -> Traces:
     """`brokers`: how many there are, each the coordinator of some groups."""
-    ends = tuple(spans[each].next if each in spans else None for each in range(partition_count))
+    ends = tuple(spans[index].next if index in spans else None for index in range(partition_count))
     places = {name: sum(of_group.values()) for name, of_group in groups.committed_in(topic).items()}
     active = frozenset(
-        each.group_id for each in groups.groups if any(topic == place[0] for m in each.members for place in m.assigned)
+        group.group_id
+        for group in groups.groups
+        if any(topic == place[0] for m in group.members for place in m.assigned)
     )
-    undescribed = sum(not each.is_understood for each in groups.groups)
+    undescribed = sum(not group.is_understood for group in groups.groups)
     return Traces(topic_id, ends, places, active, max(0, brokers - len(groups.answered)) + undescribed)
 
 
@@ -84,7 +86,7 @@ def later_plan(
         action=LATER if at_once else MANY_LATER,
         object_type=plan.object_type,
         object_name=plan.object_name,
-        lines=tuple(Line(each.name, None, said, is_told=True) for each in topics),
+        lines=tuple(Line(topic.name, None, said, is_told=True) for topic in topics),
         read=(*plan.read, f"grace={GRACE}"),
         touches=(*_meanwhile(topics, traces, due), *plan.touches),
         losses=plan.losses,
@@ -108,7 +110,7 @@ def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: st
         action=CALL_OFF,
         object_type="topic" if len(names) == 1 else "topics",
         object_name=names[0] if len(names) == 1 else counted(len(names)),
-        lines=tuple(Line(each, planned[each], None, is_told=True) for each in names),
+        lines=tuple(Line(name, planned[name], None, is_told=True) for name in names),
         read=tuple(facts),
         losses=(),
         safe_because="The topic stays.",
@@ -132,12 +134,12 @@ def why_kept(then: Traces, now: Now) -> Iterator[str]:
         yield f"{grouped(written)} record{' was' if written == 1 else 's were'} written to it since."
     if any(new is not None and new < old for old, new in pairs):
         yield "A partition ends before where it ended then."
-    read = {each for each, place in now.traces.places.items() if then.places.get(each) != place} - now.traces.active
+    read = {item for item, place in now.traces.places.items() if then.places.get(item) != place} - now.traces.active
     if read:
         yield f"{_groups(read)} read it since."
     if now.traces.active:
         yield f"{_groups(now.traces.active)} members that read it."
-    if running := sum(each.runs for each in now.uses):
+    if running := sum(use.runs for use in now.uses):
         yield f"Streams, connectors or mirrors that are running use it ({running})."
 
 
@@ -152,7 +154,7 @@ def _meanwhile(topics: Sequence[DoomedTopic], traces: Mapping[str, Traces], due:
         "A topic is kept if by then it is another one, was written to or read by a group, or is still used; if rules "
         "of changes or read-only mode forbid it, or you may not delete it any more."
     )
-    used = [each.name for each in topics if traces[each.name].active or any(use.runs for use in each.uses)]
+    used = [topic.name for topic in topics if traces[topic.name].active or any(use.runs for use in topic.uses)]
     if used and len(topics) == 1:
         yield "It is in use now, and is kept if that stays so."
     elif used:
@@ -162,19 +164,19 @@ def _meanwhile(topics: Sequence[DoomedTopic], traces: Mapping[str, Traces], due:
 
 
 def _impossible(topics: Sequence[DoomedTopic], traces: Mapping[str, Traces]) -> Iterator[str]:
-    for each in topics:
-        of_it = traces[each.name]
-        if each.is_internal:
-            yield f"{each.name} is Kafka's own: the brokers write to it themselves, so it would always be kept."
-        if not each.topic_id:
+    for topic in topics:
+        of_it = traces[topic.name]
+        if topic.is_internal:
+            yield f"{topic.name} is Kafka's own: the brokers write to it themselves, so it would always be kept."
+        if not topic.topic_id:
             yield (
-                f"This cluster gives {each.name} no id, so nobody could tell in a day whether it is still the same "
+                f"This cluster gives {topic.name} no id, so nobody could tell in a day whether it is still the same "
                 "topic: it can only be deleted now."
             )
         if len(of_it.places) > GROUPS_MAX:
-            yield f"More than {GROUPS_MAX} groups have a place in {each.name}: it can only be deleted now."
+            yield f"More than {GROUPS_MAX} groups have a place in {topic.name}: it can only be deleted now."
         if of_it.unknown:
-            yield f"{each.name}: {of_it.unknown} Try again in a moment."
+            yield f"{topic.name}: {of_it.unknown} Try again in a moment."
 
 
 def _groups(names: Iterable[str]) -> str:

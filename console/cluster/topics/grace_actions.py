@@ -40,8 +40,8 @@ def do_delete_later(
         approver = posted.approver if posted is not None else None
         whose: dict[str, object] = {"actor": actor, "actor_name": actor.get_username(), "approver": approver}
         moments = {"at": now, "due_at": now + GRACE}
-        rows = [PlannedDeletion(**whose, **moments, **_facts(each, traces[each.name])) for each in topics]
-        names = [each.name for each in topics]
+        rows = [PlannedDeletion(**whose, **moments, **_facts(topic, traces[topic.name])) for topic in topics]
+        names = [topic.name for topic in topics]
         try:
             with cluster_atomic():
                 end(CALLED_OFF, actor.get_username(), "It was planned anew.", of=(KEPT,), topic__in=names)
@@ -87,7 +87,7 @@ def was_deleted(topics: Collection[str], by: str) -> None:
 def tell(topics: Iterable[str]) -> None:
     """When the transaction commits: pages of these topics and lists of topics fetch themselves anew."""
     version: dict[str, object] = {"version": now_ms()}
-    told = (LIVE_GROUP, *(groups.topic(each) for each in topics))
+    told = (LIVE_GROUP, *(groups.topic(topic) for topic in topics))
     push_partials([(group, "live/resync.html", version) for group in told])
 
 

@@ -53,7 +53,7 @@ def what_becomes(row: PlannedDeletion) -> str:
 
 
 def _obstacle(topics: Sequence[Topic]) -> str:
-    for name, row in sorted(open_of([each.name for each in topics]).items()):
+    for name, row in sorted(open_of([topic.name for topic in topics]).items()):
         if not row.is_kept:
             return f"The deletion of {name} is planned already: it goes at {minute(row.due_at)}."
     is_full = PlannedDeletion.objects.filter(state__in=OPEN).count() + len(topics) > OPEN_MAX

@@ -28,7 +28,7 @@ def open_within(reach: Reach) -> QuerySet[PlannedDeletion]:
 
 
 def open_of(topics: Collection[str]) -> dict[str, PlannedDeletion]:
-    return {each.topic: each for each in PlannedDeletion.objects.filter(topic__in=topics, state__in=OPEN)}
+    return {deletion.topic: deletion for deletion in PlannedDeletion.objects.filter(topic__in=topics, state__in=OPEN)}
 
 
 def due_at(now: datetime) -> QuerySet[PlannedDeletion]:
@@ -54,4 +54,4 @@ def traces_now(shapes: Mapping[str, Shape], groups: GroupsView | None = None) ->
 
 def shapes_of(topics: Iterable[Topic]) -> dict[str, Shape]:
     """As last seen."""
-    return {each.name: (each.topic_id, each.partition_count) for each in topics}
+    return {topic.name: (topic.topic_id, topic.partition_count) for topic in topics}

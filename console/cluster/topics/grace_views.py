@@ -45,7 +45,7 @@ def call_off(request: UserRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     for name in names:
         require_on(request.user, Resource.TOPIC, name, Right.OPERATE)
-    context: dict[str, object] = {"fields": [("topic", each) for each in names]}
+    context: dict[str, object] = {"fields": [("topic", name) for name in names]}
     with refusable() as answer:
         if not names:
             raise RefusedError("INVALID_REQUEST", "No topic was chosen.")

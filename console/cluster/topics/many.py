@@ -54,47 +54,49 @@ class SettingOfMany(Plan):
 
 def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> DeletionOfMany:
     """As the deletion of one: who reads and uses them is confirmed, what is in them is told."""
-    topics = sorted(topics, key=lambda each: each.name)
+    topics = sorted(topics, key=lambda topic: topic.name)
     return DeletionOfMany(
-        topics=tuple(each.name for each in topics),
+        topics=tuple(topic.name for topic in topics),
         action=DELETE,
         object_type="topics",
         object_name=counted(len(topics)),
-        lines=tuple(Line(each.name, f"{each.partition_count} × {each.replication_factor}", None) for each in topics),
-        read=tuple(text for each in topics for text in (each.topic_id, *each.hung_on)),
+        lines=tuple(
+            Line(topic.name, f"{topic.partition_count} × {topic.replication_factor}", None) for topic in topics
+        ),
+        read=tuple(text for topic in topics for text in (topic.topic_id, *topic.hung_on)),
         touches=tuple(_written_to(topics)),
         losses=tuple(_lost(topics)),
         safe_because="",
         command="\n".join(
-            shell_command("kafka-topics", bootstrap_servers, {"delete": True, "topic": each.name}) for each in topics
+            shell_command("kafka-topics", bootstrap_servers, {"delete": True, "topic": topic.name}) for topic in topics
         ),
         typed_name=f"delete {counted(len(topics))}",
-        about=tuple(each.name for each in topics),
+        about=tuple(topic.name for topic in topics),
         obstacle=_internal(topics),
     )
 
 
 def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> SettingOfMany:
     """Those that have the value already are left out. `topics` are all of one setting."""
-    real = [each for each in sorted(topics, key=lambda each: each.topic) if not each.change.is_empty]
-    losses = tuple(dict.fromkeys(loss for each in real for loss in _cautions(each).losses))
+    real = [topic for topic in sorted(topics, key=lambda item: item.topic) if not topic.change.is_empty]
+    losses = tuple(dict.fromkeys(loss for kept in real for loss in _cautions(kept).losses))
     setting = topics[0].setting.name if topics else ""
     return SettingOfMany(
         setting=setting,
-        now={each.topic: each.change.old for each in real},
-        wanted={each.topic: each.change.new for each in real},
+        now={kept.topic: kept.change.old for kept in real},
+        wanted={kept.topic: kept.change.new for kept in real},
         action=SET,
         object_type="topics",
         object_name=setting,
-        lines=tuple(Line(each.topic, each.change.old, each.typed) for each in real),
-        read=tuple(f"{each.topic} {each.topic_id}: {each.setting.value}@{each.setting.source}" for each in real),
+        lines=tuple(Line(kept.topic, kept.change.old, kept.typed) for kept in real),
+        read=tuple(f"{kept.topic} {kept.topic_id}: {kept.setting.value}@{kept.setting.source}" for kept in real),
         touches=tuple(_followed(real)),
         losses=losses,
         safe_because=why_safe([setting]),
         undo="the old value of each topic is kept and can be put back.",
-        command="\n".join(_set_command(each, bootstrap_servers) for each in real),
+        command="\n".join(_set_command(kept, bootstrap_servers) for kept in real),
         typed_name=f"change {counted(len(real))}" if losses else "",
-        about=tuple(each.topic for each in real),
+        about=tuple(kept.topic for kept in real),
     )
 
 
@@ -103,19 +105,19 @@ def counted(count: int) -> str:
 
 
 def _lost(topics: Sequence[DoomedTopic]) -> Iterable[str]:
-    records, taken = sum(each.record_count for each in topics), sum(each.size_bytes for each in topics)
+    records, taken = sum(topic.record_count for topic in topics), sum(topic.size_bytes for topic in topics)
     yield (
         f"Up to {grouped(records)} records ({size(taken)} on all replicas) in {counted(len(topics))} are lost for "
         "good, and the topics' own settings with them."
     )
-    groups = {group for each in topics for group in each.groups}
-    hidden = {group for each in topics for group in each.hidden_groups}
+    groups = {group for topic in topics for group in topic.groups}
+    hidden = {group for topic in topics for group in topic.hidden_groups}
     if groups or hidden:
         yield f"Consumer groups lose their place: {some_groups(groups, len(hidden))}."
     used = [
-        f"{each.name}: {sentence}"
-        for each in topics
-        for sentence in sentences(each.uses, ", and is running: stop it first.", ", and is not running now.")
+        f"{topic.name}: {sentence}"
+        for topic in topics
+        for sentence in sentences(topic.uses, ", and is running: stop it first.", ", and is not running now.")
     ]
     yield from used[:_USES_TOLD]
     if len(used) > _USES_TOLD:
@@ -123,7 +125,7 @@ def _lost(topics: Sequence[DoomedTopic]) -> Iterable[str]:
 
 
 def _written_to(topics: Sequence[DoomedTopic]) -> Iterable[str]:
-    written = [each.name for each in topics if each.records_per_second]
+    written = [topic.name for topic in topics if topic.records_per_second]
     if written:
         yield (
             f"Somebody is writing to {_some(written)} now. With auto.create.topics.enable the next request creates an "
@@ -132,16 +134,16 @@ def _written_to(topics: Sequence[DoomedTopic]) -> Iterable[str]:
 
 
 def _internal(topics: Sequence[DoomedTopic]) -> str:
-    own = [each.name for each in topics if each.is_internal]
+    own = [topic.name for topic in topics if topic.is_internal]
     return f"{_some(own)}: Kafka's own topics are not deleted among others. Leave them out." if own else ""
 
 
 def _followed(topics: Sequence[Kept]) -> Iterable[str]:
     yield "Every replica of the topics follows the new value at once; no record is touched by the change itself."
     said: dict[str, list[str]] = {}
-    for each in topics:
-        for sentence in _cautions(each).touches[1:]:
-            said.setdefault(sentence, []).append(each.topic)
+    for topic in topics:
+        for sentence in _cautions(topic).touches[1:]:
+            said.setdefault(sentence, []).append(topic.topic)
     for sentence, names in said.items():
         yield f"{_some(names)}: {sentence}"
 

@@ -58,7 +58,7 @@ def many(request: UserRequest) -> HttpResponse:
             change = _change(context, asked.get("undo", ""), names, reach)
             context["plan"] = change.plan if isinstance(change, Later) else change
             context["fields"] = [
-                *(("topic", each) for each in names),
+                *(("topic", name) for name in names),
                 *((key, asked[key]) for key in ("do", "setting", "value", "undo") if asked.get(key)),
             ]
             if request.method == "POST":
@@ -89,9 +89,9 @@ def _change(
     if undo:
         setting, values = _kept(context["setting"], undo)
         within = changeable_topics(reach).filter(name__in=values)
-        return _setting_plan(setting, {each: values[each.name] for each in within})
+        return _setting_plan(setting, {topic: values[topic.name] for topic in within})
     topics = list(changeable_topics(reach).filter(name__in=names[:TOPICS_MAX]))
-    if missing := sorted(set(names) - {each.name for each in topics}):
+    if missing := sorted(set(names) - {topic.name for topic in topics}):
         raise RefusedError(
             "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."
         )

@@ -36,7 +36,7 @@ TEMPLATES = (
 
 
 def template_named(name: str) -> Template | None:
-    return next((each for each in TEMPLATES if each.name == name), None)
+    return next((template for template in TEMPLATES if template.name == name), None)
 
 
 class SettingsError(ValueError):
@@ -83,5 +83,5 @@ def lines_of(configs: Mapping[str, str]) -> str:
 
 def own_of(settings: Iterable[SettingView]) -> dict[str, str]:
     """What a topic says itself, but for throttles: those name its own replicas."""
-    own = (each for each in settings if each.source == "topic" and each.name not in REPLICA_KEYS)
-    return {each.name: each.value for each in own if each.value is not None}
+    own = (setting for setting in settings if setting.source == "topic" and setting.name not in REPLICA_KEYS)
+    return {view.name: view.value for view in own if view.value is not None}

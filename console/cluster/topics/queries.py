@@ -46,7 +46,7 @@ _COUNTED: dict[str, dict[str, Aggregate]] = {
     "lag": {"lag": Sum("lag")},
 }
 #: What is known of a topic that shall go from its own row.
-_TOLD = tuple(each for each in DoomedTopic.__slots__ if each not in ("groups", "hidden_groups", "uses"))
+_TOLD = tuple(slot for slot in DoomedTopic.__slots__ if slot not in ("groups", "hidden_groups", "uses"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +145,12 @@ def doomed(topic: Topic, reach: Reach) -> DoomedTopic:
 
 
 def doomed_topics(topics: Sequence[Topic], reach: Reach) -> list[DoomedTopic]:
-    names = [each.name for each in topics]
+    names = [topic.name for topic in topics]
     uses, committed = uses_of(names, reach), GroupPartition.objects.filter(topic__in=names, committed__isnull=False)
     readers: dict[str, dict[int, str]] = defaultdict(dict)
     for topic, number, group in committed.order_by().values_list("topic", "group_id", "group__name").distinct():
         readers[topic][number] = group
-    return [_doomed(each, readers[each.name], uses.get(each.name, ()), reach) for each in topics]
+    return [_doomed(topic, readers[topic.name], uses.get(topic.name, ()), reach) for topic in topics]
 
 
 def _doomed(topic: Topic, readers: dict[int, str], uses: tuple[Use, ...], reach: Reach) -> DoomedTopic:

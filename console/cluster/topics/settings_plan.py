@@ -35,7 +35,7 @@ def topic_target(topic: str, topic_id: str = "") -> Target:
 
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:
     """By name, those that the tab of a topic changes."""
-    return {each.name: each for each in settings if each.name not in RETENTION_KEYS}
+    return {setting.name: setting for setting in settings if setting.name not in RETENTION_KEYS}
 
 
 def settings_plan(

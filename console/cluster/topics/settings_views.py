@@ -38,7 +38,7 @@ def topic_settings(request: UserRequest, name: str) -> HttpResponseBase:
             found = cluster_gateway().topic_settings(topic.name)
         except GatewayError as error:
             return _page(request, topic, error=str(error))
-        rows = ((each.name, each.value, each.source, each.default, each.meaning) for each in found)
+        rows = ((view.name, view.value, view.source, view.default, view.meaning) for view in found)
         return csv_response(request, f"settings-{topic.name}", TITLES, rows)
     return _page(request, topic, read_edits(request.GET))
 
@@ -64,7 +64,7 @@ def change(request: UserRequest, name: str) -> HttpResponse:
         messages.success(
             request, f"{get_text_list(names, 'and')} of {topic.name} {'was' if len(names) == 1 else 'were'} changed."
         )
-        undo = urlencode([pair for each in plan.lines for pair in (("undo", each.name), ("undo_value", each.old))])
+        undo = urlencode([pair for line in plan.lines for pair in (("undo", line.name), ("undo_value", line.old))])
         return redirect(f"{reverse('topic-settings', args=[topic.name])}?{undo}")
     return _page(request, topic, edits, answer.error, answer.status)
 
@@ -82,18 +82,18 @@ def _page(
     else:
         status = 422 if _are_refused(edits) and status == 200 else status
         chosen = chosen_edits(edits, found)
-        plan = None if _are_refused(edits) else _plan(topic, found, [each.edit for each in chosen])
+        plan = None if _are_refused(edits) else _plan(topic, found, [item.edit for item in chosen])
         context |= {"settings": found, "chosen": chosen, "plan": plan}
-        context["fields"] = [(key, text) for each in chosen for key, text in _pair(each.edit)]
-        context["others"] = sorted(changeable(found).keys() - {each.edit.name for each in chosen})
+        context["fields"] = [(key, text) for item in chosen for key, text in _pair(item.edit)]
+        context["others"] = sorted(changeable(found).keys() - {item.edit.name for item in chosen})
     return render(request, "topics/settings.html", context, status=status)
 
 
 def _plan(topic: Topic, found: Iterable[SettingView], edits: Sequence[Edit]) -> SettingsPlan | None:
     """None while a value is missing, and where a setting is none to change here."""
-    if not edits or any(not each.value for each in edits):
+    if not edits or any(not edit.value for edit in edits):
         return None
-    wanted = [(each.name, each.value) for each in edits]
+    wanted = [(edit.name, edit.value) for edit in edits]
     return settings_plan(topic.name, topic.replication_factor, found, wanted, here.BOOTSTRAP_SERVERS, topic.topic_id)
 
 
@@ -106,7 +106,7 @@ def _checked(topic: Topic, found: Iterable[SettingView], edits: Sequence[Edit]) 
 
 
 def _are_refused(edits: Sequence[Edit]) -> bool:
-    return any(each.refusal for each in edits)
+    return any(edit.refusal for edit in edits)
 
 
 def _pair(edit: Edit) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -48,7 +48,7 @@ def _initial(topic: Topic | None) -> dict[str, object]:
 
 def _answer(demand: Demand, topic: Topic | None) -> dict[str, object]:
     brokers = list(_registered())
-    place = Place(brokers=len(brokers), leaders_per_broker=max((each.leader_count for each in brokers), default=0))
+    place = Place(brokers=len(brokers), leaders_per_broker=max((broker.leader_count for broker in brokers), default=0))
     try:
         planned = size(demand, place)
     except ValueError as error:

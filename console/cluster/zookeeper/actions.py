@@ -19,7 +19,7 @@ def do_change_ensemble(actor: User, planned: EnsemblePlan, confirmation: Confirm
     """Begin what was planned. Raises NotConfirmedError."""
 
     def make(**common: object) -> None:
-        joining = [asdict(each) for each in planned.joining]
+        joining = [asdict(item) for item in planned.joining]
         EnsembleChange.objects.create(
             kind=planned.kind.value, joining_servers=joining, leaving=list(planned.leaving), **common
         )

@@ -63,8 +63,10 @@ def _facts(change: EnsembleChange, config: EnsembleConfig | None, why_silent: st
 
 def modes_of(config: EnsembleConfig, joining: tuple[Server, ...] = ()) -> dict[int, str]:
     """What members and servers that join say they are, by number; only those that serve."""
-    addresses = {each.number: (each.client_host, each.client_port) for each in config.members if each.client_port}
-    addresses |= {each.number: (each.host, each.client_port) for each in joining}
+    addresses = {
+        member.number: (member.client_host, member.client_port) for member in config.members if member.client_port
+    }
+    addresses |= {server.number: (server.host, server.client_port) for server in joining}
     modes = zookeeper_gateway().modes(list(addresses.values()))
     return {number: modes[address] for number, address in addresses.items() if address in modes}
 
@@ -76,7 +78,7 @@ def _process_facts(row: ManagedProcess) -> ProcessFacts:
 
 def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]:
     """Brokers this console runs whose configuration names other servers than the members, with what it is to say."""
-    connect = ",".join(each.address for each in config.members if each.address)
+    connect = ",".join(member.address for member in config.members if member.address)
     found = []
     for row in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER):
         _, slash, chroot = row.spec.get("zookeeper", "").partition("/")
@@ -89,7 +91,7 @@ def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]
 def _do(change: EnsembleChange, config: EnsembleConfig, decision: Decision) -> None:
     match decision.do:
         case Do.START:
-            members = [each.line for each in config.members]
+            members = [member.line for member in config.members]
             for server in change.joining:
                 if server.number in decision.numbers:
                     row = add_process("zookeeper", server.process, spec_of(server, members), desired=Desired.RUNNING)
@@ -112,7 +114,7 @@ def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: Decis
             return Decision(Do.NOTHING, decision.stage, change.sentence)
         locked.asked_at = locked.asked_at or timezone.now()
         locked.save(update_fields=["asked_at"])
-    joining = [each.line for each in change.joining if each.number not in config.numbers]
+    joining = [member.line for member in change.joining if member.number not in config.numbers]
     leaving = sorted(config.numbers & set(change.leaving))
     try:
         zookeeper_gateway().reconfigure(joining, leaving, config.version)

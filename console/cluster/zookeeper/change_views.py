@@ -78,6 +78,6 @@ def plan_now(kind: Kind, replaced: int | None = None) -> EnsemblePlan:
     """From what the ensemble says now. Raises GatewayError if it says nothing."""
     config = zookeeper_gateway().ensemble()
     present = present_from(config, modes_of(config), managed_numbers(config), EnsembleChange.open_ones().exists())
-    used = {each.number for earlier in EnsembleChange.objects.all() for each in earlier.joining}
+    used = {item.number for earlier in EnsembleChange.objects.all() for item in earlier.joining}
     offered = new_servers(config, wanted_count(kind, len(config.members)), used)
     return plan_change(kind, present, tuple(offered), replaced)

@@ -164,14 +164,14 @@ def next_step(facts: Facts) -> Decision:
 
 
 def _is_reconfigured(facts: Facts, numbers: frozenset[int]) -> bool:
-    return all(each.number in numbers for each in facts.joining) and not numbers & set(facts.leaving)
+    return all(server.number in numbers for server in facts.joining) and not numbers & set(facts.leaving)
 
 
 def _before(facts: Facts, numbers: frozenset[int]) -> Decision:
-    missing = tuple(each.number for each in facts.joining if each.number not in facts.processes)
+    missing = tuple(server.number for server in facts.joining if server.number not in facts.processes)
     if missing:
         return Decision(Do.START, Stage.START, f"Starts {name_servers(missing)}.", missing)
-    unready = [each.number for each in facts.joining if facts.modes.get(each.number) not in _SERVING]
+    unready = [item.number for item in facts.joining if facts.modes.get(item.number) not in _SERVING]
     ended = [number for number in unready if facts.processes[number].has_ended]
     if ended:
         who, why = name_servers(ended[:1], capital=True), facts.processes[ended[0]].sentence.rstrip(".")
@@ -203,7 +203,7 @@ def _after(facts: Facts, numbers: frozenset[int]) -> Decision:
 
 
 def _call_off(facts: Facts, numbers: frozenset[int]) -> Decision:
-    started = tuple(each.number for each in facts.joining if each.number in facts.processes)
+    started = tuple(server.number for server in facts.joining if server.number in facts.processes)
     if started:
         return Decision(Do.WITHDRAW, Stage.START, f"Called off: stops {name_servers(started)}.", started)
     members = name_servers(sorted(numbers))

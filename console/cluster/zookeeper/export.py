@@ -49,13 +49,13 @@ CHILD_TITLES = ("path", "children", "bytes", "ephemeral")
 
 
 def member_rows(members: Iterable[ShownMember]) -> Iterator[tuple[object, ...]]:
-    for each in members:
-        started_at_ms = each.seen.started_at_ms
+    for member in members:
+        started_at_ms = member.seen.started_at_ms
         started_at = datetime.fromtimestamp(started_at_ms / 1000, UTC) if started_at_ms else None
-        yield (*(getattr(each.seen, name) for name in _MEMBER_FIELDS), started_at)
+        yield (*(getattr(member.seen, name) for name in _MEMBER_FIELDS), started_at)
 
 
 def child_rows(path: str, children: Iterable[ChildView]) -> Iterator[tuple[object, ...]]:
     prefix = path.rstrip("/")
-    for each in children:
-        yield (f"{prefix}/{each.name}", each.child_count, each.data_bytes, each.is_ephemeral)
+    for child in children:
+        yield (f"{prefix}/{child.name}", child.child_count, child.data_bytes, child.is_ephemeral)

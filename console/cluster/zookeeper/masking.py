@@ -60,18 +60,18 @@ def mask_secrets(path: str, value: bytes) -> Masked:
 
 def _without_secrets(value: object, names: list[str], *, only_quotas: bool) -> object:
     if isinstance(value, list):
-        return [_without_secrets(each, names, only_quotas=only_quotas) for each in value]
+        return [_without_secrets(item, names, only_quotas=only_quotas) for item in value]
     if not isinstance(value, Mapping):
         return value
     clean = {}
-    for name, each in value.items():
-        if isinstance(each, dict | list) and not _SECRET_NAME.search(name):
-            clean[name] = _without_secrets(each, names, only_quotas=only_quotas)
-        elif _is_secret(name, each, only_quotas):
+    for name, item in value.items():
+        if isinstance(item, dict | list) and not _SECRET_NAME.search(name):
+            clean[name] = _without_secrets(item, names, only_quotas=only_quotas)
+        elif _is_secret(name, item, only_quotas):
             names.append(name)
             clean[name] = MASK
         else:
-            clean[name] = each
+            clean[name] = item
     return clean
 
 

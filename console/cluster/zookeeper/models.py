@@ -11,7 +11,7 @@ class EnsembleChange(Operation):
     TEMPLATE = "zookeeper/partials/change.html"
     group = staticmethod(ensemble_group)
 
-    kind = models.CharField(max_length=10, choices=[(each.value, each.value) for each in Kind])
+    kind = models.CharField(max_length=10, choices=[(item.value, item.value) for item in Kind])
     #: The fields of `ensemble.Server`, one object each; and the numbers of those that go.
     joining_servers = models.JSONField(default=list)
     leaving = models.JSONField(default=list)
@@ -31,7 +31,7 @@ class EnsembleChange(Operation):
 
     @property
     def joining(self) -> tuple[Server, ...]:
-        return tuple(Server(**each) for each in self.joining_servers)
+        return tuple(Server(**server) for server in self.joining_servers)
 
     @property
     def can_be_called_off(self) -> bool:
@@ -39,7 +39,7 @@ class EnsembleChange(Operation):
 
     @property
     def title(self) -> str:
-        joins = [each.number for each in self.joining]
+        joins = [item.number for item in self.joining]
         parts = [f"{name_servers(joins)} join{'s' if len(joins) == 1 else ''}"] if joins else []
         if self.leaving:
             parts.append(f"{name_servers(self.leaving)} leave{'s' if len(self.leaving) == 1 else ''}")

@@ -35,7 +35,7 @@ class Crumb:
 def crumbs(path: str) -> list[Crumb]:
     """The znodes above `path` and itself, the root first."""
     found = [Crumb("/", "/")]
-    for part in [each for each in path.split("/") if each]:
+    for part in [part for part in path.split("/") if part]:
         found.append(Crumb(part, f"{found[-1].path.rstrip('/')}/{part}"))
     return found
 
@@ -65,7 +65,7 @@ def _of_value(path: str, value: Mapping[str, object]) -> list[Mention]:
     ids: list[object] = [value.get("brokerid"), value.get("broker"), value.get("leader")]
     isr = value.get("isr")
     ids += isr if isinstance(isr, list) else []
-    found = [Mention("broker", str(each)) for each in ids if type(each) is int and each >= 0]
+    found = [Mention("broker", str(id_)) for id_ in ids if type(id_) is int and id_ >= 0]
     entity = value.get("entity_path")
     if isinstance(entity, str) and path.startswith("/config/changes/"):
         kind, _, name = entity.partition("/")
@@ -73,8 +73,8 @@ def _of_value(path: str, value: Mapping[str, object]) -> list[Mention]:
             found.append(Mention(kind.removesuffix("s"), name))
     partitions = value.get("partitions")
     if isinstance(partitions, list):
-        topics = (each.get("topic") for each in partitions[:20] if isinstance(each, Mapping))
-        found += [Mention("topic", each) for each in topics if isinstance(each, str)]
+        topics = (partition.get("topic") for partition in partitions[:20] if isinstance(partition, Mapping))
+        found += [Mention("topic", topic) for topic in topics if isinstance(topic, str)]
     return found
 
 

@@ -88,22 +88,22 @@ def _why_safe(kind: Kind) -> str:
 
 
 def _title(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
-    parts = [f"+{each.number}" for each in joining] + [f"-{number}" for number in leaving]
+    parts = [f"+{item.number}" for item in joining] + [f"-{number}" for number in leaving]
     return f"servers {' '.join(parts)}"
 
 
 def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> Iterable[Line]:
     for new in joining:
         yield Line(f"server {new.number}", None, new.line.partition("=")[2])
-    for each in config.members:
-        if each.number in leaving:
-            yield Line(f"server {each.number}", each.line.partition("=")[2], None)
+    for member in config.members:
+        if member.number in leaving:
+            yield Line(f"server {member.number}", member.line.partition("=")[2], None)
 
 
 def _read(present: Present) -> Iterable[str]:
     yield f"version {present.config.version:x}"
-    for each in present.config.members:
-        yield each.line
+    for member in present.config.members:
+        yield member.line
     yield f"serving {sorted(present.serving)} leader {present.leader} open {present.is_change_open}"
 
 
@@ -142,7 +142,7 @@ def _touches(present: Present, joining: tuple[Server, ...], leaving: tuple[int, 
     after = before + len(joining) - len(leaving)
     sentences = [f"Before: {_survives(before)}. After: {_survives(after)}.", *filter(None, [size_advice(after)])]
     if joining:
-        new = name_servers([each.number for each in joining])
+        new = name_servers([item.number for item in joining])
         start, take = ("starts", "takes") if len(joining) == 1 else ("start", "take")
         sentences.append(
             f"First {new} {start} and, without a vote, {take} all data from the leader; reads and writes go on. "
@@ -177,7 +177,7 @@ def _undo(kind: Kind) -> str:
 
 
 def _command(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
-    add = f" -add {','.join(each.line for each in joining)}" if joining else ""
+    add = f" -add {','.join(name.line for name in joining)}" if joining else ""
     remove = f" -remove {','.join(map(str, leaving))}" if leaving else ""
     return f"zkCli.sh: reconfig{remove}{add}"
 

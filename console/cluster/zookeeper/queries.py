@@ -21,7 +21,7 @@ class ShownMember:
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "ShownMember":
         """What an older collector did not store is unknown."""
-        known = {each.name for each in fields(ZooKeeperView)}
+        known = {field.name for field in fields(ZooKeeperView)}
         return cls(ZooKeeperView(**{name: value for name, value in stored.items() if name in known}))
 
     @property
@@ -50,9 +50,9 @@ def ensemble_facts(state: ClusterState | None = None) -> dict[str, object]:
     """What the member table and the line above it show."""
     state = state or cluster_state()
     members = shown_members(state)
-    voters = [each for each in members if each.is_voter]
-    serving = sum(not each.seen.error for each in voters)
-    leader = next((each for each in members if each.seen.mode in ("leader", "standalone")), None)
+    voters = [member for member in members if member.is_voter]
+    serving = sum(not voter.seen.error for voter in voters)
+    leader = next((member for member in members if member.seen.mode in ("leader", "standalone")), None)
     quorum = len(voters) // 2 + 1
     return {
         "cluster": state,

@@ -26,13 +26,13 @@ def server_processes() -> dict[int, ManagedProcess]:
 def process_names(joining: Iterable[Server], leaving: Iterable[int]) -> list[str]:
     """The processes that a change of the ensemble starts and stops, as far as this console runs them."""
     there = server_processes()
-    return [*(each.process for each in joining), *(there[number].name for number in leaving if number in there)]
+    return [*(item.process for item in joining), *(there[number].name for number in leaving if number in there)]
 
 
 def managed_numbers(config: EnsembleConfig) -> frozenset[int]:
     """Members whose process this console runs: the number alone may be another ensemble's."""
     rows = server_processes()
-    ports = {each.number: each.client_port for each in config.members}
+    ports = {member.number: member.client_port for member in config.members}
     return frozenset(number for number, row in rows.items() if row.spec.get("client_port") == ports.get(number))
 
 
@@ -45,7 +45,7 @@ def new_servers(config: EnsembleConfig, count: int, used_numbers: Iterable[int])
     """Numbers that nobody has had, directories that do not exist, ports that nobody uses; fewer if there are none."""
     used = {*used_numbers, *config.numbers, *server_processes(), *leaving_processes(), *_numbers_on_disk()}
     taken = _taken_ports(config)
-    first = max((each.client_port or 0 for each in config.members), default=2180) + 1
+    first = max((member.client_port or 0 for member in config.members), default=2180) + 1
     servers: list[Server] = []
     for number in next_numbers(sorted(used), count):
         ports = next(_free_ports(first, taken), None)
@@ -89,8 +89,8 @@ def _taken_ports(config: EnsembleConfig) -> set[int]:
     for row in ManagedProcess.objects.all():
         taken |= {value for name, value in row.spec.items() if name.endswith("port") and isinstance(value, int)}
         taken |= set(row.ports)
-    for each in config.members:
-        ports = (part for part in each.line.replace(";", ":").split(":") if part.isdecimal())
+    for member in config.members:
+        ports = (part for part in member.line.replace(";", ":").split(":") if part.isdecimal())
         taken |= {int(port) for port in ports}
     return taken
 

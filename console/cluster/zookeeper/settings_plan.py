@@ -11,12 +11,14 @@ Settings = Mapping[str, str]
 
 def said_by_all(servers: Mapping[int, Settings], key: str) -> str:
     """One value where they agree, else each: 500 / 2000."""
-    return " / ".join(dict.fromkeys(each.get(key, "") for each in servers.values()))
+    return " / ".join(dict.fromkeys(server.get(key, "") for server in servers.values()))
 
 
 def settings_plan(servers: Mapping[int, Settings], wanted: Settings, names: Sequence[str], wrong: str) -> Plan:
     """`servers`: what each says now, by number. `wrong`: why nobody can have what is `wanted`; empty: they can."""
-    changed = {key: value for key, value in wanted.items() if any(each.get(key) != value for each in servers.values())}
+    changed = {
+        key: value for key, value in wanted.items() if any(server.get(key) != value for server in servers.values())
+    }
     lines = tuple(Line(key, said_by_all(servers, key) or None, value) for key, value in changed.items())
     them = "it" if len(servers) == 1 else "one after the other, the leader last"
     return Plan(
@@ -24,7 +26,7 @@ def settings_plan(servers: Mapping[int, Settings], wanted: Settings, names: Sequ
         object_type="zookeeper ensemble",
         object_name=", ".join(names),
         lines=lines,
-        read=tuple(f"{number} {key}={each.get(key)}" for number, each in servers.items() for key in changed),
+        read=tuple(f"{number} {key}={item.get(key)}" for number, item in servers.items() for key in changed),
         touches=(
             f"Written into zoo.cfg at the next start of {', '.join(names)}: restart {them}, under Processes. Nothing "
             "changes before.",

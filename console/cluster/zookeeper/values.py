@@ -48,7 +48,7 @@ def _decode(value: bytes) -> tuple[object, str | None]:
         text = value.decode()
     except UnicodeDecodeError:
         return None, None
-    if not all(each.isprintable() or each in "\n\r\t" for each in text):
+    if not all(name.isprintable() or name in "\n\r\t" for name in text):
         return None, None
     try:
         decoded = parse_foreign_json(text)
@@ -68,6 +68,6 @@ def hex_lines(value: bytes) -> str:
     lines = []
     for at in range(0, len(value), _BYTES_PER_LINE):
         part = value[at : at + _BYTES_PER_LINE]
-        readable = "".join(chr(each) if 32 <= each < 127 else "." for each in part)
+        readable = "".join(chr(number) if 32 <= number < 127 else "." for number in part)
         lines.append(f"{at:08x}  {part.hex(' '):<{3 * _BYTES_PER_LINE - 1}}  {readable}")
     return "\n".join(lines)

@@ -94,7 +94,7 @@ def _facts(view: ZnodeView, page: int, form: str) -> dict[str, object]:
     return {
         "znode": view,
         "shown": shown,
-        "children": [Child.of(view.path, each) for each in view.children],
+        "children": [Child.of(view.path, child) for child in view.children],
         "is_too_wide": view.child_count > CHILDREN_LISTED_MAX,
         "page_number": page,
         "page_count": -(-view.child_count // CHILDREN_PER_PAGE),
@@ -124,7 +124,7 @@ def _page_number(request: UserRequest) -> int:
 def _links(view: ZnodeView, shown: ShownValue | None) -> list[tuple[str, str]]:
     """What to call it, and its address."""
     found = mentions(view.path, shown.decoded if shown else None)
-    return [(f"{each.kind} {each.name}", address) for each in found if (address := _address(each))]
+    return [(f"{item.kind} {item.name}", address) for item in found if (address := _address(item))]
 
 
 def _address(mention: Mention) -> str:

@@ -35,6 +35,6 @@ def _readings(at_ms: int) -> Iterator[Reading]:
     rows = DeliverySeries.objects.filter(tier__in=READERS)
     for topic, tier, reader, heard_ms, *values in rows.values_list("topic", "tier", "reader", "at_ms", *_COLUMNS):
         delivered, again, *latencies = values
-        is_silent, nobody = (at_ms - each > SILENT_AFTER_MS for each in (heard_ms, heard[topic]))
+        is_silent, nobody = (at_ms - value > SILENT_AFTER_MS for value in (heard_ms, heard[topic]))
         known = (*((None, None) if nobody else (delivered, again)), *((None,) * 3 if is_silent else latencies))
         yield Reading(DELIVERY, series_name(topic, tier, reader), known)

@@ -31,7 +31,7 @@ BIN_TITLES = (
     "p95_ms", "p99_ms", "highest_ms", "ahead_of_clock",
 )  # fmt: skip
 _MINUTE = 60_000
-_WIDTHS = tuple(each * _MINUTE for each in (1, 2, 5, 10, 20, 30, 60, 120, 360, 720, 1_440))
+_WIDTHS = tuple(number * _MINUTE for number in (1, 2, 5, 10, 20, 30, 60, 120, 360, 720, 1_440))
 _TONES = {"lost": "critical", "reads again": "warning", "behind": "warning", "delivered": "ok"}
 
 
@@ -104,8 +104,11 @@ def readers(now_ms: int, reach: Reach = EVERYTHING, search: str = "", topic: str
     if topic:
         found = found.filter(topic=topic)
     lost = _lost(topic)
-    rows = [ReaderRow(each, lost.get((each.topic, f"{each.tier} {each.reader}"), 0), now_ms) for each in found]
-    return sorted(rows, key=lambda each: each.rank)
+    rows = [
+        ReaderRow(finding, lost.get((finding.topic, f"{finding.tier} {finding.reader}"), 0), now_ms)
+        for finding in found
+    ]
+    return sorted(rows, key=lambda row: row.rank)
 
 
 def _lost(topic: str) -> dict[tuple[str, str], int]:
@@ -133,7 +136,7 @@ class Delivery:
     @property
     def troubles(self) -> list[Bin]:
         """The newest first."""
-        return [each for each in reversed(self.bins) if (each.is_settled and each.missing) or each.over]
+        return [bin_ for bin_ in reversed(self.bins) if (bin_.is_settled and bin_.missing) or bin_.over]
 
     @property
     def troubles_shown(self) -> list[Bin]:
@@ -146,12 +149,12 @@ class Delivery:
     @property
     def cells(self) -> Iterator[tuple[object, ...]]:
         row = self.reader.row
-        for each in self.bins:
-            shares = [each.point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
-            highest = each.point.latency.most_ms if shares[0] is not None else None
+        for bin_ in self.bins:
+            shares = [bin_.point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
+            highest = bin_.point.latency.most_ms if shares[0] is not None else None
             yield (
-                row.tier, row.reader, each.at_ms, self.width_ms, each.expected, each.received, each.missing, each.over,
-                each.point.put_aside, each.is_settled, *shares, highest, each.point.latency.early,
+                row.tier, row.reader, bin_.at_ms, self.width_ms, bin_.expected, bin_.received, bin_.missing, bin_.over,
+                bin_.point.put_aside, bin_.is_settled, *shares, highest, bin_.point.latency.early,
             )  # fmt: skip
 
 
@@ -159,18 +162,18 @@ def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms:
     """Of readers of `topic`, over the span that is asked for."""
     from_ms, to_ms = query.range_ms(now_ms)
     resolution = resolution_for(now_ms - from_ms)
-    series = [*DeliverySeries.objects.filter(topic=topic).exclude(tier__in=READERS), *(each.row for each in rows)]
+    series = [*DeliverySeries.objects.filter(topic=topic).exclude(tier__in=READERS), *(row.row for row in rows)]
     width_ms = width_for(to_ms - from_ms, max(resolution.step_ms, width_of(series)))
     from_ms, to_ms = from_ms - from_ms % width_ms, -(-to_ms // width_ms) * width_ms
     points = _points(series, resolution, from_ms, to_ms)
     expected = expected_among(series, points)
     findings, found = _findings(topic), []
-    for each in rows:
-        received = points.get(each.row.pk, {})
-        mine = bins(expected, received, range(from_ms, to_ms, width_ms), now_ms, begins_for(each.row, width_ms))
+    for row in rows:
+        received = points.get(row.row.pk, {})
+        mine = bins(expected, received, range(from_ms, to_ms, width_ms), now_ms, begins_for(row.row, width_ms))
         told, steps = summary(mine), step_chart(mine, width_ms)
-        latency, said = latency_chart(mine, width_ms), findings.get(each.column, [])
-        found.append(Delivery(each, tuple(mine), width_ms, told, steps, latency, said))
+        latency, said = latency_chart(mine, width_ms), findings.get(row.column, [])
+        found.append(Delivery(row, tuple(mine), width_ms, told, steps, latency, said))
     return found
 
 
@@ -178,24 +181,24 @@ def _findings(topic: str) -> dict[str, list[list[object]]]:
     """By the column they are of: window, column, state, partition, offset, sentence."""
     found: dict[str, list[list[object]]] = {}
     for (findings,) in AuditedTopic.objects.filter(name=topic).values_list("findings"):
-        for each in findings:
-            found.setdefault(each[1], []).append(each)
+        for finding in findings:
+            found.setdefault(finding[1], []).append(finding)
     return found
 
 
 def resolution_for(age_ms: int) -> Resolution:
     """The finest that still has what is so old."""
-    return next((each for each in TIERS if each.kept_ms >= age_ms), TIERS[-1])
+    return next((tier for tier in TIERS if tier.kept_ms >= age_ms), TIERS[-1])
 
 
 def width_for(span_ms: int, at_least_ms: int) -> int:
     """Of the bins: round, no shorter than what is kept, and no more than are told apart."""
-    fitting = (each for each in _WIDTHS if each % at_least_ms == 0 and span_ms <= each * BINS_MAX)
+    fitting = (width for width in _WIDTHS if width % at_least_ms == 0 and span_ms <= width * BINS_MAX)
     return next(fitting, -(-span_ms // (BINS_MAX * at_least_ms)) * at_least_ms)
 
 
 def _points(series: Sequence[DeliverySeries], resolution: Resolution, from_ms: int, to_ms: int) -> dict[int, Points]:
-    found: dict[int, Points] = {each.pk: {} for each in series}
+    found: dict[int, Points] = {delivery_series.pk: {} for delivery_series in series}
     rows = DeliveryRow.objects.filter(
         series__in=list(found), tier=resolution.number, begins_ms__gte=resolution.row_of(from_ms), begins_ms__lt=to_ms
     )

@@ -44,9 +44,9 @@ def write(heard: Mapping[SeriesKey, Heard], read_to: Mapping[int, int], topic_id
         series = _series(heard)
         for tier in TIERS:
             _write_rows(series, heard, tier, now_ms)
-        summarize({each.topic for each in series.values()}, now_ms)
+        summarize({item.topic for item in series.values()}, now_ms)
         AuditPosition.objects.bulk_create(
-            [AuditPosition(partition=each, offset=offset, topic_id=topic_id) for each, offset in read_to.items()],
+            [AuditPosition(partition=item, offset=offset, topic_id=topic_id) for item, offset in read_to.items()],
             update_conflicts=True,
             unique_fields=["partition"],
             update_fields=["offset", "topic_id"],
@@ -58,21 +58,21 @@ def _series(heard: Mapping[SeriesKey, Heard]) -> dict[SeriesKey, DeliverySeries]
     topics = {key.topic for key in heard}
     found: dict[SeriesKey, DeliverySeries] = {}
     for names in _batches(sorted(topics)):
-        for each in DeliverySeries.objects.filter(topic__in=names):
-            key = SeriesKey(each.topic, each.tier, each.reader)
+        for series in DeliverySeries.objects.filter(topic__in=names):
+            key = SeriesKey(series.topic, series.tier, series.reader)
             if key in heard:
-                found[key] = each
+                found[key] = series
     room = SERIES_MAX - DeliverySeries.objects.count()
     new = [key for key in heard if key not in found and heard[key].points and len(key.reader) <= NAME_LENGTH_MAX]
     for key in new[: max(0, room)]:
         found[key] = DeliverySeries(**key._asdict(), first_ms=min(heard[key].points))
-    for key, each in found.items():
+    for key, item in found.items():
         said = heard[key]
-        each.first_ms = min(each.first_ms, *said.points) if said.points else each.first_ms
-        each.at_ms, each.window_ms = max(each.at_ms, said.at_ms), said.window_ms
-    fresh = [each for each in found.values() if each.pk is None]
-    made = {each.pk for each in DeliverySeries.objects.bulk_create(fresh, batch_size=_AT_ONCE)}
-    rewrite([each for each in found.values() if each.pk not in made], ("first_ms", "at_ms", "window_ms"))
+        item.first_ms = min(item.first_ms, *said.points) if said.points else item.first_ms
+        item.at_ms, item.window_ms = max(item.at_ms, said.at_ms), said.window_ms
+    fresh = [item for item in found.values() if item.pk is None]
+    made = {series.pk for series in DeliverySeries.objects.bulk_create(fresh, batch_size=_AT_ONCE)}
+    rewrite([item for item in found.values() if item.pk not in made], ("first_ms", "at_ms", "window_ms"))
     return found
 
 

@@ -29,7 +29,7 @@ def delivery(request: UserRequest) -> HttpResponseBase:
     search = request.GET.get("search", "")[:_SEARCH_LENGTH_MAX].replace("\0", "")
     found = readers(now_ms(), reach_of(request.user), search)
     if wants_csv(request):
-        return csv_response(request, "delivery", TITLES, (each.cells for each in found))
+        return csv_response(request, "delivery", TITLES, (row.cells for row in found))
     context = {"readers": found[:ROWS_SHOWN], "count": len(found), "search": search}
     return render(request, "completeness/delivery.html", context)
 
@@ -40,13 +40,13 @@ def topic_delivery(request: UserRequest, name: str) -> HttpResponseBase:
     at_ms, wanted = now_ms(), request.GET.get("reader", "")
     query = ChartQuery.parse(request.GET, at_ms)
     every = readers(at_ms, reach_of(request.user), topic=topic.name)
-    chosen = [each for each in every if not wanted or each.column == wanted]
+    chosen = [item for item in every if not wanted or item.column == wanted]
     if wanted and not chosen:
         raise Http404(f"{wanted} tells nothing of {name}.")
     shown = chosen if wants_csv(request) else chosen[:READERS_SHOWN]
     found = deliveries(shown, topic.name, query, at_ms)
     if wants_csv(request):
-        rows = (cells for each in found for cells in each.cells)
+        rows = (cells for item in found for cells in item.cells)
         return csv_response(request, f"delivery-{name}", BIN_TITLES, rows)
     context = {
         "topic": topic,

@@ -76,8 +76,8 @@ Points = dict[int, Point]
 
 def merged(points: Iterable[Point]) -> Point:
     whole = Point()
-    for each in points:
-        whole.merge(each)
+    for point in points:
+        whole.merge(point)
     return whole
 
 
@@ -130,7 +130,7 @@ def _dense(latency: Latency, width: int) -> list[int]:
     if not groups:
         return [latency.early, latency.most_ms]
     first = min(groups)
-    return [latency.early, latency.most_ms, first, *(groups.get(each, 0) for each in range(first, max(groups) + 1))]
+    return [latency.early, latency.most_ms, first, *(groups.get(index, 0) for index in range(first, max(groups) + 1))]
 
 
 def _sparse(said: list[int], width: int) -> Latency:

@@ -120,22 +120,22 @@ class TopicRow:
     @property
     def findings(self) -> list[list[Any]]:
         """Window, tier, state, partition, offset, sentence."""
-        return [each for each in self._said if each[2] not in MOVES]
+        return [item for item in self._said if item[2] not in MOVES]
 
     @property
     def moves(self) -> list[list[Any]]:
         """As findings, of groups that went back or were set forward; in the place of a window when they did."""
-        return [each for each in self._said if each[2] in MOVES]
+        return [item for item in self._said if item[2] in MOVES]
 
     @property
     def _said(self) -> list[list[Any]]:
-        return [each for each in self.row.findings if is_seen(self.reach, each[1])]
+        return [finding for finding in self.row.findings if is_seen(self.reach, finding[1])]
 
     @property
     def windows(self) -> list[Window]:
         """The newest first."""
         names = self.tiers
-        return [_window(each, names) for each in reversed(self.row.windows)]
+        return [_window(window, names) for window in reversed(self.row.windows)]
 
     @property
     def marks(self) -> list[Window]:
@@ -146,9 +146,9 @@ class TopicRow:
 def _window(kept: list[Any], names: list[str]) -> Window:
     at_ms, state, tiers = kept
     cells = tuple(tiers[name][0] if name in tiers else None for name in names)
-    first = next((each for each in cells if each is not None), None)
+    first = next((cell for cell in cells if cell is not None), None)
     differs = tuple(
-        each is not None and each != first and not _aside_of(name) for name, each in zip(names, cells, strict=True)
+        value is not None and value != first and not _aside_of(name) for name, value in zip(names, cells, strict=True)
     )
     return Window(None if at_ms == NO_WINDOW else at_ms, state, tuple(names), cells, differs)
 
@@ -159,8 +159,8 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
 
 def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[TopicRow]:
     """The worst first."""
-    found = [TopicRow(each, now_ms, reach) for each in seen(reach)]
-    return sorted(found, key=lambda each: (-each.row.finding_count, -each.row.late_count, each.row.name))
+    found = [TopicRow(item, now_ms, reach) for item in seen(reach)]
+    return sorted(found, key=lambda row: (-row.row.finding_count, -row.row.late_count, row.row.name))
 
 
 def disagreeing(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:

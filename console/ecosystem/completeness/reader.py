@@ -81,7 +81,7 @@ class AuditReader:
             else start_of(span, known.get(partition), recent.get(partition))
             for partition, span in spans.items()
         }
-        self._summed = {each: min(known.get(each, starts[each]), span.next) for each, span in spans.items()}
+        self._summed = {item: min(known.get(item, starts[item]), span.next) for item, span in spans.items()}
         self._stream = self._gateway.open_records(AUDIT_TOPIC, starts, True)
         self.read_to, self.topic_id = starts, topic_id
         return self._stream

@@ -16,8 +16,8 @@ _SENTENCE_LENGTH_MAX = 500
 
 
 def columns(verdict: Verdict) -> dict[str, Any]:
-    found = [each for each in verdict.findings if each.state in TROUBLES]
-    newest = sorted(found, key=lambda each: each.window, reverse=True)[:FINDINGS_KEPT]
+    found = [finding for finding in verdict.findings if finding.state in TROUBLES]
+    newest = sorted(found, key=lambda finding: finding.window, reverse=True)[:FINDINGS_KEPT]
     return {
         "complete_until_ms": verdict.complete_until,
         "window_ms": verdict.window_ms,

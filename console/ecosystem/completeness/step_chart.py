@@ -47,21 +47,21 @@ class LatencyChart:
 
 def step_chart(bins: Sequence[Bin], width_ms: int) -> StepChart:
     """At least one bin. What is missing of the youngest is not marked: it is normally not there yet."""
-    top = nice_top(float(max(max(each.expected or 0, each.received) for each in bins)))
+    top = nice_top(float(max(max(bin_.expected or 0, bin_.received) for bin_ in bins)))
     width = WIDTH / len(bins)
-    known = [None if each.expected is None else each.expected for each in bins]
-    under = [(at, each.received, each.expected) for at, each in enumerate(bins) if each.is_settled and each.missing]
-    over = [(at, each.received - each.over, each.received) for at, each in enumerate(bins) if each.over]
-    expected, received = (sum(each) for each in ([each or 0 for each in known], [each.received for each in bins]))
+    known = [None if bin_.expected is None else bin_.expected for bin_ in bins]
+    under = [(at, bin_.received, bin_.expected) for at, bin_ in enumerate(bins) if bin_.is_settled and bin_.missing]
+    over = [(at, bin_.received - bin_.over, bin_.received) for at, bin_ in enumerate(bins) if bin_.over]
+    expected, received = (sum(items) for items in ([item or 0 for item in known], [bin_.received for bin_ in bins]))
     return StepChart(
         area=_steps(known, top, width, is_area=True),
-        steps=_steps([_drawn(each) for each in bins], top, width),
+        steps=_steps([_drawn(bin_) for bin_ in bins], top, width),
         under=_blocks(under, top, width),
         over=_blocks(over, top, width),
-        columns=tuple(_column(at, each.at_ms, width, _told(each)) for at, each in enumerate(bins)),
+        columns=tuple(_column(at, bin_.at_ms, width, _told(bin_)) for at, bin_ in enumerate(bins)),
         top=grouped(round(top)),
         middle=grouped(round(top / 2)) if top >= 2 else "",
-        highest=grouped(max(each.received for each in bins)),
+        highest=grouped(max(bin_.received for bin_ in bins)),
         from_ms=bins[0].at_ms,
         to_ms=bins[-1].at_ms + width_ms,
         column_width=width,
@@ -71,7 +71,7 @@ def step_chart(bins: Sequence[Bin], width_ms: int) -> StepChart:
 
 
 def latency_chart(bins: Sequence[Bin], width_ms: int) -> LatencyChart:
-    rows = [latencies(each.point) for each in bins]
+    rows = [latencies(bin_.point) for bin_ in bins]
     highest = max((value for row in rows for value in row if value is not None), default=0.0)
     top, width = nice_top(highest), WIDTH / len(bins)
     names = list(enumerate(LATENCIES))
@@ -82,8 +82,8 @@ def latency_chart(bins: Sequence[Bin], width_ms: int) -> LatencyChart:
             for at, name in names
         ),
         columns=tuple(
-            _column(at, each.at_ms, width, " · ".join(f"{name} {milliseconds(row[number])}" for number, name in names))
-            for at, (each, row) in enumerate(zip(bins, rows, strict=True))
+            _column(at, bin_.at_ms, width, " · ".join(f"{name} {milliseconds(row[number])}" for number, name in names))
+            for at, (bin_, row) in enumerate(zip(bins, rows, strict=True))
             if row[0] is not None
         ),
         top=milliseconds(top),
@@ -105,14 +105,14 @@ def _column(at: int, at_ms: int, width: float, text: str) -> Column:
     return Column(round(at * width, 1), at_ms, text)
 
 
-def _told(each: Bin) -> str:
-    expected = UNKNOWN if each.expected is None else grouped(each.expected)
-    told = [f"expected {expected}", f"received {grouped(each.received)}"]
-    if each.missing:
-        told.append(f"{grouped(each.missing)} {'missing' if each.is_settled else 'to come'}")
-    if each.over:
-        told.append(f"{grouped(each.over)} again")
-    told += [f"{grouped(count)} {kind}" for kind, count in sorted(each.point.aside.items()) if count]
+def _told(bin_: Bin) -> str:
+    expected = UNKNOWN if bin_.expected is None else grouped(bin_.expected)
+    told = [f"expected {expected}", f"received {grouped(bin_.received)}"]
+    if bin_.missing:
+        told.append(f"{grouped(bin_.missing)} {'missing' if bin_.is_settled else 'to come'}")
+    if bin_.over:
+        told.append(f"{grouped(bin_.over)} again")
+    told += [f"{grouped(count)} {kind}" for kind, count in sorted(bin_.point.aside.items()) if count]
     return " · ".join(told)
 
 

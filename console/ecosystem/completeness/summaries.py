@@ -21,14 +21,14 @@ def summarize(topics: Collection[str], now_ms: int) -> None:
     names = sorted(topics)
     for at in range(0, len(names), _TOPICS_AT_ONCE):
         by_topic: dict[str, list[DeliverySeries]] = defaultdict(list)
-        for each in DeliverySeries.objects.filter(topic__in=names[at : at + _TOPICS_AT_ONCE]):
-            by_topic[each.topic].append(each)
-        every = [each for those in by_topic.values() for each in those]
+        for series in DeliverySeries.objects.filter(topic__in=names[at : at + _TOPICS_AT_ONCE]):
+            by_topic[series.topic].append(series)
+        every = [item for those in by_topic.values() for item in those]
         from_ms = now_ms - SUMMARY_MS - SETTLED_AFTER_MS
         points = finest_points(every, from_ms - from_ms % FINEST.step_ms)
         for those in by_topic.values():
             _summarize(those, points, now_ms)
-        readers = [each for each in every if each.tier in READERS]
+        readers = [finding for finding in every if finding.tier in READERS]
         rewrite(readers, _COLUMNS)
 
 
@@ -43,7 +43,7 @@ def finest_points(series: Iterable[DeliverySeries], from_ms: int) -> dict[int, P
     """By number of the series."""
     found: dict[int, Points] = defaultdict(dict)
     rows = DeliveryRow.objects.filter(
-        series__in=[each.pk for each in series], tier=FINEST.number, begins_ms__gte=FINEST.row_of(from_ms)
+        series__in=[item.pk for item in series], tier=FINEST.number, begins_ms__gte=FINEST.row_of(from_ms)
     )
     for number, begins_ms, packed in rows.values_list("series", "begins_ms", "points"):
         found[number] |= unpack(bytes(packed), FINEST, begins_ms)
@@ -53,19 +53,26 @@ def finest_points(series: Iterable[DeliverySeries], from_ms: int) -> dict[int, P
 def _summarize(series: Collection[DeliverySeries], points: dict[int, Points], now_ms: int) -> None:
     expected, width_ms = expected_among(series, points), width_of(series)
     to_ms = now_ms - now_ms % width_ms
-    for each in series:
-        if each.tier not in READERS:
+    for delivery_series in series:
+        if delivery_series.tier not in READERS:
             continue
         steps = range(to_ms - width_ms * (-(-(SUMMARY_MS + SETTLED_AFTER_MS) // width_ms)), to_ms, width_ms)
-        told = summary(bins(expected, points.get(each.pk, {}), steps, now_ms, begins_for(each, width_ms)))
-        each.expected, each.received, each.again, each.aside = told.expected, told.received, told.again, told.aside
-        each.delivered, each.early = told.delivered, told.early
-        each.p50_ms, each.p95_ms, each.p99_ms, each.most_ms = told.latency
+        told = summary(
+            bins(expected, points.get(delivery_series.pk, {}), steps, now_ms, begins_for(delivery_series, width_ms))
+        )
+        delivery_series.expected, delivery_series.received, delivery_series.again, delivery_series.aside = (
+            told.expected,
+            told.received,
+            told.again,
+            told.aside,
+        )
+        delivery_series.delivered, delivery_series.early = told.delivered, told.early
+        delivery_series.p50_ms, delivery_series.p95_ms, delivery_series.p99_ms, delivery_series.most_ms = told.latency
 
 
 def width_of(series: Iterable[DeliverySeries]) -> int:
     """The shortest bins that hold whole windows of all of them."""
-    longest = max((each.window_ms for each in series), default=FINEST.step_ms)
+    longest = max((delivery_series.window_ms for delivery_series in series), default=FINEST.step_ms)
     return max(1, -(-longest // FINEST.step_ms)) * FINEST.step_ms
 
 
@@ -76,8 +83,8 @@ def begins_for(reader: DeliverySeries, width_ms: int) -> int:
 
 def expected_among(series: Iterable[DeliverySeries], points: dict[int, Points]) -> dict[int, int] | None:
     """Of the series of one topic; None where nobody counts what there is."""
-    appended = [points.get(each.pk, {}) for each in series if each.tier == Tier.APPENDED]
-    produced = [points.get(each.pk, {}) for each in series if each.tier == Tier.PRODUCED]
+    appended = [points.get(finding.pk, {}) for finding in series if finding.tier == Tier.APPENDED]
+    produced = [points.get(finding.pk, {}) for finding in series if finding.tier == Tier.PRODUCED]
     if not appended and not produced:
         return None
     return expected_of(appended, produced[0] if produced else {})

@@ -99,15 +99,15 @@ class Summary(NamedTuple):
 
 def summary(found: Sequence[Bin]) -> Summary:
     """Of bins that are settled."""
-    settled = [each for each in found if each.is_settled]
-    compared = [each for each in settled if each.expected is not None]
-    expected = sum(each.expected or 0 for each in compared) if compared else None
-    missing = sum(each.missing for each in compared)
-    shown, whole = merged(each.point for each in compared or settled), merged(each.point for each in settled)
+    settled = [item for item in found if item.is_settled]
+    compared = [item for item in settled if item.expected is not None]
+    expected = sum(bin_.expected or 0 for bin_ in compared) if compared else None
+    missing = sum(bin_.missing for bin_ in compared)
+    shown, whole = merged(item.point for item in compared or settled), merged(item.point for item in settled)
     return Summary(
         expected,
         shown.count,
-        sum(each.over for each in compared or settled),
+        sum(bin_.over for bin_ in compared or settled),
         shown.put_aside,
         None if not expected else 100.0 * (expected - missing) / expected,
         latencies(whole),

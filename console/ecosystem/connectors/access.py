@@ -59,5 +59,5 @@ def may_read_traces(reach: Reach, topics: Iterable[str]) -> bool:
         return False
     if not reach.is_limited(Resource.TOPIC, Right.RECORDS):
         return True
-    is_reader = all(Right.RECORDS in reach.rights_on(Resource.TOPIC, each) for each in topics)
+    is_reader = all(Right.RECORDS in reach.rights_on(Resource.TOPIC, topic) for topic in topics)
     return bool(topics) and is_reader and not reach.is_limited(Resource.TOPIC)

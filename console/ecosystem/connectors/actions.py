@@ -78,7 +78,7 @@ def do_offsets(
     """`wanted` None: all are taken away."""
 
     def change() -> None:
-        before = [{"partition": dict(each.partition), "offset": each.offset} for each in now]
+        before = [{"partition": dict(partition.partition), "offset": partition.offset} for partition in now]
         keep_inverse(actor, plan, {"offsets": before})
         client = connect_client()
         if wanted is None:

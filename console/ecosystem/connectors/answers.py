@@ -60,7 +60,7 @@ class ConnectorView:
     @property
     def state(self) -> str:
         """Its own; also paused are those whose tasks all are: a connector may say so later than they, or never."""
-        is_paused = self.own.state == "RUNNING" and self.tasks and all(each.state == "PAUSED" for each in self.tasks)
+        is_paused = self.own.state == "RUNNING" and self.tasks and all(task.state == "PAUSED" for task in self.tasks)
         return "PAUSED" if is_paused else self.own.state
 
     @property
@@ -116,7 +116,7 @@ class Validation:
 
     @property
     def errors(self) -> dict[str, tuple[str, ...]]:
-        return {name: each.errors for name, each in self.values.items() if each.errors}
+        return {name: item.errors for name, item in self.values.items() if item.errors}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ def connector(name: str, said: Any) -> ConnectorView:
         name,
         kind if kind in ("source", "sink") else "unknown",
         _task(own),
-        tuple(sorted(map(_task, of_tasks), key=lambda each: each.number)),
+        tuple(sorted(map(_task, of_tasks), key=lambda task: task.number)),
         config(info.get("config") or {}),
     )
 
@@ -203,20 +203,20 @@ def config(said: Any) -> dict[str, str]:
 
 
 def plugins(said: Any) -> tuple[PluginView, ...]:
-    found = [_map(each, "a plugin") for each in _list(said, "the plugins")[:PLUGINS_MAX]]
-    made = (PluginView(_text(each, "class"), _text(each, "type"), _cut(each.get("version"), 60)) for each in found)
-    return tuple(each for each in made if each.kind in ("source", "sink"))
+    found = [_map(item, "a plugin") for item in _list(said, "the plugins")[:PLUGINS_MAX]]
+    made = (PluginView(_text(entry, "class"), _text(entry, "type"), _cut(entry.get("version"), 60)) for entry in found)
+    return tuple(view for view in made if view.kind in ("source", "sink"))
 
 
 def keys(said: Any) -> tuple[KeyView, ...]:
-    return tuple(_key(_map(each, "a key")) for each in _list(said, "the declaration")[:KEYS_MAX])
+    return tuple(_key(_map(value, "a key")) for value in _list(said, "the declaration")[:KEYS_MAX])
 
 
 def validation(said: Any) -> Validation:
     declared: list[KeyView] = []
     values: dict[str, ValueView] = {}
-    for each in _list(_map(said, "the validation").get("configs"), "the validation")[:KEYS_MAX]:
-        both = _map(each, "a key")
+    for entry in _list(_map(said, "the validation").get("configs"), "the validation")[:KEYS_MAX]:
+        both = _map(entry, "a key")
         if both.get("definition") is not None:
             declared.append(_key(_map(both["definition"], "a key")))
         value = _map(both.get("value"), "a value")
@@ -309,7 +309,7 @@ def _text(found: Mapping[str, Any], name: str) -> str:
 
 def _texts(value: Any) -> Iterator[str]:
     listed: Iterable[Any] = value if isinstance(value, list) else ()
-    return (each[:_SENTENCE_LENGTH_MAX] for each in listed if isinstance(each, str))
+    return (name[:_SENTENCE_LENGTH_MAX] for name in listed if isinstance(name, str))
 
 
 def _cut(value: Any, length_max: int) -> str:

@@ -63,10 +63,10 @@ def ask_all(
     client = _client(authority_file)
 
     async def all_of_them() -> list[Answer | BaseException]:
-        each = (_bounded(client, question, deadline_s) for question in questions)
-        return await asyncio.gather(*each, return_exceptions=True)
+        generator = (_bounded(client, question, deadline_s) for question in questions)
+        return await asyncio.gather(*generator, return_exceptions=True)
 
-    return [each if isinstance(each, Answer | Exception) else NoAnswerError(str(each)) for each in _run(all_of_them())]
+    return [item if isinstance(item, Answer | Exception) else NoAnswerError(str(item)) for item in _run(all_of_them())]
 
 
 async def _bounded(client: httpx2.AsyncClient, question: Question, deadline_s: float) -> Answer:

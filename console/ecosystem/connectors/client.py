@@ -71,9 +71,9 @@ class ConnectClient:
     def workers(self) -> dict[str, WorkerView | str]:
         """Of each address who answers there, or why nobody does; all are asked at once."""
         addresses = self._connect.addresses
-        questions = [self._question("GET", each, "/") for each in addresses]
+        questions = [self._question("GET", address, "/") for address in addresses]
         said = ask_all(questions, self._connect.authority_file, _GREETING_S)
-        return {each: self._own(each, _worker(answer)) for each, answer in zip(addresses, said, strict=True)}
+        return {address: self._own(address, _worker(answer)) for address, answer in zip(addresses, said, strict=True)}
 
     def _own(self, address: str, worker: WorkerView | str) -> WorkerView | str:
         """Or why it is not."""
@@ -149,7 +149,7 @@ class ConnectClient:
 
     def alter_offsets(self, name: str, wanted: list[OffsetView]) -> str:
         """What Connect says of it."""
-        body = {"offsets": [{"partition": each.partition, "offset": each.offset} for each in wanted]}
+        body = {"offsets": [{"partition": partition.partition, "offset": partition.offset} for partition in wanted]}
         return answers.message(self._change("PATCH", _path(name, "/offsets"), body))
 
     def reset_offsets(self, name: str) -> str:
@@ -220,7 +220,7 @@ class ConnectClient:
         """Who answered last is asked first: one that hangs is not waited for each time."""
         if not self._connect.addresses:
             raise RefusedError("NOT_CONFIGURED", NOT_CONFIGURED)
-        return sorted(self._connect.addresses, key=lambda each: each != self._answered_last)
+        return sorted(self._connect.addresses, key=lambda address: address != self._answered_last)
 
     def _question(self, method: str, address: str, path: str, body: object = None) -> Question:
         try:

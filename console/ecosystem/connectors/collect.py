@@ -63,7 +63,7 @@ def _forget() -> None:
 def look_once(client: ConnectClient, declared: DeclaredSecrets, at_ms: int) -> store.Changes:
     """Raises GatewayError."""
     listing = client.connectors()
-    classes = {each.class_name for each in listing.connectors} - {""}
+    classes = {connector.class_name for connector in listing.connectors} - {""}
     changes = store.keep(listing, declared.of(classes), at_ms)
     update_state(connectors_at_ms=at_ms, connectors_error="")
     return changes

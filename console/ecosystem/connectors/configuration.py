@@ -38,7 +38,7 @@ class ConnectSettings:
 def read_connect(environment: Mapping[str, str]) -> ConnectSettings:
     """Without addresses: there is no Connect."""
     said = {name: environment.get(f"{PREFIX}{name}", "").strip() for name in ("", "_AUTHENTICATION_FILE", "_CA_FILE")}
-    addresses = tuple(each.strip().rstrip("/") for each in said.pop("").split(",") if each.strip())
+    addresses = tuple(part.strip().rstrip("/") for part in said.pop("").split(",") if part.strip())
     if not addresses:
         if unused := [name for name, value in said.items() if value]:
             sys.exit(f"{PREFIX}{unused[0]} is set without {PREFIX}.")

@@ -37,10 +37,10 @@ class DeclaredSecrets:
     def of(self, classes: Iterable[str]) -> Mapping[str, frozenset[str]]:
         """As far as it is known; what is not is told by names alone."""
         asked = 0
-        for each in sorted(set(classes)):
-            if self._is_old(each) and asked < ASKED_MAX:
+        for class_ in sorted(set(classes)):
+            if self._is_old(class_) and asked < ASKED_MAX:
                 asked += 1
-                self._ask(each)
+                self._ask(class_)
         with self._lock:
             return {name: found for name, (found, _) in self._known.items()}
 
@@ -55,7 +55,7 @@ class DeclaredSecrets:
         except GatewayError:
             found = known, self._now_ms() + REFUSED_MS
         else:
-            found = frozenset(each.name for each in keys if each.type == SECRET_TYPE), self._now_ms() + KEPT_MS
+            found = frozenset(key.name for key in keys if key.type == SECRET_TYPE), self._now_ms() + KEPT_MS
         with self._lock:
             if len(self._known) >= CLASSES_MAX:
                 self._known.clear()

@@ -42,7 +42,9 @@ def choose(request: UserRequest) -> HttpResponse:
     require_configuring(request.user)
     context: dict[str, object] = {}
     with refusable(200) as answer:
-        context["plugins"] = sorted(connect_client().plugins(), key=lambda each: (each.kind != "source", each.short))
+        context["plugins"] = sorted(
+            connect_client().plugins(), key=lambda plugin: (plugin.kind != "source", plugin.short)
+        )
     return render(request, "connectors/choose.html", context | {"error": answer.error})
 
 
@@ -63,7 +65,7 @@ class Draft:
 
     @property
     def declared(self) -> frozenset[str]:
-        return frozenset(each.name for each in self.keys if each.type == SECRET_TYPE)
+        return frozenset(key.name for key in self.keys if key.type == SECRET_TYPE)
 
     @property
     def sealed_for(self) -> str:
@@ -112,7 +114,7 @@ def configure(request: UserRequest, name: str) -> HttpResponse:
 @sensitive_variables()
 def _form(request: UserRequest, draft: Draft, context: dict[str, object]) -> HttpResponse:
     """The empty form, the form with what is wrong, or its plan. Raises GatewayError."""
-    has_lines = any("\n" in each for each in draft.shown.values())
+    has_lines = any("\n" in name for name in draft.shown.values())
     is_json = has_lines or (request.POST or request.GET).get("as") == "json"
     context |= {"is_json": is_json, "is_new": draft.is_new}
     if request.method != "POST":
@@ -199,10 +201,10 @@ def _declared(
         if error.code in ("NOT_CONFIGURED", "UNAUTHORIZED"):
             raise
         checked = Validation((), {})
-    known = {each.name for each in own}
-    keys = (*own, *(each for each in checked.keys if each.name not in known))
-    visible = tuple(each for each in keys if each.name not in FIXED)
-    return visible, {name: each.recommended for name, each in checked.values.items() if each.recommended}
+    known = {item.name for item in own}
+    keys = (*own, *(key for key in checked.keys if key.name not in known))
+    visible = tuple(key for key in keys if key.name not in FIXED)
+    return visible, {name: item.recommended for name, item in checked.values.items() if item.recommended}
 
 
 def _number(request: UserRequest) -> int:

@@ -77,7 +77,7 @@ class ConfigForm(forms.Form):
         recommended: Mapping[str, tuple[str, ...]],
     ):
         super().__init__(data)
-        self._keys = {each.name: each for each in keys if each.name not in FIXED}
+        self._keys = {key.name: key for key in keys if key.name not in FIXED}
         self._kept, self._recommended = config, recommended
         if not is_new:
             del self.fields["name"]
@@ -117,16 +117,16 @@ class ConfigForm(forms.Form):
     @property
     def groups(self) -> list[Group]:
         """In the plugin's order; open are those with something that must be said, was said, or is wrong."""
-        titles = dict.fromkeys(_title(each) for each in self._keys.values())
+        titles = dict.fromkeys(_title(key) for key in self._keys.values())
         ordered = sorted(titles, key=lambda title: (title != OWN, title == COMMON))
         return [self._group(title) for title in ordered]
 
     def _group(self, title: str) -> Group:
-        keys = sorted((each for each in self._keys.values() if _title(each) == title), key=lambda each: each.order)
-        names = {_PREFIX + each.name for each in keys}
-        is_wanted = title != COMMON and any(each.importance == "HIGH" or each.is_required for each in keys)
-        is_open = is_wanted or bool(names & self.errors.keys()) or any(each.name in self._kept for each in keys)
-        return Group(title, tuple(self._shown(each) for each in keys), is_open)
+        keys = sorted((key for key in self._keys.values() if _title(key) == title), key=lambda key: key.order)
+        names = {_PREFIX + key.name for key in keys}
+        is_wanted = title != COMMON and any(key.importance == "HIGH" or key.is_required for key in keys)
+        is_open = is_wanted or bool(names & self.errors.keys()) or any(key.name in self._kept for key in keys)
+        return Group(title, tuple(self._shown(key) for key in keys), is_open)
 
     def _shown(self, key: KeyView) -> Shown:
         recommended = self._recommended.get(key.name, ())[:_RECOMMENDED_MAX]

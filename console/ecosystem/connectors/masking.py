@@ -64,7 +64,7 @@ def secrets_in(config: Mapping[str, str], declared: Collection[str] = ()) -> lis
                 found.update(
                     match["secret"] for pattern in (_IN_ADDRESS, _IN_QUERY) for match in pattern.finditer(value)
                 )
-    return sorted((each for each in found if len(each) >= _SECRET_LENGTH_MIN and each != MASK), key=len, reverse=True)
+    return sorted((name for name in found if len(name) >= _SECRET_LENGTH_MIN and name != MASK), key=len, reverse=True)
 
 
 def without(text: str, secrets: Collection[str]) -> str:

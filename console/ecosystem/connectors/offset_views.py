@@ -72,5 +72,5 @@ def _kept(request: UserRequest, name: str, now: tuple[OffsetView, ...]) -> tuple
         before = offsets_from(offsets_text(OffsetView(e["partition"], e["offset"]) for e in kept.values["offsets"]))
     except TypedError:
         before = []
-    places = {each.place for each in before}
-    return (*before, *(OffsetView(each.partition, None) for each in now if each.place not in places))
+    places = {item.place for item in before}
+    return (*before, *(OffsetView(partition.partition, None) for partition in now if partition.place not in places))

@@ -76,8 +76,8 @@ _TOPIC_NAME = re.compile(r"[\w.-]{1,249}", re.ASCII)
 
 def topics_in(config: Mapping[str, str]) -> list[str]:
     """Those that a configuration names as what is read or written; patterns and prefixes name none."""
-    named = (each.strip() for key in _TOPIC_KEYS for each in config.get(key, "").split(","))
-    return sorted({each for each in named if _TOPIC_NAME.fullmatch(each)})
+    named = (part.strip() for key in _TOPIC_KEYS for part in config.get(key, "").split(","))
+    return sorted({item for item in named if _TOPIC_NAME.fullmatch(item)})
 
 
 def dead_letters_in(config: Mapping[str, str]) -> str:

@@ -97,7 +97,7 @@ def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
 
 def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
     """To restart one task."""
-    task = next((each for each in view.tasks if each.number == number), None)
+    task = next((task for task in view.tasks if task.number == number), None)
     return Plan(
         action="restart task of connector",
         object_type=OBJECT_TYPE,
@@ -115,7 +115,7 @@ def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
 
 def _restarted(deed: Deed, view: ConnectorView) -> list[Line]:
     only_failed = "onlyFailed=true" in deed.path
-    units = [("connector", view.own), *((f"task {each.number}", each) for each in view.tasks)]
+    units = [("connector", view.own), *((f"task {task.number}", task) for task in view.tasks)]
     if "includeTasks=true" not in deed.path:
         units = units[:1]
     chosen = [(name, unit.state) for name, unit in units if unit.is_failed or not only_failed]
@@ -222,22 +222,22 @@ def offsets_plan(
     name: str, now: Sequence[OffsetView], wanted: Sequence[OffsetView] | None, state: str, address: str
 ) -> Plan:
     """`wanted`: those that are set, an offset None takes its own away. None: all are taken away."""
-    known = {compact(each.partition): each for each in now}
+    known = {compact(view.partition): view for view in now}
     is_reset = wanted is None
-    changed = [OffsetView(each.partition, None) for each in now] if wanted is None else wanted
+    changed = [OffsetView(partition.partition, None) for partition in now] if wanted is None else wanted
     lines = []
-    for each in changed:
-        before = known.get(compact(each.partition))
+    for view in changed:
+        before = known.get(compact(view.partition))
         old = (before.position or None) if before else None
-        if old != (each.position or None):
-            lines.append(Line(each.place, old, each.position or None))
+        if old != (view.position or None):
+            lines.append(Line(view.place, old, view.position or None))
     body = None if is_reset else {"offsets": [{"partition": e.partition, "offset": e.offset} for e in changed]}
     return Plan(
         action=RESET_OFFSETS if is_reset else ALTER_OFFSETS,
         object_type=OBJECT_TYPE,
         object_name=name,
         lines=tuple(lines),
-        read=(f"state={state}", *(f"{compact(each.partition)}={compact(each.offset)}" for each in now)),
+        read=(f"state={state}", *(f"{compact(partition.partition)}={compact(partition.offset)}" for partition in now)),
         losses=(
             "It forgets how far it was: a source begins again, a sink where its consumer's auto.offset.reset says.",
         )

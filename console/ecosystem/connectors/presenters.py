@@ -71,7 +71,7 @@ class ShownConnector:
 
     @cached_property
     def tasks(self) -> list[ShownTask]:
-        return [self._task(*each) for each in self.row.tasks]
+        return [self._task(*task) for task in self.row.tasks]
 
     @cached_property
     def own(self) -> ShownTask:
@@ -79,17 +79,17 @@ class ShownConnector:
 
     @property
     def failures(self) -> list[ShownTask]:
-        return [each for each in (self.own, *self.tasks) if each.is_failed]
+        return [task for task in (self.own, *self.tasks) if task.is_failed]
 
     @property
     def faltering(self) -> list[ShownTask]:
         """What runs and says why it does not get on: it tries again."""
-        return [each for each in (self.own, *self.tasks) if each.state == "RUNNING" and each.error_class]
+        return [task for task in (self.own, *self.tasks) if task.state == "RUNNING" and task.error_class]
 
     @property
     def topics(self) -> list[str]:
         """Those in reach."""
-        return [each for each in self.row.topics if self._sees(each)]
+        return [topic for topic in self.row.topics if self._sees(topic)]
 
     @property
     def hidden_count(self) -> int:
@@ -131,6 +131,6 @@ def config_within(reach: Reach, config: Mapping[str, str], hidden_topics: Iterab
         words = set(_NAME.findall(value))
         if words & hidden:
             return False
-        return "topic" not in key.lower() or all(Right.VIEW in reach.rights_on(Resource.TOPIC, each) for each in words)
+        return "topic" not in key.lower() or all(Right.VIEW in reach.rights_on(Resource.TOPIC, word) for word in words)
 
     return {key: value if is_told(key, value) else HIDDEN for key, value in config.items()}

@@ -75,11 +75,11 @@ def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
     found = list(rows)
     if not found:
         return []
-    names = {each.group for each in found if each.group}
-    groups = {each.name: each for each in groups_within(reach).filter(name__in=names).defer("members")}
-    written = {topic for each in found if each.kind == "source" for topic in each.topics}
+    names = {item.group for item in found if item.group}
+    groups = {group.name: group for group in groups_within(reach).filter(name__in=names).defer("members")}
+    written = {topic for item in found if item.kind == "source" for topic in item.topics}
     rates = dict(topics_within(reach).filter(name__in=written).values_list("name", "records_per_second"))
-    return [ShownConnector(each, reach, groups.get(each.group), _rate(each, rates)) for each in found]
+    return [ShownConnector(item, reach, groups.get(item.group), _rate(item, rates)) for item in found]
 
 
 def shown_one(row: Connector, reach: Reach) -> ShownConnector:
@@ -92,10 +92,25 @@ def shown_one(row: Connector, reach: Reach) -> ShownConnector:
 
 
 def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, ...]]:
-    for each in shown(chosen(query, reach).defer("trace", "config"), reach):
-        row, group = each.row, each.group
-        of_row = (row.name, row.kind, row.class_name, each.word, row.task_count, row.running_count, row.failed_count)
-        yield (*of_row, row.worker, " ".join(each.topics), group and group.name, group and group.lag, each.rate)
+    for connector in shown(chosen(query, reach).defer("trace", "config"), reach):
+        row, group = connector.row, connector.group
+        of_row = (
+            row.name,
+            row.kind,
+            row.class_name,
+            connector.word,
+            row.task_count,
+            row.running_count,
+            row.failed_count,
+        )
+        yield (
+            *of_row,
+            row.worker,
+            " ".join(connector.topics),
+            group and group.name,
+            group and group.lag,
+            connector.rate,
+        )
 
 
 def deleted_lately() -> list[tuple[KeptInverse, str]]:

@@ -56,16 +56,18 @@ def _looks() -> QuerySet[ConnectLook]:
 
 def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) -> Changes:
     """`declared`: of each class, which of its keys are passwords."""
-    wanted = {each.name: row_of(each, declared.get(each.class_name, ())) for each in listing.connectors}
+    wanted = {
+        connector.name: row_of(connector, declared.get(connector.class_name, ())) for connector in listing.connectors
+    }
     known = {row.name: row for row in kept_rows(Connector.objects.all)}
     gone = [name for name in known if name not in wanted]
     changed = [row for name, row in wanted.items() if name not in known or _differ(known[name], row)]
     for row in changed:
         row.failed_since_ms = _failed_since(known.get(row.name), row, at_ms)
     written = _write(changed, gone) if changed or gone else []
-    if listing.left_out != next((each.left_out for each in kept_rows(_looks)), None):
+    if listing.left_out != next((row.left_out for row in kept_rows(_looks)), None):
         ConnectLook.objects.update_or_create(pk=1, defaults={"left_out": listing.left_out})
-    return Changes(tuple(each.pk for each in written), bool(gone) or bool(wanted.keys() - known.keys()))
+    return Changes(tuple(connector.pk for connector in written), bool(gone) or bool(wanted.keys() - known.keys()))
 
 
 @cluster_atomic()
@@ -93,7 +95,7 @@ def _failed() -> QuerySet[Any]:
 def row_of(view: ConnectorView, declared: Collection[str]) -> Connector:
     """Not saved. Whatever of it quotes a secret of the configuration does so no more."""
     secrets = secrets_in(view.config, declared)
-    tasks = [_kept(each, secrets, at < TRACES_KEPT) for at, each in enumerate(_failed_first(view.tasks))]
+    tasks = [_kept(task, secrets, at < TRACES_KEPT) for at, task in enumerate(_failed_first(view.tasks))]
     return Connector(
         name=view.name,
         kind=view.kind,
@@ -103,8 +105,8 @@ def row_of(view: ConnectorView, declared: Collection[str]) -> Connector:
         trace=without(view.own.trace, secrets),
         tasks=sorted(tasks),
         task_count=len(view.tasks),
-        running_count=sum(each.state == "RUNNING" for each in view.tasks),
-        failed_count=sum(each.is_failed for each in view.tasks),
+        running_count=sum(task.state == "RUNNING" for task in view.tasks),
+        failed_count=sum(task.is_failed for task in view.tasks),
         config=masked(view.config, declared),
         topics=topics_in(view.config)[:TOPICS_KEPT],
         dead_letters=dead_letters_in(view.config)[:TOPIC_LENGTH_MAX] if view.kind == "sink" else "",
@@ -113,7 +115,7 @@ def row_of(view: ConnectorView, declared: Collection[str]) -> Connector:
 
 
 def _failed_first(tasks: Collection[TaskView]) -> list[TaskView]:
-    return sorted(tasks, key=lambda each: (not each.is_failed, not each.trace))
+    return sorted(tasks, key=lambda task: (not task.is_failed, not task.trace))
 
 
 def _kept(task: TaskView, secrets: list[str], has_trace: bool) -> list[object]:

@@ -67,7 +67,7 @@ def own_offset_topics() -> dict[str, Naming]:
         return {}
     policies = dict(Topic.objects.filter(name__in=named).values_list("name", "cleanup_policy"))
     used = _used_topics()
-    kept = {each: keeping_of(each, policies.get(each, ""), is_used=each in used) for each in named}
+    kept = {name: keeping_of(name, policies.get(name, ""), is_used=name in used) for name in named}
     return {
         topic: Naming(f"{_OFFSETS_KEY} of connector", named[topic], is_lasting=keeping is Keeping.SURE)
         for topic, keeping in kept.items()
@@ -108,7 +108,7 @@ def _used_topics() -> set[str]:
 def _used_by_programs() -> set[str]:
     """Return the topics that connectors or stream jobs read or write, but for dead letters."""
     by_connectors = Connector.objects.values_list("topics", flat=True)
-    by_streams = (each.reads | each.writes for each in wirings(ManagedProcess.Kind.STREAM))
+    by_streams = (wiring.reads | wiring.writes for wiring in wirings(ManagedProcess.Kind.STREAM))
     streams = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM).values_list("spec", flat=True)
     dead_letters = {spec.get("properties", {}).get("dead.letter.topic") for spec in streams}
     return set().union(*by_connectors, *(topics - dead_letters for topics in by_streams))

@@ -42,7 +42,7 @@ def from_json(text: str) -> dict[str, str]:
         found = {**({"name": found["name"]} if isinstance(found.get("name"), str) else {}), **found["config"]}
     if not isinstance(found, dict):
         raise TypedError("A configuration is an object: keys and their values.")
-    return _checked({key: each if isinstance(each, str) else compact(each) for key, each in _valued(found).items()})
+    return _checked({key: item if isinstance(item, str) else compact(item) for key, item in _valued(found).items()})
 
 
 def from_lines(text: str) -> dict[str, str]:
@@ -70,7 +70,7 @@ def resolved(
         if MASK not in value:
             config[key] = value
             continue
-        found = [each[key] for each in known if key in each and masked_value(key, each[key], declared) == value]
+        found = [item[key] for item in known if key in item and masked_value(key, item[key], declared) == value]
         if found:
             config[key] = found[0]
         else:
@@ -102,12 +102,12 @@ def offsets_from(text: str) -> list[OffsetView]:
     listed = found.get("offsets") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not listed or len(listed) > OFFSETS_MAX:
         raise TypedError('A list is needed, as [{"partition": {…}, "offset": {…}}].')
-    for each in listed:
-        if not isinstance(each, dict) or not isinstance(each.get("partition"), dict) or "offset" not in each:
+    for value in listed:
+        if not isinstance(value, dict) or not isinstance(value.get("partition"), dict) or "offset" not in value:
             raise TypedError("Each of them is an object with partition and offset.")
-        if not isinstance(each["offset"], dict | None):
+        if not isinstance(value["offset"], dict | None):
             raise TypedError("An offset is an object, or null.")
-    return [OffsetView(each["partition"], each["offset"]) for each in listed]
+    return [OffsetView(line["partition"], line["offset"]) for line in listed]
 
 
 def offsets_text(offsets: Iterable[OffsetView]) -> str:

@@ -62,11 +62,11 @@ def connector_list(request: UserRequest) -> HttpResponseBase:
 def connector_page(request: UserRequest, name: str) -> HttpResponse:
     reach = reach_of(request.user)
     connector = shown_one(access_connector(request.user, name), reach)
-    undoable = [each for each in inverses_of(OBJECT_TYPE, name) if each.action in _UNDONE_BY]
+    undoable = [event for event in inverses_of(OBJECT_TYPE, name) if event.action in _UNDONE_BY]
     context = {
         "connector": connector,
         "panels": _panels(connector, reach),
-        "undoable": [(each, _UNDONE_BY[each.action]) for each in undoable[:INVERSES_SHOWN]],
+        "undoable": [(event, _UNDONE_BY[event.action]) for event in undoable[:INVERSES_SHOWN]],
         "may_see_offsets": not reach.is_limited(Resource.TOPIC),
     }
     return render(request, "connectors/page.html", context)
@@ -88,7 +88,9 @@ def details(request: UserRequest, name: str) -> HttpResponse:
     if not reach.is_limited(Resource.TOPIC):
         context |= _offsets(row)
     topics, why = _topics(row)
-    seen = None if topics is None else [each for each in topics if Right.VIEW in reach.rights_on(Resource.TOPIC, each)]
+    seen = (
+        None if topics is None else [topic for topic in topics if Right.VIEW in reach.rights_on(Resource.TOPIC, topic)]
+    )
     context |= {"topics": seen, "topics_error": why, "hidden_count": len(topics or ()) - len(seen or ())}
     return render(request, "connectors/partials/details.html", context)
 

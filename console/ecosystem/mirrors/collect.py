@@ -91,7 +91,7 @@ class MirrorCollector:
         columns: dict[str, Any] = total(partitions)
         columns |= {
             "target": self._targets[key],
-            "partitions": {number: list(each) for number, each in partitions.items()},
+            "partitions": {number: list(item) for number, item in partitions.items()},
         }
         MirroredTopic.objects.update_or_create(cluster=self._cluster, flow=key[0], topic=key[1], defaults=columns)
 
@@ -111,12 +111,12 @@ class OtherClusters:
 
     def __init__(self, gateways: Mapping[str, ClusterGateway], clock_ms: Callable[[], int]):
         self._why: dict[str, str] = {}
-        self._collectors = {alias: MirrorCollector(each, clock_ms, alias) for alias, each in gateways.items()}
+        self._collectors = {alias: MirrorCollector(item, clock_ms, alias) for alias, item in gateways.items()}
 
     def look(self) -> bool:
         """Whether a mirror has trouble. What lies in a cluster that is named no more is forgotten."""
         MirroredTopic.objects.exclude(cluster__in=("", *self._collectors)).delete()
-        found = [self._look(alias, each) for alias, each in self._collectors.items()]
+        found = [self._look(alias, item) for alias, item in self._collectors.items()]
         return any(found)
 
     def _look(self, alias: str, collector: MirrorCollector) -> bool:

@@ -64,7 +64,7 @@ def _clusters_of(gateway: ClusterGateway, alias: str, servers: str) -> frozenset
 
 
 def _hosts(servers: str) -> set[str]:
-    return {each.strip().lower() for each in servers.split(",")} - {""}
+    return {part.strip().lower() for part in servers.split(",")} - {""}
 
 
 def _bootstrap_of(name: str) -> str:

@@ -48,19 +48,19 @@ def total(partitions: Mapping[str, Partition]) -> dict[str, Any]:
     """Columns of the topic."""
     rows = list(partitions.values())
     failing = [
-        (number, each) for number, each in sorted(partitions.items(), key=lambda item: int(item[0])) if each.error
+        (number, entry) for number, entry in sorted(partitions.items(), key=lambda item: int(item[0])) if entry.error
     ]
-    lags = [each.lag for each in rows]
-    behind = [each.copied_until_ms for each in rows if each.lag and each.copied_until_ms is not None]
-    latest = [each.copied_until_ms for each in rows if each.copied_until_ms is not None]
+    lags = [row.lag for row in rows]
+    behind = [row.copied_until_ms for row in rows if row.lag and row.copied_until_ms is not None]
+    latest = [row.copied_until_ms for row in rows if row.copied_until_ms is not None]
     return {
         "lag": None if None in lags else sum(filter(None, lags)),
-        "rate": sum(each.rate for each in rows),
-        "records": sum(each.records for each in rows),
-        "bytes": sum(each.bytes for each in rows),
-        "skipped": sum(each.skipped for each in rows),
+        "rate": sum(row.rate for row in rows),
+        "records": sum(row.records for row in rows),
+        "bytes": sum(row.bytes for row in rows),
+        "skipped": sum(row.skipped for row in rows),
         "copied_until_ms": min(behind) if behind else max(latest, default=None),
         "failing": len(failing),
         "error": f"{named(int(failing[0][0])).capitalize()}: {failing[0][1].error}" if failing else "",
-        "at_ms": max((each.at_ms for each in rows), default=0),
+        "at_ms": max((row.at_ms for row in rows), default=0),
     }

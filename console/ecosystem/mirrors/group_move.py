@@ -66,7 +66,7 @@ class Look:
     @property
     def left_behind(self) -> list[Moved]:
         """What the group has read, and has no place in the target."""
-        return [each for each in self.moved if each.target is None]
+        return [line for line in self.moved if line.target is None]
 
 
 def look(ends: Ends, group: str) -> Look:
@@ -86,10 +86,10 @@ def back(ends: Ends, group: str, former: dict[TopicPartition, int | None]) -> Lo
 def noted(reset: Reset, moved: Iterable[Moved]) -> Reset:
     """With where each place comes from, and whether records are read again there."""
     told: dict[TopicPartition, str] = {}
-    for each in moved:
-        if each.target is not None:
-            note = f"from {each.source.topic}-{each.source.partition} at {each.at}"
-            told[each.target] = note if each.is_exact else f"{note}; some records are read again"
+    for line in moved:
+        if line.target is not None:
+            note = f"from {line.source.topic}-{line.source.partition} at {line.at}"
+            told[line.target] = note if line.is_exact else f"{note}; some records are read again"
 
     def with_note(move: Move) -> Move:
         return replace(move, note="; ".join(filter(None, (told.get(move.place, ""), move.note))))

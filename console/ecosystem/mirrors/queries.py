@@ -31,7 +31,7 @@ class TopicRow:
             return "silent"
         if self.row.failing:
             return "fails"
-        if any(each.is_paused for _, each in self.partitions):
+        if any(partition.is_paused for _, partition in self.partitions):
             return "paused"
         return "copies" if self.row.lag else "has all"
 
@@ -49,15 +49,15 @@ class TopicRow:
 
     @property
     def partitions(self) -> list[tuple[int, Partition]]:
-        return sorted((int(number), Partition(*each)) for number, each in self.row.partitions.items())
+        return sorted((int(number), Partition(*item)) for number, item in self.row.partitions.items())
 
     @property
     def failing(self) -> list[tuple[str, str]]:
-        return [(named(number), each.error) for number, each in self.partitions if each.error]
+        return [(named(number), partition.error) for number, partition in self.partitions if partition.error]
 
     @property
     def notices(self) -> list[tuple[str, str]]:
-        return [(named(number), each.notice) for number, each in self.partitions if each.notice]
+        return [(named(number), partition.notice) for number, partition in self.partitions if partition.notice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +84,23 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[MirroredTopic]:
 
 def flows(now_ms: int, reach: Reach = EVERYTHING) -> list[FlowRow]:
     found = (TopicRow(row, now_ms) for row in seen(reach).iterator())
-    return [_flow(name, list(rows)) for name, rows in groupby(found, key=lambda each: each.row.flow)]
+    return [_flow(name, list(rows)) for name, rows in groupby(found, key=lambda row: row.row.flow)]
 
 
 def _flow(name: str, rows: list[TopicRow]) -> FlowRow:
-    worst = sorted(rows, key=lambda each: (-each.row.failing, not each.is_silent, -(each.row.lag or 0), each.row.topic))
-    lags = [each.row.lag for each in rows]
+    worst = sorted(rows, key=lambda row: (-row.row.failing, not row.is_silent, -(row.row.lag or 0), row.row.topic))
+    lags = [row.row.lag for row in rows]
     return FlowRow(
         name, tuple(worst[:SHOWN_MAX]), len(rows), None if None in lags else sum(filter(None, lags)),
-        sum(each.row.rate for each in rows if not each.is_silent), sum(each.row.failing > 0 for each in rows),
-        sum(each.is_silent for each in rows),
+        sum(row.row.rate for row in rows if not row.is_silent), sum(row.row.failing > 0 for row in rows),
+        sum(row.is_silent for row in rows),
     )  # fmt: skip
 
 
 def troubled(now_ms: int, reach: Reach = EVERYTHING) -> Iterable[TopicRow]:
     """Topics that fail or of which nothing is said any more."""
     return (
-        each for each in (TopicRow(row, now_ms) for row in kept_rows(seen, reach)) if each.row.failing or each.is_silent
+        topic_row
+        for topic_row in (TopicRow(row, now_ms) for row in kept_rows(seen, reach))
+        if topic_row.row.failing or topic_row.is_silent
     )

@@ -41,10 +41,10 @@ def mirror_charts(request: UserRequest, number: int) -> HttpResponseBase:
 
 
 def _rows(rows: Iterator[TopicRow]) -> Iterator[tuple[object, ...]]:
-    for each in rows:
-        for number, part in each.partitions:
+    for row in rows:
+        for number, part in row.partitions:
             yield (
-                each.row.flow, each.row.cluster, each.row.topic, number, each.row.target, part.next_offset, part.lag,
+                row.row.flow, row.row.cluster, row.row.topic, number, row.row.target, part.next_offset, part.lag,
                 part.copied_until_ms, part.records, part.bytes, part.skipped, part.error or "", part.notice or "",
                 part.at_ms,
             )  # fmt: skip

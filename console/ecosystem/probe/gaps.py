@@ -34,30 +34,30 @@ def gaps(minutes: Sequence[Minute], until_ms: int) -> list[Gap]:
     """Newest first; minutes in a row with the same silent brokers are one. `until_ms`: when it is now."""
     found: list[tuple[int, int, tuple[int, ...] | None, list[Figures]]] = []
     expected = minutes[0].begins_ms if minutes else until_ms
-    for each in minutes:
-        if each.begins_ms > expected:
-            found.append((expected, each.begins_ms, None, []))
-        expected = each.begins_ms + MINUTE_MS
-        if not _is_well(each):
-            _add(found, each)
+    for minute in minutes:
+        if minute.begins_ms > expected:
+            found.append((expected, minute.begins_ms, None, []))
+        expected = minute.begins_ms + MINUTE_MS
+        if not _is_well(minute):
+            _add(found, minute)
     if until_ms - expected >= 2 * MINUTE_MS:
         found.append((expected, until_ms, None, []))
-    return [_told(*each) for each in reversed(found)][:GAPS_SHOWN]
+    return [_told(*item) for item in reversed(found)][:GAPS_SHOWN]
 
 
-def _add(found: list[tuple[int, int, tuple[int, ...] | None, list[Figures]]], each: Minute) -> None:
-    end_ms = each.begins_ms + MINUTE_MS
-    if found and found[-1][1] == each.begins_ms and found[-1][2] == each.silent:
+def _add(found: list[tuple[int, int, tuple[int, ...] | None, list[Figures]]], minute: Minute) -> None:
+    end_ms = minute.begins_ms + MINUTE_MS
+    if found and found[-1][1] == minute.begins_ms and found[-1][2] == minute.silent:
         from_ms, _, silent, figures = found[-1]
-        found[-1] = (from_ms, end_ms, silent, [*figures, each.figures])
+        found[-1] = (from_ms, end_ms, silent, [*figures, minute.figures])
     else:
-        found.append((each.begins_ms, end_ms, each.silent, [each.figures]))
+        found.append((minute.begins_ms, end_ms, minute.silent, [minute.figures]))
 
 
-def _is_well(each: Minute) -> bool:
-    figures = each.figures
+def _is_well(minute: Minute) -> bool:
+    figures = minute.figures
     is_available = figures.produce_availability in (None, 1.0) and figures.consume_availability in (None, 1.0)
-    return is_available and not (each.silent or figures.lost or figures.duplicated or figures.reordered)
+    return is_available and not (minute.silent or figures.lost or figures.duplicated or figures.reordered)
 
 
 def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[Figures]) -> Gap:
@@ -65,7 +65,7 @@ def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: lis
         return Gap(from_ms, to_ms, "Nothing was measured: the probe did not run, or nobody asked it.", "plain")
     said = [f"Broker {', '.join(map(str, silent))} did not answer"] if silent else []
     said += list(_failures(figures))
-    lost = sum(each.lost for each in figures)
+    lost = sum(figure.lost for figure in figures)
     return Gap(from_ms, to_ms, f"{'; '.join(said)}.", "critical" if lost else "warning")
 
 
@@ -76,13 +76,13 @@ def _failures(figures: Iterable[Figures]) -> Iterable[str]:
         ("not_fetched", "{} of {} readings failed"),
     ):
         good = {"not_written": "written", "not_fetched": "fetched"}[name]
-        failed = sum(each.tally.get(name, 0) for each in figures)
+        failed = sum(figure.tally.get(name, 0) for figure in figures)
         if failed:
-            yield words.format(failed, failed + sum(each.tally.get(good, 0) for each in figures))
+            yield words.format(failed, failed + sum(figure.tally.get(good, 0) for figure in figures))
     for count, words in (
-        (sum(each.lost for each in figures), "lost"),
-        (sum(each.duplicated for each in figures), "there twice"),
-        (sum(each.reordered for each in figures), "out of order"),
+        (sum(figure.lost for figure in figures), "lost"),
+        (sum(figure.duplicated for figure in figures), "there twice"),
+        (sum(figure.reordered for figure in figures), "out of order"),
     ):
         if count:
             yield f"{count} acknowledged record{'' if count == 1 else 's'} {words}"

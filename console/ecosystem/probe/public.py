@@ -45,8 +45,8 @@ class Availability:
 def availability(title: str, minutes: Sequence[Window], hours: Sequence[Window], now_ms: int) -> Availability:
     """`minutes` of the last ones, oldest first; `hours` of thirty days."""
     tone, words = _now(minutes, now_ms)
-    day = Figures(added(each.tally for begins_ms, each in hours if begins_ms > now_ms - DAY_MS))
-    month = Figures(added(each.tally for _, each in hours))
+    day = Figures(added(hour.tally for begins_ms, hour in hours if begins_ms > now_ms - DAY_MS))
+    month = Figures(added(hour.tally for _, hour in hours))
     return Availability(
         title,
         tone,
@@ -70,11 +70,11 @@ def _now(minutes: Sequence[Window], now_ms: int) -> tuple[str, str]:
 def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> list[Cell]:
     """By the clock (UTC), the present one last."""
     last_ms = now_ms - now_ms % length_ms
-    tallies: dict[int, list[Figures]] = {last_ms - each * length_ms: [] for each in reversed(range(count))}
+    tallies: dict[int, list[Figures]] = {last_ms - index * length_ms: [] for index in reversed(range(count))}
     for begins_ms, figures in hours:
         if (cell := begins_ms - begins_ms % length_ms) in tallies:
             tallies[cell].append(figures)
-    return [_cell(begins_ms, Figures(added(each.tally for each in told))) for begins_ms, told in tallies.items()]
+    return [_cell(begins_ms, Figures(added(figure.tally for figure in told))) for begins_ms, told in tallies.items()]
 
 
 def _cell(begins_ms: int, figures: Figures) -> Cell:
@@ -87,7 +87,7 @@ def _cell(begins_ms: int, figures: Figures) -> Cell:
 
 def _tone(figures: Figures) -> str:
     """Nothing of the one or the other is critical; one in a thousand may fail on a good day."""
-    known = [each for each in (figures.produce_availability, figures.consume_availability) if each is not None]
+    known = [item for item in (figures.produce_availability, figures.consume_availability) if item is not None]
     if not known:
         return ""
     if min(known) == 0:

@@ -43,7 +43,7 @@ def _made_once() -> str:
 
 def _page() -> str:
     at_ms = now_ms()
-    clusters = [_of(each, at_ms) for each in declared_clusters()]
+    clusters = [_of(cluster, at_ms) for cluster in declared_clusters()]
     return render_to_string("probe/status.html", {"clusters": clusters, "at_ms": at_ms, "days": DAYS})
 
 

@@ -47,7 +47,7 @@ _PANELS: tuple[tuple[str, str, Callable[[float | None], str], _Lines], ...] = (
         "From sent to read",
         "from sending a record until it was read back",
         milliseconds,
-        {"p50": lambda each: each.p50, "p95": lambda each: each.p95, "p99": lambda each: each.p99},
+        {"p50": lambda figures: figures.p50, "p95": lambda figures: figures.p95, "p99": lambda figures: figures.p99},
     ),
     (
         "Records not as they should be",
@@ -82,7 +82,7 @@ def last_day() -> Day:
     hours = list(rows.values_list("begins_ms", "parts"))
     return Day(
         kept,
-        Figures(added(each.figures.tally for each in minutes)),
+        Figures(added(minute.figures.tally for minute in minutes)),
         _charts(minutes, at_ms),
         broker_rows(kept.brokers, hours, at_ms),
         partition_rows(kept.partitions, kept.troubled, hours, at_ms),
@@ -115,6 +115,8 @@ def _charts(minutes: Sequence[Minute], at_ms: int) -> list[DrawnPanel]:
 def _columns(minutes: Sequence[Minute]) -> list[tuple[int, Figures]]:
     """Minutes added up as the chart's columns have them: of percentiles there is no mean."""
     found: dict[int, list[Minute]] = {}
-    for each in minutes:
-        found.setdefault(each.begins_ms - each.begins_ms % _COLUMN_MS, []).append(each)
-    return [(begins_ms, Figures(added(each.figures.tally for each in column))) for begins_ms, column in found.items()]
+    for minute in minutes:
+        found.setdefault(minute.begins_ms - minute.begins_ms % _COLUMN_MS, []).append(minute)
+    return [
+        (begins_ms, Figures(added(minute.figures.tally for minute in column))) for begins_ms, column in found.items()
+    ]

@@ -35,9 +35,9 @@ def read_status(body: bytes, now_ms: int) -> Status:
         return Status(
             str(said["topic"])[:249],
             bool(said["is_connected"]),
-            [_broker(*each) for each in list(said["brokers"].items())[:PARTS_MAX]],
-            [_partition(*each) for each in list(said["partitions"].items())[:PARTS_MAX]],
-            [_trouble(each, now_ms) for each in said["troubled"][:PARTS_MAX]],
+            [_broker(*item) for item in list(said["brokers"].items())[:PARTS_MAX]],
+            [_partition(*item) for item in list(said["partitions"].items())[:PARTS_MAX]],
+            [_trouble(item, now_ms) for item in said["troubled"][:PARTS_MAX]],
             _mirror(said["mirror"]) if said.get("mirror") else [],
             [(int(begins_ms), _parts(parts)) for begins_ms, parts in said["minutes"]],
         )
@@ -58,7 +58,7 @@ def _broker(number: str, said: dict[str, Any]) -> list[Any]:
 
 
 def _partition(number: str, said: dict[str, Any]) -> list[Any]:
-    return [int(number), int(said["leader"]), [int(each) for each in said["replicas"]]]
+    return [int(number), int(said["leader"]), [int(replica) for replica in said["replicas"]]]
 
 
 def _trouble(said: dict[str, Any], now_ms: int) -> list[Any]:

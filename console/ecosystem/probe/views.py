@@ -32,7 +32,9 @@ def probe_page(request: UserRequest) -> HttpResponseBase:
     access_probe(request.user)
     day = last_day()
     if wants_csv(request):
-        rows = [_csv("broker", each) for each in day.brokers] + [_csv("partition", each) for each in day.partitions]
+        rows = [_csv("broker", broker) for broker in day.brokers] + [
+            _csv("partition", partition) for partition in day.partitions
+        ]
         return csv_response(request, "probe", TITLES, rows)
     return render(request, "probe/page.html", {"day": day, "process": probe_process()})
 

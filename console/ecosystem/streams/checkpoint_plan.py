@@ -48,11 +48,11 @@ def start_plan(name: str, lost: list[Loss], fails_on_loss: bool) -> Plan:
         action=START,
         object_type="process",
         object_name=name,
-        lines=tuple(Line(f"{each.topic}-{each.partition}", each.position, each.log_start) for each in lost),
-        read=tuple(f"{each.topic}-{each.partition}:{each.position}<{each.log_start}" for each in lost),
+        lines=tuple(Line(f"{loss.topic}-{loss.partition}", loss.position, loss.log_start) for loss in lost),
+        read=tuple(f"{loss.topic}-{loss.partition}:{loss.position}<{loss.log_start}" for loss in lost),
         touches=(outcome,),
         safe_because="",
-        losses=(f"{sum(each.offsets for each in lost):,} offsets were deleted before the job has read them.",),
+        losses=(f"{sum(loss.offsets for loss in lost):,} offsets were deleted before the job has read them.",),
         undo="stop it.",
     )
 
@@ -68,10 +68,10 @@ def reset_plan(
     starts, ends = bounds
     begins = starts if target == EARLIEST else ends
     partitions = sorted({*(places or {}), *begins})
-    turns = [(each, (places or {}).get(each), begins.get(each)) for each in partitions]
+    turns = [(partition, (places or {}).get(partition), begins.get(partition)) for partition in partitions]
     lines = tuple(Line(f"{topic}-{partition}", old, new, is_told=True) for (topic, partition), old, new in turns)
     steps = [new - old for _, old, new in turns if old is not None and new is not None]
-    again, skipped = sum(-each for each in steps if each < 0), sum(each for each in steps if each > 0)
+    again, skipped = sum(-step for step in steps if step < 0), sum(step for step in steps if step > 0)
     sentences = [f"The job begins at the {'first' if target == EARLIEST else 'next new'} record of each partition."]
     if again:
         sentences.append(f"{again:,} offsets are read again, and what comes of them is written again.")

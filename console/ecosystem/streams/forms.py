@@ -30,15 +30,18 @@ class StreamForm(forms.Form):
 
     @property
     def of_job(self) -> list[_HintedField]:
-        return [(self[each.name], hint_of(each)) for each in self._job.parameters]
+        return [(self[parameter.name], hint_of(parameter)) for parameter in self._job.parameters]
 
     @property
     def common(self) -> list[_HintedField]:
-        return [(self[each.name], hint_of(each)) for each in self._job.common]
+        return [(self[item.name], hint_of(item)) for item in self._job.common]
 
     @property
     def properties(self) -> dict[str, str]:
-        said = {each.name: self.cleaned_data[each.name] for each in (*self._job.parameters, *self._job.common)}
+        said = {
+            parameter.name: self.cleaned_data[parameter.name]
+            for parameter in (*self._job.parameters, *self._job.common)
+        }
         return {name: text for name, text in said.items() if text and text != self._default(name)}
 
     def topics(self, names: tuple[str, ...]) -> list[str]:
@@ -57,7 +60,11 @@ class StreamForm(forms.Form):
         return self.cleaned_data
 
     def _default(self, name: str) -> str:
-        return next(each.default or "" for each in (*self._job.parameters, *self._job.common) if each.name == name)
+        return next(
+            parameter.default or ""
+            for parameter in (*self._job.parameters, *self._job.common)
+            if parameter.name == name
+        )
 
 
 def _field(parameter: Parameter) -> forms.Field:
@@ -68,7 +75,7 @@ def _field(parameter: Parameter) -> forms.Field:
     }
     choices = parameter.choices or (("true", "false") if parameter.kind == "boolean" else ())
     if choices:
-        return forms.ChoiceField(choices=[(each, each) for each in choices], **usual)
+        return forms.ChoiceField(choices=[(choice, choice) for choice in choices], **usual)
     attributes = {"spellcheck": "false", "autocomplete": "off"}
     return forms.CharField(max_length=VALUE_LENGTH_MAX, widget=forms.TextInput(attrs=attributes), **usual)
 

@@ -194,7 +194,9 @@ class ShownStream:
             for topic, partitions in (self.facts.get("lags") or {}).items()
             for partition, lag in partitions.items()
         ]
-        return sorted(found, key=lambda each: (-each.lag, each.topic, each.partition))[:PARTITIONS_SHOWN]
+        return sorted(found, key=lambda partition: (-partition.lag, partition.topic, partition.partition))[
+            :PARTITIONS_SHOWN
+        ]
 
 
 def _position(ends: Sequence[object], topic: str, partition: str) -> int | None:

@@ -25,4 +25,4 @@ def may_look(user: Person, cluster: str | None = None) -> bool:
 
 def visible_clusters(user: Person) -> list[Cluster]:
     """The first one first."""
-    return [each for each in declared_clusters() if may_look(user, each.name)]
+    return [cluster for cluster in declared_clusters() if may_look(user, cluster.name)]

@@ -21,7 +21,7 @@ def rights(request: HttpRequest) -> dict[str, object]:
         "can_operate": Right.OPERATE in held and not read_only,
         "can_grant": Right.GRANT in reach_of(request.user).role and not read_only,
         "sees_all_names": sees_all_names(request.user),
-        "sees": {str(each) for each in seen_by(request.user)},
+        "sees": {str(item) for item in seen_by(request.user)},
         "can_administer": Right.ADMINISTER in reach_of(request.user).role,
         "has_own_password": request.user.is_authenticated and request.user.has_usable_password(),
     }

@@ -33,4 +33,4 @@ def named_in(internal: InternalTopics, field: str) -> Q:
 
 
 def _any(field: str, patterns: tuple[str, ...]) -> Q:
-    return reduce(or_, (Q(**{f"{field}__glob": each}) for each in patterns), Q(pk__in=()))
+    return reduce(or_, (Q(**{f"{field}__glob": pattern}) for pattern in patterns), Q(pk__in=()))

@@ -20,7 +20,7 @@ _SERVICES = (
 )
 #: Of Kafka, Connect, MirrorMaker 2, schema registries and this product, and the same behind the alias of a mirror with
 #: any separator. A leading underscore is how Kafka, Confluent, MSK and most consoles mark topics of services.
-CONVENTIONS = ("_*", "*._*", "*-_*", "*.internal", *(f"*{each}" for each in _SERVICES))
+CONVENTIONS = ("_*", "*._*", "*-_*", "*.internal", *(f"*{service}" for service in _SERVICES))
 ONLY_ADMINISTRATORS = (
     "This is an internal topic, in which Kafka or one of its services keeps what it knows: only administrators read "
     "its records, change it or delete it."
@@ -50,8 +50,8 @@ class InternalTopics:
         names = self.read_names()
         if name in names:
             return True
-        is_named = matches_one(self.patterns, name) or any(each in names for each in origins_by_name(name))
-        return is_named and not any(matches(each, name) for each in self.exceptions)
+        is_named = matches_one(self.patterns, name) or any(item in names for item in origins_by_name(name))
+        return is_named and not any(matches(exception, name) for exception in self.exceptions)
 
 
 def origins_by_name(name: str) -> list[str]:

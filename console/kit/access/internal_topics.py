@@ -65,8 +65,8 @@ def forget() -> None:
 
 @lru_cache(256)
 def _by_patterns(patterns: tuple[str, ...]) -> InternalTopics:
-    added = tuple(each for each in patterns if not each.startswith("!"))
-    exceptions = tuple(each[1:] for each in patterns if each.startswith("!"))
+    added = tuple(pattern for pattern in patterns if not pattern.startswith("!"))
+    exceptions = tuple(pattern[1:] for pattern in patterns if pattern.startswith("!"))
     return InternalTopics(_all_names, (*CONVENTIONS, *added), exceptions)
 
 
@@ -76,7 +76,7 @@ def configured_names() -> dict[str, Naming]:
 
 
 def _all_names() -> frozenset[str]:
-    return _names_in(current_cluster()).remembered.union(*(_names_in(each).configured for each in all_clusters()))
+    return _names_in(current_cluster()).remembered.union(*(_names_in(cluster).configured for cluster in all_clusters()))
 
 
 def _names_in(cluster: str) -> _Names:

@@ -52,7 +52,7 @@ class ClusterRole(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="cluster_roles")
     cluster = models.CharField(max_length=CLUSTER_LENGTH_MAX)
-    role = models.CharField(max_length=10, choices=[(each.value, each.value) for each in Level])
+    role = models.CharField(max_length=10, choices=[(item.value, item.value) for item in Level])
 
     class Meta:
         ordering = ["cluster"]

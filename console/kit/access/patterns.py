@@ -21,7 +21,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @lru_cache(256)
 def regex_of(patterns: tuple[str, ...]) -> str:
     """Return the regular expression of what matches one of `patterns`, which there are; also a database's."""
-    return f"^({'|'.join(_written(each) for each in patterns)})$"
+    return f"^({'|'.join(_written(pattern) for pattern in patterns)})$"
 
 
 @lru_cache(256)

@@ -34,4 +34,4 @@ class Place:
 
     def matches(self, words: Iterable[str]) -> bool:
         text = f"{self.title} {self.words}".lower()
-        return all(each in text for each in words)
+        return all(word in text for word in words)

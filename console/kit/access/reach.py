@@ -79,10 +79,10 @@ class Reach:
         """What role and rules give, whatever the topic is."""
         if self.is_unbound:
             return self.role
-        matching = [each for each in self._rules_of(resource) if matches(each.pattern, name)]
-        if any(each.level is Level.NOTHING for each in matching):
+        matching = [rule for rule in self._rules_of(resource) if matches(rule.pattern, name)]
+        if any(rule.level is Level.NOTHING for rule in matching):
             return frozenset()
-        return self._base(resource).union(*(each.level.rights for each in matching))
+        return self._base(resource).union(*(rule.level.rights for rule in matching))
 
     def may_change_topic(self, name: str) -> bool:
         """Whether its settings, partitions and records may be changed, and the topic deleted. Moving its replicas needs
@@ -92,11 +92,11 @@ class Reach:
 
     def rights_somewhere(self, resource: Resource) -> frozenset[Right]:
         """Held on at least some name there may be."""
-        return self._base(resource).union(*(each.level.rights for each in self._rules_of(resource)))
+        return self._base(resource).union(*(rule.level.rights for rule in self._rules_of(resource)))
 
     @property
     def rights_anywhere(self) -> frozenset[Right]:
-        return self.role.union(*(each.level.rights for each in self.rules))
+        return self.role.union(*(rule.level.rights for rule in self.rules))
 
     def is_limited(self, resource: Resource, right: Right = Right.VIEW) -> bool:
         """There may be a name on which `right` is not held: one that must not be shown, or changed."""
@@ -105,7 +105,7 @@ class Reach:
     @property
     def is_limited_somewhere(self) -> bool:
         """What is pushed to everybody who looks at a page is not for this person."""
-        return any(self.is_limited(each) for each in Resource)
+        return any(self.is_limited(item) for item in Resource)
 
     @property
     def sees_all_names(self) -> bool:
@@ -117,13 +117,13 @@ class Reach:
 
     def given(self, resource: Resource, right: Right) -> tuple[str, ...]:
         """The patterns of the rules that give `right`."""
-        return tuple(each.pattern for each in self._rules_of(resource) if right in each.level.rights)
+        return tuple(rule.pattern for rule in self._rules_of(resource) if right in rule.level.rights)
 
     def taken_away(self, resource: Resource) -> tuple[str, ...]:
-        return tuple(each.pattern for each in self._rules_of(resource) if each.level is Level.NOTHING)
+        return tuple(rule.pattern for rule in self._rules_of(resource) if rule.level is Level.NOTHING)
 
     def _rules_of(self, resource: Resource) -> list[Rule]:
-        return [] if self.is_unbound else [each for each in self.rules if each.resource is resource]
+        return [] if self.is_unbound else [rule for rule in self.rules if rule.resource is resource]
 
     def _base(self, resource: Resource) -> frozenset[Right]:
         """Who may look at anything may look at the cluster itself: Kafka tells its brokers to every client too."""

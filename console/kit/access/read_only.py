@@ -53,4 +53,4 @@ def read_only_now() -> dict[str, ReadOnly]:
 
 def why_read_only() -> str:
     """A sentence if the cluster must not be changed now; otherwise nothing."""
-    return next((str(each) for each in read_only_now().values()), "")
+    return next((str(only) for only in read_only_now().values()), "")

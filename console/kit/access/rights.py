@@ -63,9 +63,9 @@ def keep_to(user: Person, clusters: Collection[str]) -> None:
 
 def _everywhere(user: User) -> Reach:
     roles = ["admin"] if user.is_superuser else [name for (name,) in kept_values(_roles, person=user.pk)]
-    role = frozenset().union(*(ROLES.get(each, frozenset()) for each in roles))
+    role = frozenset().union(*(ROLES.get(role, frozenset()) for role in roles))
     rules = () if Right.ADMINISTER in role else kept_rows(_rules, person=user.pk)
-    return Reach(role, tuple(sorted(each.rule for each in rules)))
+    return Reach(role, tuple(sorted(rule.rule for rule in rules)))
 
 
 def _roles() -> QuerySet[Group, tuple[str]]:
@@ -79,7 +79,7 @@ def _rules() -> QuerySet[NameRule]:
 def _by_cluster(user: User) -> dict[str, str]:
     """Only where there are several."""
     found = ClusterRole.objects.filter(user_id=user.pk) if settings.CLUSTERS else ()
-    return {each.cluster: each.role for each in found}
+    return {role.cluster: role.role for role in found}
 
 
 def rights_of(user: Person) -> frozenset[Right]:
@@ -156,7 +156,7 @@ def _to_ask_for(user: Person, right: Right) -> str:
     if resource is Resource.CLUSTER or right is Right.ADMINISTER:
         return f"Ask an administrator for the role {role}."
     rule = f"{role} on {resource} {name or '*'}"
-    if name and any(each.level is Level.NOTHING for each in _rules_on(user, resource, name)):
+    if name and any(rule.level is Level.NOTHING for rule in _rules_on(user, resource, name)):
         return f"A rule takes it away; ask an administrator to narrow that, then for the rule “{rule}”."
     if name:
         return f"Ask an administrator for the rule “{rule}”."
@@ -164,13 +164,13 @@ def _to_ask_for(user: Person, right: Right) -> str:
 
 
 def _rules_on(user: Person, resource: Resource, name: str) -> list[Rule]:
-    return [each for each in reach_of(user).rules if each.resource is resource and matches(each.pattern, name)]
+    return [rule for rule in reach_of(user).rules if rule.resource is resource and matches(rule.pattern, name)]
 
 
 def seen_by(user: Person) -> frozenset[Resource]:
     """The kinds of objects of which there may be one that `user` may see: what a page offers a way to."""
     reach = reach_of(user)
-    return frozenset(each for each in Resource if Right.VIEW in reach.rights_somewhere(each))
+    return frozenset(resource for resource in Resource if Right.VIEW in reach.rights_somewhere(resource))
 
 
 def rights_here(user: Person) -> frozenset[Right]:

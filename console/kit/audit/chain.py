@@ -115,7 +115,7 @@ def verify(links: Iterable[Link], key: bytes, *ends: End) -> Verdict:
             return Verdict(checked, seal, Break(link.id, sentence))
         seal, checked = link.seal, checked + 1
         not_met.discard(End(seal, checked))
-    missing = max((each.count for each in ends), default=0) - checked
+    missing = max((end.count for end in ends), default=0) - checked
     if missing > 0:
         sentence = f"The end was cut off: {missing} row{' is' if missing == 1 else 's are'} missing."
         return Verdict(checked, seal, Break(None, sentence))

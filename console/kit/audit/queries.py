@@ -73,9 +73,17 @@ def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
 
 
 def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple[object, ...]]:
-    for each in events:
-        what = (each.action, each.object_type, each.object_name, each.result, each.detail, each.before, each.after)
-        yield (each.pk, each.at, each.actor_name, *what, each.actor_identity, each.cluster, each.seal)
+    for event in events:
+        what = (
+            event.action,
+            event.object_type,
+            event.object_name,
+            event.result,
+            event.detail,
+            event.before,
+            event.after,
+        )
+        yield (event.pk, event.at, event.actor_name, *what, event.actor_identity, event.cluster, event.seal)
 
 
 def verify_chain() -> Verdict:

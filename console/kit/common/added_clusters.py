@@ -23,7 +23,7 @@ class Added:
 
 
 def names_in(directory: Path) -> list[str]:
-    found = (each.stem for each in sorted(directory.glob("*.json")))
+    found = (path.stem for path in sorted(directory.glob("*.json")))
     return [name for name in found if NAME.fullmatch(name) and name != MAIN]
 
 

@@ -42,12 +42,12 @@ class ClustersFile:
         if not self.is_named and not self.file.exists():
             return Cluster(MAIN, MAIN), {}
         try:
-            clusters = [self.cluster(each) for each in parse_clusters(read_private_text(self.file))]
+            clusters = [self.cluster(cluster) for cluster in parse_clusters(read_private_text(self.file))]
         except FileError as error:
             sys.exit(str(error))
         except ClustersError as error:
             sys.exit(f"{self.file} {error}")
-        by_name = {each.name: each for each in clusters}
+        by_name = {cluster.name: cluster for cluster in clusters}
         return by_name.pop(MAIN, Cluster(MAIN, MAIN)), by_name
 
     def cluster(self, said: Said) -> Cluster:

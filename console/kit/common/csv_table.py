@@ -91,7 +91,7 @@ def cell(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
-        value = " ".join(f"{name}={each}" for name, each in value.items())
+        value = " ".join(f"{name}={item}" for name, item in value.items())
     elif isinstance(value, list | tuple):
         value = " ".join(map(str, value))
     text = str(value).replace("\0", "")

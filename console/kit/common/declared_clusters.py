@@ -73,7 +73,7 @@ def parse_clusters(text: str) -> list[Said]:
     if unknown := sorted(document.keys() - {"clusters"}):
         raise ClustersError(f"has {_shown(unknown[0])}; there are only tables [clusters.NAME].")
     tables = document.get("clusters", {})
-    if not isinstance(tables, dict) or not all(isinstance(each, dict) for each in tables.values()):
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise ClustersError("must consist of tables [clusters.NAME].")
     if len(tables) > CLUSTERS_MAX:
         raise ClustersError(f"names {len(tables)} clusters; at most {CLUSTERS_MAX} can be looked at.")
@@ -108,7 +108,7 @@ def _text(name: str, key: str, value: object) -> str:
 
 
 def _are_servers(text: str) -> bool:
-    ports = (int(each.rpartition(":")[2]) for each in text.split(",")) if _SERVERS.fullmatch(text) else (0,)
+    ports = (int(part.rpartition(":")[2]) for part in text.split(",")) if _SERVERS.fullmatch(text) else (0,)
     return len(text) <= _SERVERS_LENGTH_MAX and all(1 <= port <= 65_535 for port in ports)
 
 

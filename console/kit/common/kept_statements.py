@@ -89,7 +89,7 @@ def _question(make: Callable[..., QuerySet[Any]], *arguments: Hashable) -> _Ques
         return None
     columns = [column for column, _, _ in compiler.select]
     converters = tuple(
-        (at, tuple(each), column) for at, (each, column) in sorted(compiler.get_converters(columns).items())
+        (at, tuple(item), column) for at, (item, column) in sorted(compiler.get_converters(columns).items())
     )
     names = () if compiler.klass_info is None else tuple(column.target.attname for column in columns)
     return _Question(rows.model, sql, parameters, names, converters)
@@ -97,7 +97,9 @@ def _question(make: Callable[..., QuerySet[Any]], *arguments: Hashable) -> _Ques
 
 def _answer(question: _Question, alias: str, given: Mapping[str, int]) -> Sequence[tuple[Any, ...]]:
     connection = connections[alias]
-    parameters = [given[each.name] if isinstance(each, _Given) else each for each in question.parameters]
+    parameters = [
+        given[parameter.name] if isinstance(parameter, _Given) else parameter for parameter in question.parameters
+    ]
     with connection.cursor() as cursor:
         cursor.execute(question.sql, parameters)
         found = cursor.fetchall()
@@ -106,8 +108,8 @@ def _answer(question: _Question, alias: str, given: Mapping[str, int]) -> Sequen
 
 def _converted(row: Iterable[Any], converters: _Converters, connection: object) -> tuple[Any, ...]:
     values = list(row)
-    for at, each, column in converters:
-        for convert in each:
+    for at, converter, column in converters:
+        for convert in converter:
             values[at] = convert(values[at], column, connection)
     return tuple(values)
 

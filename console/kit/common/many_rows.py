@@ -31,7 +31,7 @@ def put_rows(model: type[Model], unique: Sequence[str], fields: Sequence[str], r
         f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(names)}) VALUES ({', '.join(['%s'] * len(names))}) "
         f"ON CONFLICT ({', '.join(names[: len(unique)])}) DO UPDATE SET {replaced}"
     )
-    in_json = [at for at, (each, _) in enumerate(columns) if isinstance(each, JSONField)]
+    in_json = [at for at, (column, _) in enumerate(columns) if isinstance(column, JSONField)]
     adapt = _remembering(lambda value: connection.ops.adapt_json_value(value, None))
     with connection.cursor() as cursor:
         cursor.executemany(statement, [_adapted(row, in_json, adapt) for row in rows])

@@ -12,7 +12,7 @@ def parse_partitions(text: str) -> frozenset[int]:
     """Blank: none is named. ValueError for anything else that is not numbers and ranges with commas between."""
     found: set[int] = set()
     count = 0
-    for part in filter(None, (each.strip() for each in text.split(","))):
+    for part in filter(None, (part.strip() for part in text.split(","))):
         match = _PART.fullmatch(part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         count += last - first + 1
@@ -30,4 +30,4 @@ def format_partitions(numbers: Iterable[int]) -> str:
             ranges[-1][1:] = [number]
         else:
             ranges.append([number])
-    return ",".join("-".join(map(str, each)) for each in ranges)
+    return ",".join("-".join(map(str, range_)) for range_ in ranges)

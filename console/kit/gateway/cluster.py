@@ -133,8 +133,8 @@ class KafkaGateway:
         future = self._client.admin().elect_leaders(ElectionType.PREFERRED, wanted)
         answers = wait_for(future, CHANGE_TIMEOUT_SECONDS)
         return {
-            (each.topic, each.partition): str(error_from_kafka(refused))
-            for each, refused in answers.items()
+            (item.topic, item.partition): str(error_from_kafka(refused))
+            for item, refused in answers.items()
             if refused is not None and refused.code() != KafkaError.ELECTION_NOT_NEEDED
         }
 
@@ -170,12 +170,12 @@ class KafkaGateway:
 
     def _estimate_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
         limits = limits_with(self.topic_settings(topic), changes)
-        leaders = {each.id: each.leader for each in self._topic_metadata(topic).partitions.values()}
+        leaders = {partition.id: partition.leader for partition in self._topic_metadata(topic).partitions.values()}
         spans = self.record_spans(topic, committed_only=False)
-        sizes = replica_sizes(self.brokers.log_dirs([(topic, each) for each in leaders]))
+        sizes = replica_sizes(self.brokers.log_dirs([(topic, leader) for leader in leaders]))
         logs = [
-            LogExtent(each, span.first, span.next, sizes.get((topic, each), {}).get(leaders.get(each, -1)))
-            for each, span in spans.items()
+            LogExtent(item, span.first, span.next, sizes.get((topic, item), {}).get(leaders.get(item, -1)))
+            for item, span in spans.items()
         ]
         young_from: Mapping[int, int | None] = {}
         if limits.deletes and limits.retention_ms >= 0:
@@ -227,13 +227,15 @@ class KafkaGateway:
     def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
         leaders = self._leaders(topic)
         level = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
-        first = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.earliest())
-        following = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.latest(), level)
+        first = self._ask_offsets([(topic, leader) for leader in leaders], OffsetSpec.earliest())
+        following = self._ask_offsets([(topic, leader) for leader in leaders], OffsetSpec.latest(), level)
         firsts, nexts = self._answers_of(first), self._answers_of(following)
-        return {each: OffsetSpan(firsts[each], nexts[each]) for each in sorted(firsts.keys() & nexts.keys())}
+        return {first: OffsetSpan(firsts[first], nexts[first]) for first in sorted(firsts.keys() & nexts.keys())}
 
     def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
-        answers = self._answers_of(self._ask_offsets([(topic, each) for each in partitions], offset_spec_at(at_ms)))
+        answers = self._answers_of(
+            self._ask_offsets([(topic, partition) for partition in partitions], offset_spec_at(at_ms))
+        )
         return {partition: _known(offset) for partition, offset in answers.items()}
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
@@ -305,7 +307,9 @@ class KafkaGateway:
 
     def _leaders(self, topic: str) -> list[int]:
         """Partitions of `topic` that have a leader now. Raises GatewayError for a topic nobody knows."""
-        return sorted(each.id for each in self._topic_metadata(topic).partitions.values() if each.leader >= 0)
+        return sorted(
+            partition.id for partition in self._topic_metadata(topic).partitions.values() if partition.leader >= 0
+        )
 
     def _topic_metadata(self, topic: str) -> TopicMetadata:
         """Raises GatewayError for a topic that the cluster does not know."""
@@ -346,7 +350,7 @@ class KafkaGateway:
         topic_id, is_internal = self._identities.get(name, ("", False))
         is_internal = is_internal or name in INTERNAL_TOPICS
         partitions = []
-        for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
+        for partition in sorted(topic.partitions.values(), key=lambda partition: partition.id):
             found = bounds.get((name, partition.id))
             partitions.append(
                 PartitionView(

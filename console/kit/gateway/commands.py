@@ -21,14 +21,15 @@ def shell_command(name: str, bootstrap_servers: str, options: Mapping[str, objec
     connection = {"bootstrap-server": bootstrap_servers, **_client_config(command)}
     line = command_line(command, connection if subcommand else {**connection, **given})
     if subcommand:
-        line = f"{line} {command_line({each.name: each for each in command.subcommands}[subcommand], given)}"
+        by_name = {inner.name: inner for inner in command.subcommands}
+        line = f"{line} {command_line(by_name[subcommand], given)}"
     return f"{name}.sh{line.removeprefix(name)}"
 
 
 def _client_config(command: Command) -> dict[str, str]:
     """The console's own, by its path: who may read it, may do what the line says."""
     options = (command.option(name) for name in _CONFIG_OPTIONS)
-    option = next((each for each in options if each is not None), None)
+    option = next((option for option in options if option is not None), None)
     path = client_config_in_use()
     return {option.name: _short(path)} if option and path else {}
 

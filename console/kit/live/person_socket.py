@@ -93,7 +93,7 @@ class PersonSocket(AsyncWebsocketConsumer):
 
     def begin(self, *coroutines: Coroutine[Any, Any, None]) -> None:
         """Run these, and the watch over the right, until the socket is over."""
-        self.tasks = [asyncio.create_task(each) for each in (*coroutines, self.watch_right())]
+        self.tasks = [asyncio.create_task(coroutine) for coroutine in (*coroutines, self.watch_right())]
 
     async def end(self, code: int | None = None) -> None:
         """Close it; nothing more is sent before. A second time does nothing."""

@@ -103,5 +103,5 @@ def is_part_of_confirmed() -> bool:
 
 
 def _pairs(lists: Iterable[tuple[str, Iterable[object]]]) -> Pairs:
-    found = ((str(name), str(each)) for name, values in lists for each in values)
+    found = ((str(name), str(value)) for name, values in lists for value in values)
     return tuple(pair for pair in found if pair[0] not in _OWN)

@@ -68,19 +68,22 @@ class Change:
 
 def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> SettingsPlan:
     """All of them in one change. Without a difference: no lines."""
-    real = [each for each in changes if not each.is_empty]
+    real = [change for change in changes if not change.is_empty]
     return SettingsPlan(
-        wanted={each.setting.name: each.new for each in real},
+        wanted={change.setting.name: change.new for change in real},
         action=ACTION if len(changes) == 1 else ACTION_OF_MANY,
         object_type=target.object_type,
         object_name=target.object_name,
-        lines=tuple(Line(each.setting.name, each.old, each.typed) for each in real),
+        lines=tuple(Line(change.setting.name, change.old, change.typed) for change in real),
         read=(
             *((target.identity,) if target.identity else ()),
             *(
                 text
-                for each in changes
-                for text in (f"{each.setting.name}={each.setting.value}@{each.setting.source}", f"own={each.own}")
+                for change in changes
+                for text in (
+                    f"{change.setting.name}={change.setting.value}@{change.setting.source}",
+                    f"own={change.own}",
+                )
             ),
         ),
         touches=target.touches,
@@ -96,12 +99,12 @@ def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: st
 def _undo(changes: Sequence[Change]) -> str:
     if len(changes) == 1:
         return f"set it to {changes[0].old} again."
-    return f"set them back: {', '.join(f'{each.setting.name} to {each.old}' for each in changes)}."
+    return f"set them back: {', '.join(f'{change.setting.name} to {change.old}' for change in changes)}."
 
 
 def _command(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> str:
-    added = {each.setting.name: each.typed for each in changes if each.typed != DEFAULT}
-    deleted = [each.setting.name for each in changes if each.typed == DEFAULT]
+    added = {change.setting.name: change.typed for change in changes if change.typed != DEFAULT}
+    deleted = [change.setting.name for change in changes if change.typed == DEFAULT]
     return configs_command(bootstrap_servers, target.options, added, deleted)
 
 

@@ -46,7 +46,7 @@ class Shown:
 def view_list(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     found = views_seen_by(request.user).select_related("owner")
-    return render(request, "tables/views.html", {"shown": [_shown(request, each) for each in found]})
+    return render(request, "tables/views.html", {"shown": [_shown(request, item) for item in found]})
 
 
 def _shown(request: UserRequest, view: SavedView) -> Shown:

@@ -92,7 +92,7 @@ class DirectoryClient:
         *found, end = self._answers(asked, SEARCHED)
         if end.code not in (SUCCESS, SIZE_LIMIT_EXCEEDED, NO_SUCH_OBJECT):
             raise AwayError(f"a search was answered with LDAP's code {end.code}")
-        return [each.entry for each in found if each.entry is not None]
+        return [item.entry for item in found if item.entry is not None]
 
     def _ask_for_tls(self) -> None:
         (answer,) = self._answers(start_tls(self._next()), EXTENDED)

@@ -83,7 +83,7 @@ class Directory:
 
 def read_directory(environment: Mapping[str, str]) -> Directory | None:
     """None: there is none, for no URL is named."""
-    said = {key.removeprefix(PREFIX): each.strip() for key, each in environment.items() if key.startswith(PREFIX)}
+    said = {key.removeprefix(PREFIX): item.strip() for key, item in environment.items() if key.startswith(PREFIX)}
     said = {key: value for key, value in said.items() if value}
     if unknown := sorted(said.keys() - _KNOWN):
         sys.exit(f"{PREFIX}{unknown[0]} means nothing.")
@@ -118,7 +118,7 @@ def _read(said: Mapping[str, str]) -> Directory:
         bind_dn=said.get("BIND_DN", ""),
         password_file=_path(said["BIND_PASSWORD_FILE"]) if "BIND_PASSWORD_FILE" in said else None,
         authority_file=_path(said["CA_FILE"]) if "CA_FILE" in said else None,
-        user_attributes=tuple(_attribute("USER_ATTRIBUTES", each) for each in _list(said, "USER_ATTRIBUTES", "uid")),
+        user_attributes=tuple(_attribute("USER_ATTRIBUTES", name) for name in _list(said, "USER_ATTRIBUTES", "uid")),
         user_class=_attribute("USER_CLASS", said["USER_CLASS"]) if "USER_CLASS" in said else "",
         id_attribute=_attribute("ID_ATTRIBUTE", said.get("ID_ATTRIBUTE", "entryUUID")),
         shown_attribute=_attribute("SHOWN_ATTRIBUTE", said.get("SHOWN_ATTRIBUTE", "cn")),
@@ -158,7 +158,7 @@ def _attribute(name: str, text: str) -> str:
 
 
 def _list(said: Mapping[str, str], name: str, default: str) -> list[str]:
-    return [each.strip() for each in said.get(name, default).split(",") if each.strip()]
+    return [part.strip() for part in said.get(name, default).split(",") if part.strip()]
 
 
 def _minutes(text: str) -> int:

@@ -31,7 +31,7 @@ class Entry:
     attributes: dict[str, list[bytes]]
 
     def texts(self, name: str) -> list[str]:
-        return [each.decode("utf-8", "replace") for each in self.attributes.get(name.lower(), [])]
+        return [attribute.decode("utf-8", "replace") for attribute in self.attributes.get(name.lower(), [])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def search(
     operation["scope"], operation["derefAliases"] = 2, 0
     operation["sizeLimit"], operation["timeLimit"], operation["typesOnly"] = most, seconds, False
     operation["filter"] = _filter(matches, also)
-    operation["attributes"].extend(each.encode() for each in attributes)
+    operation["attributes"].extend(attribute.encode() for attribute in attributes)
     return _message(number, "searchRequest", operation)
 
 
@@ -135,7 +135,7 @@ _ENDS = frozenset({BOUND, SEARCHED, EXTENDED})
 
 def _entry(content: univ.Sequence) -> Entry:
     attributes = {
-        bytes(each["type"]).decode("ascii", "replace").lower(): [bytes(value) for value in each["vals"]]
-        for each in content["attributes"]
+        bytes(attribute["type"]).decode("ascii", "replace").lower(): [bytes(value) for value in attribute["vals"]]
+        for attribute in content["attributes"]
     }
     return Entry(bytes(content["objectName"]).decode("utf-8", "replace"), attributes)

@@ -43,11 +43,11 @@ def _groups_of(client: DirectoryClient, directory: Directory, entry: Entry) -> f
     if not directory.group_base:
         told = entry.texts(directory.member_of)
     else:
-        matches = [(directory.group_member, each) for each in _known_as(directory, entry)]
+        matches = [(directory.group_member, item) for item in _known_as(directory, entry)]
         found = client.find(directory.group_base, matches, None, ["cn"], most=GROUPS_MAX)
         if len(found) > GROUPS_MAX:
             raise AwayError(f"a person is in more than {GROUPS_MAX} groups")
-        told = [each for group in found for each in group.texts("cn")]
+        told = [text for group in found for text in group.texts("cn")]
     if len(told) > GROUPS_TOLD_MAX:
         raise AwayError(f"a person is in more than {GROUPS_TOLD_MAX} groups")
     return frozenset(told)

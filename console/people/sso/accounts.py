@@ -71,7 +71,7 @@ def _make_account(person: Person, configuration: Source) -> Identity:
         try:
             with transaction.atomic():
                 names = usernames(configuration.name, person.name)
-                name = next(each for each in names if not User.objects.filter(username__iexact=each).exists())
+                name = next(name for name in names if not User.objects.filter(username__iexact=name).exists())
                 user = User.objects.create_user(name)
                 named = {"shown_name": person.shown_name, "provider": configuration.name}
                 return Identity.objects.create(user=user, issuer=configuration.issuer, subject=person.subject, **named)
@@ -99,4 +99,4 @@ def _take_everything(identity: Identity) -> None:
 
 
 def _told(standing: Standing) -> dict[str, object]:
-    return {"role": standing.role, "rules": [str(each) for each in standing.rules]}
+    return {"role": standing.role, "rules": [str(rule) for rule in standing.rules]}

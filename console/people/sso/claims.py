@@ -31,7 +31,7 @@ def groups_in(claims: Mapping[str, object], name: str) -> frozenset[str]:
         raise LoginRefusedError("groups are told elsewhere (distributed claim)", TOO_MANY_GROUPS)
     told = claim(claims, name)
     groups = [told] if isinstance(told, str) else [] if told is None else told
-    if not isinstance(groups, list) or not all(isinstance(each, str) for each in groups):
+    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
         raise LoginRefusedError(f"the claim {name} is no list of names")
     if len(groups) > GROUPS_TOLD_MAX:
         raise LoginRefusedError(f"{len(groups)} groups", TOO_MANY_GROUPS)

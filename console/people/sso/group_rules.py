@@ -63,8 +63,8 @@ class GroupRules:
         if not named and not self.default:
             return None
         held = [self.groups[name] for name in named]
-        role = max((self.default or NO_ROLE, *(each.role for each in held)), key=_ROLES.index)
-        rules = _joined(rule for each in held for rule in each.rules)
+        role = max((self.default or NO_ROLE, *(item.role for item in held)), key=_ROLES.index)
+        rules = _joined(rule for acl in held for rule in acl.rules)
         if len(rules) > RULES_OF_PERSON_MAX:
             raise TooManyRulesError
         return Grant(role, rules, named)
@@ -73,9 +73,9 @@ class GroupRules:
 def _joined(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """One for each pattern: `nothing` if any says so, otherwise the most that one gives, as `Reach` reads them all."""
     found: dict[tuple[Resource, str], Rule] = {}
-    for each in sorted(rules):
-        key = (each.resource, each.pattern)
-        found[key] = max(found.get(key, each), each, key=lambda rule: _strength(rule.level))
+    for item in sorted(rules):
+        key = (item.resource, item.pattern)
+        found[key] = max(found.get(key, item), item, key=lambda rule: _strength(rule.level))
     return tuple(sorted(found.values()))
 
 
@@ -106,7 +106,7 @@ def _grant(name: str, table: object) -> Grant:
     rules = table.get("rules", [])
     if not isinstance(rules, list) or len(rules) > RULES_MAX:
         raise RulesError(f"`rules` of [groups.{name}] must be a list of at most {RULES_MAX}.")
-    return Grant(_role(table.get("role", NO_ROLE), f"[groups.{name}]"), tuple(_rule(each) for each in rules))
+    return Grant(_role(table.get("role", NO_ROLE), f"[groups.{name}]"), tuple(_rule(rule) for rule in rules))
 
 
 def _only(table: Mapping[str, object], known: set[str], place: str) -> None:

@@ -50,11 +50,11 @@ def usernames(provider: str, name: str) -> Iterator[str]:
 def plain_name(text: str) -> str:
     """Accents are dropped, what else is no ASCII letter or digit becomes `_`; never empty."""
     bare = unicodedata.normalize("NFKD", text[: 4 * _NAME_LENGTH_MAX])
-    ascii_only = "".join(each for each in bare if not unicodedata.combining(each))
+    ascii_only = "".join(name for name in bare if not unicodedata.combining(name))
     return _ODD.sub("_", ascii_only).strip("_")[:_NAME_LENGTH_MAX] or NOBODY
 
 
 def printable(text: str) -> str:
     """Without what is not to be seen, or turns the direction of writing."""
-    seen = "".join(each if each.isprintable() else " " for each in text[: 2 * _SHOWN_LENGTH_MAX])
+    seen = "".join(name if name.isprintable() else " " for name in text[: 2 * _SHOWN_LENGTH_MAX])
     return " ".join(seen.split())[:_SHOWN_LENGTH_MAX]

@@ -202,7 +202,7 @@ def _read_discovery(document: Mapping[str, object], issuer: str) -> Discovered:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+    return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list) else ()
 
 
 def _read_keys(document: Mapping[str, object]) -> KeySet:
@@ -211,11 +211,15 @@ def _read_keys(document: Mapping[str, object]) -> KeySet:
     if not isinstance(told, list) or len(told) > KEYS_MAX:
         raise ProviderAwayError("its keys are no list, or too many")
     keys = []
-    for each in told:
-        if not isinstance(each, dict) or each.get("kty") not in ("RSA", "EC", "OKP") or each.get("use", "sig") != "sig":
+    for value in told:
+        if (
+            not isinstance(value, dict)
+            or value.get("kty") not in ("RSA", "EC", "OKP")
+            or value.get("use", "sig") != "sig"
+        ):
             continue
         try:
-            keys.append(import_key(each))
+            keys.append(import_key(value))
         except (JoseError, ValueError, TypeError, KeyError) as error:
             logger.warning("single sign-on: one of the provider's keys cannot be used: %s", type(error).__name__)
     return KeySet(keys)

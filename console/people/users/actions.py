@@ -65,8 +65,8 @@ def write_standing(user: User, wanted: Standing) -> None:
 
 def end_logins(user: User) -> None:
     """Every session of `user`, and every token, within a transaction of the caller's; open pages are told."""
-    for each in logins_of(user):
-        each.delete()
+    for session in logins_of(user):
+        session.delete()
     end_tokens(user)
     announce_rights(user.pk)
 
@@ -110,7 +110,7 @@ def do_change_own_password(user: User, password: str) -> None:
 def _write_rules(user: User, rules: Iterable[Rule]) -> None:
     NameRule.objects.filter(user=user).delete()
     NameRule.objects.bulk_create(
-        NameRule(user=user, resource=each.resource, pattern=each.pattern, level=each.level) for each in rules
+        NameRule(user=user, resource=rule.resource, pattern=rule.pattern, level=rule.level) for rule in rules
     )
 
 

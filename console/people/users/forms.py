@@ -21,7 +21,7 @@ RULES_MAX = 50
 ROWS_SPARE = 3
 _IN_CLUSTER = "cluster-"
 #: Nobody administers one cluster alone: accounts are those of all of them.
-CLUSTER_ROLES = [("", "as everywhere"), *((str(each), str(each)) for each in Level)]
+CLUSTER_ROLES = [("", "as everywhere"), *((str(item), str(item)) for item in Level)]
 ROLE_CHOICES = [(NO_ROLE, "none: only what rules give"), *((role, role) for role in ROLES)]
 
 
@@ -49,9 +49,12 @@ class StandingForm(forms.Form):
         """`clusters`: the role in each where another counts than everywhere else, as it is now."""
         super().__init__(*arguments, **named)
         self._clusters_now = clusters or {}
-        for each in declared_clusters() if settings.CLUSTERS else ():
-            self.fields[f"{_IN_CLUSTER}{each.name}"] = forms.ChoiceField(
-                choices=CLUSTER_ROLES, required=False, label=each.title, initial=self._clusters_now.get(each.name, "")
+        for cluster in declared_clusters() if settings.CLUSTERS else ():
+            self.fields[f"{_IN_CLUSTER}{cluster.name}"] = forms.ChoiceField(
+                choices=CLUSTER_ROLES,
+                required=False,
+                label=cluster.title,
+                initial=self._clusters_now.get(cluster.name, ""),
             )
 
     @property
@@ -82,9 +85,9 @@ class StandingForm(forms.Form):
     def rows(self) -> list[tuple[str, str, str]]:
         """(resource, pattern, level) as typed, or as it is, and some empty ones."""
         if self.is_bound:
-            typed = [each for each in _typed_rules(self.data) if each[1]]
+            typed = [rule for rule in _typed_rules(self.data) if rule[1]]
         else:
-            typed = [(each.resource, each.pattern, each.level) for each in self.initial["rules"]]
+            typed = [(rule.resource, rule.pattern, rule.level) for rule in self.initial["rules"]]
         return [*typed, *[("topic", "", "viewer")] * ROWS_SPARE]
 
     @property
@@ -92,9 +95,9 @@ class StandingForm(forms.Form):
         """What makes the same standing when it is sent back."""
         standing = self.standing
         fields = [("role", standing.role), *([("is_active", "on")] if standing.is_active else [])]
-        for each in standing.rules:
-            fields += [("resource", each.resource), ("pattern", each.pattern), ("level", each.level)]
-        return fields + [(each.html_name, self.cleaned_data[each.name]) for each in self.of_clusters]
+        for rule in standing.rules:
+            fields += [("resource", rule.resource), ("pattern", rule.pattern), ("level", rule.level)]
+        return fields + [(cluster.html_name, self.cleaned_data[cluster.name]) for cluster in self.of_clusters]
 
     def _rules(self) -> list[Rule]:
         rules: dict[tuple[str, str], Rule] = {}
@@ -122,5 +125,5 @@ class StandingForm(forms.Form):
 
 
 def _typed_rules(data: Any) -> list[tuple[str, str, str]]:
-    columns = ([each.strip() for each in data.getlist(name)] for name in ("resource", "pattern", "level"))
+    columns = ([part.strip() for part in data.getlist(name)] for name in ("resource", "pattern", "level"))
     return list(zip(*columns, strict=False))[: 2 * RULES_MAX]

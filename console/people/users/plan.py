@@ -66,8 +66,8 @@ def _differences(now: Standing, wanted: Standing) -> list[Line]:
     lines = [Line("role", now.role, wanted.role)] if now.role != wanted.role else []
     if now.is_active != wanted.is_active:
         lines.append(Line("active", now.is_active, wanted.is_active))
-    before = {(each.resource, each.pattern): str(each.level) for each in now.rules}
-    after = {(each.resource, each.pattern): str(each.level) for each in wanted.rules}
+    before = {(rule.resource, rule.pattern): str(rule.level) for rule in now.rules}
+    after = {(rule.resource, rule.pattern): str(rule.level) for rule in wanted.rules}
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
             lines.append(Line("{} {}".format(*key), before.get(key), after.get(key)))
@@ -113,8 +113,8 @@ def end_logins_plan(user: User) -> Plan:
         action="end logins",
         object_type=OBJECT_TYPE,
         object_name=user.username,
-        lines=tuple(each for each in (line, _tokens_line(user)) if each.old),
-        read=(user.username, *(each.session_key for each in logins_of(user)), *_tokens_of(user)),
+        lines=tuple(item for item in (line, _tokens_line(user)) if item.old),
+        read=(user.username, *(item.session_key for item in logins_of(user)), *_tokens_of(user)),
         touches=("The person can log in again with the same password.",),
         losses=("The tokens of the account are deleted for good: programs that use them are refused.",)
         if user.api_tokens.exists()

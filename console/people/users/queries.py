@@ -59,8 +59,8 @@ def role_of(user: User) -> str:
 
 
 def standing_of(user: User) -> Standing:
-    rules = tuple(sorted(each.rule for each in user.name_rules.all()))
-    clusters = tuple(sorted((each.cluster, each.role) for each in user.cluster_roles.all()))
+    rules = tuple(sorted(rule.rule for rule in user.name_rules.all()))
+    clusters = tuple(sorted((role.cluster, role.role) for role in user.cluster_roles.all()))
     return Standing(role_of(user), user.is_active, rules, clusters)
 
 
@@ -84,7 +84,7 @@ def is_last_administrator(user: User) -> bool:
 def logins_of(user: User) -> list[Session]:
     """The sessions that are not over. Whose a session is stands inside of it, so each is looked at."""
     living = Session.objects.filter(expire_date__gt=timezone.now()).order_by("session_key")
-    return [each for each in living if each.get_decoded().get("_auth_user_id") == str(user.pk)]
+    return [item for item in living if item.get_decoded().get("_auth_user_id") == str(user.pk)]
 
 
 def person_rows(users: Iterable[User]) -> Iterator[tuple[object, ...]]:

@@ -33,7 +33,7 @@ def name_as_counted(typed: str) -> str:
     """Return one text for all spellings by which an account or a directory's entry is found (RFC 4518): capitals,
     accents, invisible characters and the number of blanks do not count."""
     letters = unicodedata.normalize("NFKD", typed.replace("\0", "").strip()[: 4 * USERNAME_LENGTH_MAX])
-    seen = "".join(" " if each.isspace() else each for each in letters if each.isspace() or _is_seen(each))
+    seen = "".join(" " if letter.isspace() else letter for letter in letters if letter.isspace() or _is_seen(letter))
     return " ".join(seen.casefold().split())[:USERNAME_LENGTH_MAX]
 
 

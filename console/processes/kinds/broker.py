@@ -92,10 +92,10 @@ def _read_log_dirs(spec: Mapping[str, object]) -> list[str]:
     found = spec.get("log_dirs")
     if not isinstance(found, list) or not 1 <= len(found) <= LOG_DIRS_MAX:
         raise SpecError(f"log_dirs must name 1 to {LOG_DIRS_MAX} directories.")
-    if any(isinstance(each, str) and "," in each for each in found):
+    if any(isinstance(value, str) and "," in value for value in found):
         raise SpecError("log_dirs must have no comma in a path: log.dirs of a broker is a list.")
-    directories = [read_log_directory({"log_dirs": each}, "log_dirs") for each in found]
-    if len({Path(each) for each in directories}) < len(directories):
+    directories = [read_log_directory({"log_dirs": item}, "log_dirs") for item in found]
+    if len({Path(directory) for directory in directories}) < len(directories):
         raise SpecError("log_dirs names a directory twice.")
     return directories
 

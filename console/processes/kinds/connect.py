@@ -48,7 +48,7 @@ def _read_files(spec: Mapping[str, object]) -> list[str]:
     found = spec.get("files", [])
     if not isinstance(found, list) or len(found) > FILES_MAX:
         raise SpecError(f"files must name at most {FILES_MAX} files or directories.")
-    return [read_text({"files": each}, "files") for each in found]
+    return [read_text({"files": item}, "files") for item in found]
 
 
 def launch(spec: Spec) -> Launch:

@@ -32,7 +32,7 @@ def check(spec: Mapping[str, object]) -> Spec:
     return {
         "directory": read_directory(spec, "directory"),
         "clusters": clusters,
-        "flows": [_read_flow(each, clusters) for each in _flows(spec)],
+        "flows": [_read_flow(flow, clusters) for flow in _flows(spec)],
         "properties": read_pairs(spec, "properties"),
     }
 

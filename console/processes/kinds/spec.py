@@ -99,7 +99,7 @@ def read_log_directory(spec: Mapping[str, object], name: str) -> str:
 def is_data_directory(path: Path) -> bool:
     own = (settings.SECRETS_DIR, settings.RUN_DIR, settings.LOG_DIR, settings.JOBS_DIR)
     is_below = path != settings.DATA_DIR and path.is_relative_to(settings.DATA_DIR)
-    return is_below and not any(path.is_relative_to(each) for each in own)
+    return is_below and not any(path.is_relative_to(item) for item in own)
 
 
 def _read_path(spec: Mapping[str, object], name: str) -> str:

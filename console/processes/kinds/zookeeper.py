@@ -85,7 +85,7 @@ def _read_members(spec: Mapping[str, object]) -> list[str]:
     lines = spec.get("join", [])
     if not isinstance(lines, list) or len(lines) > JOINED_MAX:
         raise SpecError(f"join must name at most {JOINED_MAX} members.")
-    members = [read_text({"join": each}, "join") for each in lines]
+    members = [read_text({"join": line}, "join") for line in lines]
     if not all(map(_MEMBER.fullmatch, members)):
         raise SpecError("join must name members as in zoo.cfg: server.1=host:2888:3888:participant;host:2181.")
     return members
@@ -133,7 +133,7 @@ def describe_answer(process: StartedProcess) -> str:
 def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
     """By its own address in what the collector last asked of the ensemble."""
     ending = f":{process.ports[0]}" if process.ports else ""
-    server = next((each for each in look.zookeeper if ending and str(each["address"]).endswith(ending)), None)
+    server = next((mapping for mapping in look.zookeeper if ending and str(mapping["address"]).endswith(ending)), None)
     if server is None or not look.is_fresh(look.zookeeper_at_ms):
         return ClusterTruth(Standing.UNKNOWN, "the collector has not asked this server of late")
     if server["error"]:

@@ -36,7 +36,7 @@ def path_of(action: Action, parameters: Parameters) -> dict[str, str]:
 
 def pairs_of(action: Action, parameters: Parameters, known: Iterable[str]) -> Pairs:
     """Those of `parameters` that `known` names."""
-    chosen = [name for name in parameters if name not in action.path and any(_is(name, each) for each in known)]
+    chosen = [name for name in parameters if name not in action.path and any(_is(name, item) for item in known)]
     return [(name, value) for name in chosen for value in _values(parameters[name])]
 
 
@@ -69,7 +69,7 @@ def action_named(name: str) -> Action:
 def texts(parameters: Mapping[str, object]) -> dict[str, str | list[str]]:
     """Numbers, texts and switches, or lists of them, as a form has them. Raises BadParameter."""
     return {
-        _text(name): [_text(each) for each in value] if isinstance(value, list) else _text(value)
+        _text(name): [_text(item) for item in value] if isinstance(value, list) else _text(value)
         for name, value in parameters.items()
     }
 

@@ -81,7 +81,7 @@ def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Poste
     refuse_elsewhere(match.func)
     with posting(posted or Posted.of(request)) as said:
         response = match.func(request, *match.args, **match.kwargs)
-    return Answer(response, request.shown, tuple(_in_words(each.message) for each in request._messages), said)
+    return Answer(response, request.shown, tuple(_in_words(message.message) for message in request._messages), said)
 
 
 def why_of(answer: Answer) -> str:
@@ -91,8 +91,8 @@ def why_of(answer: Answer) -> str:
     if isinstance(form, BaseForm) and form.is_bound:
         for name, errors in form.errors.items():
             place = "" if name == "__all__" else f"{name}: "
-            said += [f"{place}{each}" for each in errors]
-    return " ".join(each for each in said if each)
+            said += [f"{place}{error}" for error in errors]
+    return " ".join(name for name in said if name)
 
 
 def _in_words(message: object) -> str:

@@ -128,7 +128,7 @@ class _Stream:
         found = list(changes_within(reach).filter(pk__gt=self._after).order_by("pk")[:_LINES_AT_ONCE])
         if found:
             self._after = found[-1].pk
-        return [_event(each, sentence_within(reach, each.sentence)) for each in found]
+        return [_event(item, sentence_within(reach, item.sentence)) for item in found]
 
 
 def _event(change: Change, sentence: str) -> str:

@@ -25,7 +25,7 @@ class TokenForm(forms.Form):
     def __init__(self, person: User, *arguments: Any, **named: Any):
         super().__init__(*arguments, **named)
         self._person = person
-        set_choices(self, "clusters", [(each.name, each.title) for each in visible_clusters(person)])
+        set_choices(self, "clusters", [(cluster.name, cluster.title) for cluster in visible_clusters(person)])
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]

@@ -15,8 +15,8 @@ def health_of(person: User) -> dict[str, Any]:
     found = health_within(reach_of(person))
     return {
         "level": str(found.level),
-        "reasons": [_as_json(each) for each in found.reasons],
-        "muted": [_as_json(each) for each in found.muted],
+        "reasons": [_as_json(reason) for reason in found.reasons],
+        "muted": [_as_json(item) for item in found.muted],
     }
 
 

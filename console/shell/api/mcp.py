@@ -82,28 +82,28 @@ def _read(token: ApiToken, given: Mapping[str, Any]) -> object:
     if missing := [name for name in read.parameters if name not in given]:
         raise BadParameter(f"{read.path} needs {missing[0]}.")
     filters = texts(_object(given, "filters"))
-    pairs = [(name, each) for name, value in filters.items() for each in ([value] if isinstance(value, str) else value)]
+    pairs = [(name, item) for name, value in filters.items() for item in ([value] if isinstance(value, str) else value)]
     take, skip = (_number(given, name, usual) for name, usual in (("take", 100), ("skip", 0)))
     take, skip = min(max(take, 1), _ROWS_MAX), min(max(skip, 0), tables.SKIP_MAX)
     return tables.rows(token.user, read, values, pairs, take, skip)
 
 
 def _actions(_token: ApiToken, _given: Mapping[str, Any]) -> object:
-    return [each.described for each in ACTIONS.values()]
+    return [action.described for action in ACTIONS.values()]
 
 
 def _plan(token: ApiToken, given: Mapping[str, Any]) -> object:
     action, parameters = action_named(str(given.get("action"))), texts(_object(given, "parameters"))
     plan = plans.show(token.user, action, parameters)
-    words = [f"{name}={each}" for name, value in parameters.items() for each in _listed(value)]
+    words = [f"{name}={item}" for name, value in parameters.items() for item in _listed(value)]
     told = {name: plan[name] for name in plan if name not in ("digest", "apply")}
     return told | {"apply_with": shlex.join(["barnabas", "api", "apply", action.name, *words])}
 
 
-_TABLES = {each.path: each for each in READS}
+_TABLES = {read.path: read for read in READS}
 TOOLS = {
-    each.name: each
-    for each in (
+    tool.name: tool
+    for tool in (
         Tool(
             "health",
             frozenset({"read"}),
@@ -115,7 +115,7 @@ TOOLS = {
         Tool(
             "read",
             frozenset({"read", "records"}),
-            "Rows of a table. " + " ".join(f"{each.path}: {each.summary}." for each in READS),
+            "Rows of a table. " + " ".join(f"{read.path}: {read.summary}." for read in READS),
             {
                 "table": {"type": "string", "enum": list(_TABLES)},
                 "name": {"type": "string", "description": "of a topic, where the table has {name}"},
@@ -183,7 +183,7 @@ def _answer(token: ApiToken, method: str, given: Mapping[str, Any]) -> Mapping[s
         case "ping":
             return {}
         case "tools/list":
-            return {"tools": [each.described for each in TOOLS.values() if each.is_open(token)]}
+            return {"tools": [tool.described for tool in TOOLS.values() if tool.is_open(token)]}
         case "tools/call":
             return _called(token, given)
     raise BadCall(_NO_METHOD, f"There is no method {method[:60]} here.")

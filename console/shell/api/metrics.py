@@ -33,19 +33,19 @@ NAMED_MAX = 2_000
 #: (name, meaning, value of a row; None: not known).
 _Figures = tuple[tuple[str, str, Callable[[Any], float | None]], ...]
 _GROUPS: _Figures = (
-    ("group_lag_records", "Records a group has not read.", lambda each: each.lag),
-    ("group_lag_seconds", "How long the oldest of them has waited.", lambda each: _seconds(each.behind_ms)),
-    ("group_expires_in_seconds", "When retention may delete it.", lambda each: _seconds(each.expires_in_ms)),
-    ("group_members", "Members of a group.", lambda each: each.member_count),
-    ("group_records_lost", "Records deleted before the group had read them.", lambda each: each.lost),
+    ("group_lag_records", "Records a group has not read.", lambda value: value.lag),
+    ("group_lag_seconds", "How long the oldest of them has waited.", lambda value: _seconds(value.behind_ms)),
+    ("group_expires_in_seconds", "When retention may delete it.", lambda value: _seconds(value.expires_in_ms)),
+    ("group_members", "Members of a group.", lambda value: value.member_count),
+    ("group_records_lost", "Records deleted before the group had read them.", lambda value: value.lost),
 )
 _TOPICS: _Figures = (
-    ("topic_records_in_per_second", "Records appended a second.", lambda each: each.records_per_second),
-    ("topic_records_read_per_second", "Records groups read a second.", lambda each: each.read_per_second),
-    ("topic_records", "Records, at most.", lambda each: each.record_count),
-    ("topic_bytes", "Bytes on disk, all replicas.", lambda each: each.size_bytes),
-    ("topic_partitions_under_replicated", "Short of replicas.", lambda each: each.under_replicated_count),
-    ("topic_partitions_leaderless", "Without a leader.", lambda each: each.leaderless_count),
+    ("topic_records_in_per_second", "Records appended a second.", lambda value: value.records_per_second),
+    ("topic_records_read_per_second", "Records groups read a second.", lambda value: value.read_per_second),
+    ("topic_records", "Records, at most.", lambda value: value.record_count),
+    ("topic_bytes", "Bytes on disk, all replicas.", lambda value: value.size_bytes),
+    ("topic_partitions_under_replicated", "Short of replicas.", lambda value: value.under_replicated_count),
+    ("topic_partitions_leaderless", "Without a leader.", lambda value: value.leaderless_count),
 )
 
 
@@ -65,8 +65,8 @@ class NamedMetrics(Collector):
         yield from _families("topic", _TOPICS, topics.order_by(F("records_per_second").desc(nulls_last=True), "name"))
         processes = ManagedProcess.objects.filter(within(self._reach, Resource.PROCESS, "name"))
         family = _family("process_running", "1 while a process does what it is for.", "process")
-        for each in processes[:NAMED_MAX]:
-            family.add_metric([each.name], int(each.observed == Observed.RUNNING))
+        for process in processes[:NAMED_MAX]:
+            family.add_metric([process.name], int(process.observed == Observed.RUNNING))
         yield family
 
 
@@ -74,10 +74,10 @@ def _families(label: str, figures: _Figures, rows: QuerySet[Any]) -> Iterator[Me
     shown, count = list(rows[:NAMED_MAX]), rows.count()
     for name, meaning, figure in figures:
         family = _family(name, meaning, label)
-        for each in shown:
-            value = figure(each)
+        for entry in shown:
+            value = figure(entry)
             if value is not None:
-                family.add_metric([each.name], value)
+                family.add_metric([entry.name], value)
         yield family
     yield GaugeMetricFamily(
         f"barnabas_{label}s_left_out", f"Of so many {label}s there is nothing here.", count - len(shown)

@@ -123,7 +123,7 @@ def _plan_of(answer: door.Answer, person: User, action: Action, parameters: Para
         "action": plan.action,
         "object_type": plan.object_type,
         "object_name": plan.object_name,
-        "changes": [{"name": each.name, "old": _plain(each.old), "new": _plain(each.new)} for each in plan.lines],
+        "changes": [{"name": line.name, "old": _plain(line.old), "new": _plain(line.new)} for line in plan.lines],
         "touches": list(plan.touches),
         "losses": list(plan.losses),
         "undo": plan.undo,
@@ -139,12 +139,12 @@ def _plan_of(answer: door.Answer, person: User, action: Action, parameters: Para
 def _fields(fields: Iterable[tuple[str, object]]) -> Iterable[tuple[str, str]]:
     """As the page's form would send them."""
     for name, value in fields:
-        for each in value if isinstance(value, list | tuple | set | frozenset) else (value,):
-            yield name, "" if each is None else str(each)
+        for entry in value if isinstance(value, list | tuple | set | frozenset) else (value,):
+            yield name, "" if entry is None else str(entry)
 
 
 def _pairs(name: str, value: str | list[str]) -> list[tuple[str, str]]:
-    return [(name, each) for each in _listed(value)]
+    return [(name, item) for item in _listed(value)]
 
 
 def _listed(value: str | list[str]) -> list[str]:
@@ -156,7 +156,7 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return str(value)

@@ -81,7 +81,7 @@ _Skip = Annotated[int, Query(ge=0, le=tables.SKIP_MAX)]
 
 def _reader(read: Read) -> Callable[..., dict[str, Any]]:
     def rows(request: UserRequest, take: int, skip: int, **values: Any) -> dict[str, Any]:
-        filters = [(name, each) for name, found in request.GET.lists() for each in found]
+        filters = [(name, item) for name, found in request.GET.lists() for item in found]
         return tables.rows(request.user, read, values, filters, take, skip)
 
     path = [(name, int if kind == "int:" else str) for kind, name in re.findall(r"{(\w+:)?(\w+)}", read.path)]
@@ -154,7 +154,7 @@ class DeclarationView(Schema):
     description="`only` kinds, as often as wanted; `names`: a pattern. Scope: read.", tags=["read"],
 )  # fmt: skip
 def declaration(request: UserRequest) -> dict[str, Any]:
-    chosen = [(name, each) for name, found in request.GET.lists() for each in found]
+    chosen = [(name, item) for name, found in request.GET.lists() for item in found]
     answer = door.look(request.user, reverse("declaration-export"), chosen)
     return {"text": answer.response.content.decode()}
 
@@ -227,7 +227,7 @@ class ActionView(Schema):
 
 @api.get("/actions", auth=Scope(), response=list[ActionView], summary="What can be planned", tags=["change"])
 def actions(request: HttpRequest) -> list[dict[str, Any]]:
-    return [each.described for each in ACTIONS.values()]
+    return [action.described for action in ACTIONS.values()]
 
 
 @api.post("/plans", auth=Scope("plan"), response=PlanView, summary="Have a plan made; nothing changes", tags=["change"])
@@ -283,7 +283,7 @@ def _gateway(_request: HttpRequest, error: GatewayError) -> HttpResponse:
 
 @api.exception_handler(ValidationError)
 def _invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
-    said = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors[:10]]
+    said = [f"{'.'.join(map(str, item['loc'][1:]))}: {item['msg']}" for item in error.errors[:10]]
     return problem(422, "; ".join(said)[:2_000])
 
 

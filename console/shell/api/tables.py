@@ -59,7 +59,7 @@ def _length(value: object) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
-        return sum(len(str(name)) + _length(each) for name, each in value.items())
+        return sum(len(str(name)) + _length(item) for name, item in value.items())
     return sum(map(_length, value)) if isinstance(value, list | tuple | set | frozenset) else 0
 
 
@@ -78,5 +78,5 @@ def _value(value: object) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(name): _value(each) for name, each in value.items()}
-    return [_value(each) for each in value] if isinstance(value, list | tuple | set | frozenset) else str(value)
+        return {str(name): _value(item) for name, item in value.items()}
+    return [_value(item) for item in value] if isinstance(value, list | tuple | set | frozenset) else str(value)

@@ -88,7 +88,7 @@ def _page(
     request: UserRequest, form: TokenForm, secret: str = "", made: ApiToken | None = None, status: int = 200
 ) -> HttpResponse:
     own = ApiToken.objects.filter(user=request.user).select_related("user")
-    context = {"tokens": [_Shown(each, end_of(each)) for each in own], "form": form, "secret": secret, "made": made}
+    context = {"tokens": [_Shown(item, end_of(item)) for item in own], "form": form, "secret": secret, "made": made}
     context |= {"scopes": SCOPES.items(), "identity": identity_of(request.user)}
     context["sign_on_days"] = settings.TOKEN_SIGN_ON_DAYS
     return render(request, "api/tokens.html", context, status=status)

@@ -20,7 +20,7 @@ EMERGENCY = "make change in emergency"
 
 def rules_now() -> list[Rule]:
     """One that cannot be read any more (its time zone is gone) asks for a second person for everything."""
-    return [_read(each.name, each.said) for each in ChangeRule.objects.all()[:RULES_MAX]]
+    return [_read(rule.name, rule.said) for rule in ChangeRule.objects.all()[:RULES_MAX]]
 
 
 def _read(name: str, said: dict[str, object]) -> Rule:
@@ -32,14 +32,14 @@ def _read(name: str, said: dict[str, object]) -> Rule:
 
 def demand_now(plan: Plan) -> Demand:
     """What the rules ask here, and those of every other cluster that `plan` is about, which are told by its name."""
-    others = [each for each in all_clusters() if each in plan.clusters and each != current_cluster()]
-    rules = [*rules_now(), *(rule for each in others for rule in _rules_of(each))]
+    others = [cluster for cluster in all_clusters() if cluster in plan.clusters and cluster != current_cluster()]
+    rules = [*rules_now(), *(rule for other in others for rule in _rules_of(other))]
     return demand_of(rules, plan, plan.begins_at or timezone.now())
 
 
 def _rules_of(cluster: str) -> list[Rule]:
     with in_cluster(cluster):
-        return [replace(each, name=f"{each.name} of {cluster}") for each in rules_now()]
+        return [replace(item, name=f"{item.name} of {cluster}") for item in rules_now()]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class RulesGate:
 
     def _tell(self, actor: User, plan: Plan, demand: Demand, reason: str) -> None:
         name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
-        rules = ", ".join(each.name for each in demand.closed)
+        rules = ", ".join(rule.name for rule in demand.closed)
         record_event(actor, EMERGENCY, plan.object_type, name, detail=f"{plan.action}, against {rules}: {reason}")
 
 

@@ -32,7 +32,7 @@ class RuleForm(forms.Form):
     )
     why = forms.CharField(label="Why", required=False, max_length=300, help_text="Told to who is held up by it.")
     days = forms.MultipleChoiceField(
-        label="Begins on", required=False, choices=[(each, each) for each in DAYS], widget=forms.CheckboxSelectMultiple
+        label="Begins on", required=False, choices=[(day, day) for day in DAYS], widget=forms.CheckboxSelectMultiple
     )
     begins = forms.CharField(label="Begins at", required=False, max_length=5, help_text="As 22:00, on the wall there.")
     ends = forms.CharField(label="Ends at", required=False, max_length=5, help_text="The next day, if it is earlier.")
@@ -76,4 +76,4 @@ def initial_of(name: str, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]

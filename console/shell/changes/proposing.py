@@ -68,7 +68,7 @@ def propose(actor: User, posted: Posted) -> Kept:
             query=list(posted.query),
             form=sealed(tuple(pair for pair in posted.form if pair[0] != "reason_to_change")),
             content=digest_of(plan, None),
-            lines=[[each.name, _text(each.old), _text(each.new)] for each in plan.lines[:LINES_KEPT]],
+            lines=[[line.name, _text(line.old), _text(line.new)] for line in plan.lines[:LINES_KEPT]],
         )
         name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
         detail = f"Change {row.pk}, {plan.action}: {held.sentence} {row.reason}".strip()
@@ -82,8 +82,8 @@ def propose(actor: User, posted: Posted) -> Kept:
 def names_of(plan: Plan) -> tuple[str, ...]:
     """All that it is about."""
     found = {plan.object_name: None} | dict.fromkeys(plan.about)
-    for each in plan.parts:
-        found |= dict.fromkeys((each.object_name, *each.about))
+    for part in plan.parts:
+        found |= dict.fromkeys((part.object_name, *part.about))
     return tuple(found)[:ABOUT_MAX]
 
 

@@ -21,13 +21,13 @@ def waiting() -> QuerySet[ProposedChange]:
 
 
 def waiting_for(user: User) -> list[ProposedChange]:
-    return [each for each in waiting().defer("form", "lines") if may_see(user, each)]
+    return [item for item in waiting().defer("form", "lines") if may_see(user, item)]
 
 
 def count_for(user: User) -> int:
     """Of those that wait for this person's consent, or for somebody to make them: nobody is told of their own."""
     now = timezone.now()
-    return sum(each.expires_at > now and may_consent(user, each) for each in kept_rows(_undecided))
+    return sum(row.expires_at > now and may_consent(user, row) for row in kept_rows(_undecided))
 
 
 def _undecided() -> QuerySet[ProposedChange]:
@@ -36,13 +36,21 @@ def _undecided() -> QuerySet[ProposedChange]:
 
 def over_for(user: User) -> list[ProposedChange]:
     found = ProposedChange.objects.exclude(pk__in=waiting().values("pk")).defer("form", "lines")[: 4 * OVER_SHOWN]
-    return [each for each in found if may_see(user, each)][:OVER_SHOWN]
+    return [item for item in found if may_see(user, item)][:OVER_SHOWN]
 
 
 def csv_rows(user: User) -> Iterator[tuple[object, ...]]:
-    for each in [*waiting_for(user), *over_for(user)]:
-        what = (each.action, each.object_type, each.object_name, each.sentence, each.reason)
-        yield (each.pk, shown_state(each), each.at, each.actor_name, *what, each.expires_at, each.decided_by)
+    for change in [*waiting_for(user), *over_for(user)]:
+        what = (change.action, change.object_type, change.object_name, change.sentence, change.reason)
+        yield (
+            change.pk,
+            shown_state(change),
+            change.at,
+            change.actor_name,
+            *what,
+            change.expires_at,
+            change.decided_by,
+        )
 
 
 def shown_state(change: ProposedChange) -> str:

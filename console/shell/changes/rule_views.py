@@ -78,7 +78,7 @@ def _form_page(request: UserRequest, kept: ChangeRule | None) -> HttpResponse:
 
 def _fields(request: UserRequest) -> list[tuple[str, str]]:
     own = ("csrfmiddlewaretoken", "digest", "typed_name", "reason_to_change", "emergency")
-    return [(key, each) for key, values in request.POST.lists() if key not in own for each in values]
+    return [(key, value) for key, values in request.POST.lists() if key not in own for value in values]
 
 
 def _kept(name: str) -> ChangeRule:

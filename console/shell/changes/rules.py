@@ -49,7 +49,7 @@ class Rule:
     def concerns(self, plan: Plan) -> bool:
         if plan.object_type == OBJECT_TYPE and self.kind != APPROVAL:
             return False
-        return any(self._fits(each) for each in (plan, *plan.parts))
+        return any(self._fits(part) for part in (plan, *plan.parts))
 
     def holds(self, at: datetime) -> bool:
         """Whether it keeps what it concerns from being made now."""
@@ -81,26 +81,26 @@ class Demand:
             return None
         needs = [f"It needs a second person ({_names(approval)})."] if approval else []
         needs += [_closed_words(closed, self.opens_at)] if closed else []
-        has_secret = any(each.action in _SECRET for each in (plan, *plan.parts))
-        is_refused = any(each.outside == REFUSE for each in closed)
+        has_secret = any(part.action in _SECRET for part in (plan, *plan.parts))
+        is_refused = any(item.outside == REFUSE for item in closed)
         if has_secret:
             needs.append("It has a secret that is kept nowhere, so it cannot wait: nothing was changed.")
         elif is_refused:
             needs.append("Nothing was changed.")
-        rules = tuple(each.name for each in (*approval, *closed))
+        rules = tuple(item.name for item in (*approval, *closed))
         return Hold(" ".join(needs), not has_secret and not is_refused, bool(approval), bool(closed), rules)
 
 
 def demand_of(rules: Sequence[Rule], plan: Plan, at: datetime) -> Demand:
     """`at` in UTC."""
-    meant = [each for each in rules if each.concerns(plan)]
-    approval = [each for each in meant if each.kind == APPROVAL]
+    meant = [rule for rule in rules if rule.concerns(plan)]
+    approval = [item for item in meant if item.kind == APPROVAL]
     if not approval and plan.object_type == OBJECT_TYPE:
-        approval = [each for each in rules if each.kind == APPROVAL][:1]
-    timed = [each for each in meant if each.kind != APPROVAL]
-    closed = tuple(each for each in timed if each.holds(at))
-    windows = [each.window for each in timed if each.window]
-    opens_at = next_opening(windows, [each.freeze for each in timed if each.freeze], at) if closed else None
+        approval = [rule for rule in rules if rule.kind == APPROVAL][:1]
+    timed = [item for item in meant if item.kind != APPROVAL]
+    closed = tuple(rule for rule in timed if rule.holds(at))
+    windows = [finding.window for finding in timed if finding.window]
+    opens_at = next_opening(windows, [item.freeze for item in timed if item.freeze], at) if closed else None
     return Demand(tuple(approval), closed, opens_at)
 
 
@@ -118,7 +118,7 @@ def parse_rule(name: str, said: Mapping[str, Any]) -> Rule:
 
 def _window(said: Mapping[str, Any]) -> Window:
     zone = str(said.get("zone", "")) or "UTC"
-    days = frozenset(str(each) for each in said.get("days", ()))
+    days = frozenset(str(day) for day in said.get("days", ()))
     if not is_zone(zone):
         raise RuleError(f"There is no time zone {zone[:60]}; they are called as Europe/Berlin.")
     if not days or not days <= set(DAYS):
@@ -149,8 +149,8 @@ def _moment(said: Mapping[str, Any], key: str) -> datetime:
 
 
 def _patterns(said: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    found = tuple(str(each) for each in said.get(key, ()))
-    if not found or any(not each or len(each) > 249 or each.count("*") > 5 for each in found) or len(found) > 50:
+    found = tuple(str(value) for value in said.get(key, ()))
+    if not found or any(not name or len(name) > 249 or name.count("*") > 5 for name in found) or len(found) > 50:
         raise RuleError(f"A rule names {key}: patterns of at most 249 characters and 5 stars, as prod.*")
     return found
 
@@ -164,14 +164,14 @@ def _meets(pattern: str, name: str) -> bool:
 
 
 def _head(pattern: str) -> str:
-    return pattern[: min((at for each in _WILD if (at := pattern.find(each)) >= 0), default=len(pattern))]
+    return pattern[: min((at for name in _WILD if (at := pattern.find(name)) >= 0), default=len(pattern))]
 
 
 def _closed_words(closed: Sequence[Rule], opens_at: datetime | None) -> str:
-    whys = "; ".join(f"{each.name}{f': {each.why}' if each.why else ''}" for each in closed)
+    whys = "; ".join(f"{rule.name}{f': {rule.why}' if rule.why else ''}" for rule in closed)
     when = f"possible from {opens_at:%Y-%m-%d %H:%M} UTC" if opens_at else "not possible within the next weeks"
     return f"It may not be made now ({whys}); it is {when}."
 
 
 def _names(rules: Iterable[Rule]) -> str:
-    return ", ".join(f"rule {each.name}{f': {each.why}' if each.why else ''}" for each in rules)
+    return ", ".join(f"rule {rule.name}{f': {rule.why}' if rule.why else ''}" for rule in rules)

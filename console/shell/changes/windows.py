@@ -65,8 +65,8 @@ def next_opening(windows: Iterable[Window], freezes: Iterable[Freeze], at: datet
     for _ in range(_TRIES):
         if moment is None:
             return None
-        frozen = [each.ends for each in freezes if each.holds(moment)]
-        closed = [each for each in windows if not each.is_open(moment)]
+        frozen = [freeze.ends for freeze in freezes if freeze.holds(moment)]
+        closed = [window for window in windows if not window.is_open(moment)]
         if not frozen and not closed:
             return moment
         moment = max(frozen) if frozen else closed[0].opens_at(moment)

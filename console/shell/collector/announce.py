@@ -152,7 +152,9 @@ class Announcer:
         return self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())
 
     def _send_rows(self, changes: TopicChanges, keys: Mapping[str, int], is_heard: bool) -> None:
-        partitions = {keys[row.name]: [each.partition for each in changed] for row, changed in changes.changed}
+        partitions = {
+            keys[row.name]: [partition.partition for partition in changed] for row, changed in changes.changed
+        }
         pages = [f"topic:{name}" for name in changes.deleted]
         if changes.is_list_changed:
             pages += ["topics", "placement"]

@@ -108,7 +108,7 @@ class Collector(TierContext):
         view = self.gateway.describe_cluster()
         refuse_other(self._cluster_id, view.cluster_id)
         at_ms, before = self.clock_ms(), self._brokers
-        gone = before.keys() - {each.id for each in view.brokers}
+        gone = before.keys() - {broker.id for broker in view.brokers}
         removed = removed_brokers() if gone else set()
         after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, removed)
         changed = [row for broker_id, row in after.items() if before.get(broker_id) != row]
@@ -192,7 +192,7 @@ class Collector(TierContext):
         if changed:
             store.apply_replica_counts(changed)
         self._holding_replicas = set(counts)
-        self._replica_counts = {broker_id: each for broker_id, each in counts.items() if broker_id in self._brokers}
+        self._replica_counts = {broker_id: item for broker_id, item in counts.items() if broker_id in self._brokers}
 
     def _store_rate(self, at_ms: int) -> None:
         rate = self._tally.records_per_second

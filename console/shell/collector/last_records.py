@@ -29,7 +29,7 @@ class LastRecords:
         if not due:
             return {}
         try:
-            places = [(row.name, each.partition) for row in due for each in row.partitions]
+            places = [(row.name, partition.partition) for row in due for partition in row.partitions]
             newest = self._gateway.newest_records(places)
         except GatewayError:
             return {}

@@ -40,10 +40,10 @@ def steps_beside(kept: Kept, cluster_id: str) -> Iterator[Step]:
     """One for each that is named; whoever tells another cluster than that is refused."""
     servers = str(kept.said.get("zookeeper", "")).partition("/")[0]
     # What it tells is looked at later, by a process of its own: here only where it is.
-    if problem := _why_not_asked(f"zookeeper://{each.strip()}" for each in servers.split(",") if each.strip()):
+    if problem := _why_not_asked(f"zookeeper://{part.strip()}" for part in servers.split(",") if part.strip()):
         yield Step(ZOOKEEPER, error=problem)
     if addresses := str(kept.said.get("connect", "")):
-        yield _of_connect(tuple(each.strip().rstrip("/") for each in addresses.split(",")), kept, cluster_id)
+        yield _of_connect(tuple(part.strip().rstrip("/") for part in addresses.split(",")), kept, cluster_id)
     if url := str(kept.said.get("schema_registry", "")):
         yield _of_registry(url.rstrip("/"), kept, cluster_id)
 
@@ -52,7 +52,7 @@ def _of_connect(addresses: tuple[str, ...], kept: Kept, cluster_id: str) -> Step
     if problem := _why_not_asked(addresses):
         return Step(CONNECT, error=problem)
     told = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect")), lambda: cluster_id).workers()
-    silent = {each: worker for each, worker in told.items() if isinstance(worker, str)}
+    silent = {item: worker for item, worker in told.items() if isinstance(worker, str)}
     if len(silent) == len(told):
         address, why = next(iter(silent.items()))
         return Step(CONNECT, error=f"{address}: {why}")

@@ -113,9 +113,9 @@ def _form_page(request: UserRequest, former: Kept | None) -> HttpResponse:
         return render(request, "fleet/change.html", context, status=422 if form.errors else 200)
     kept = form.kept
     prints = {
-        each: print_of(kept.secrets[each])
-        for each in SECRETS
-        if each in kept.secrets and kept.secrets[each] != (former.secrets.get(each) if former else None)
+        secret: print_of(kept.secrets[secret])
+        for secret in SECRETS
+        if secret in kept.secrets and kept.secrets[secret] != (former.secrets.get(secret) if former else None)
     }
     plan = keep_plan(kept.name, former.said if former else None, kept.said, prints, _obstacle(kept.name, former))
     with refusable() as answer:

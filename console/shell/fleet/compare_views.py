@@ -33,9 +33,9 @@ class CompareQuery:
 
     @classmethod
     def parse(cls, parameters: QueryDict, clusters: list[Cluster]) -> "CompareQuery":
-        by_name = {each.name: each for each in clusters}
+        by_name = {cluster.name: cluster for cluster in clusters}
         left = by_name.get(parameters.get("left", "")) or next(iter(clusters), None)
-        others = [each for each in clusters if each is not left]
+        others = [cluster for cluster in clusters if cluster is not left]
         right = by_name.get(parameters.get("right", "")) or next(iter(others), None)
         section = parameters.get("kind", "")
         return cls(
@@ -69,7 +69,7 @@ def cluster_compare(request: UserRequest) -> HttpResponseBase:
             for section, why in facts.missing.items()
         ]
     if wants_csv(request):
-        rows = ((each.section, each.name, each.what, each.left, each.right, each.differs) for each in found)
+        rows = ((row.section, row.name, row.what, row.left, row.right, row.differs) for row in found)
         return csv_response(request, "compared", TITLES, rows)
     context["page"] = Paginator(found, ROWS_PER_PAGE).get_page(request.GET.get("page", "1"))
     context["topics_asked_max"] = TOPICS_ASKED_MAX

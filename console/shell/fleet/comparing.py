@@ -43,7 +43,7 @@ class Row:
 
 def compare(left: Facts, right: Facts) -> list[Row]:
     """Everything that both tell of; a section that one of them does not tell is left out."""
-    known = [each for each in left.sections if each in right.sections]
+    known = [section for section in left.sections if section in right.sections]
     return [row for section in known for row in _rows(section, left.sections[section], right.sections[section])]
 
 

@@ -37,11 +37,13 @@ class ClusterForm(forms.Form):
         NAME, max_length=24, strip=True, help_text="In addresses, for good: a-z, 0-9 and -, a letter first."
     )
     title = _text("Title", "As people call it.", TITLE_LENGTH_MAX)
-    colour = forms.ChoiceField(choices=[(each, each) for each in COLOURS])
+    colour = forms.ChoiceField(choices=[(colour, colour) for colour in COLOURS])
     bootstrap = forms.CharField(label="Bootstrap servers", max_length=_TEXT_LENGTH_MAX, help_text="HOST:PORT, …")
     read_only = forms.BooleanField(label="Read-only: nothing of it is changed here", required=False)
-    protocol = forms.ChoiceField(label="Security", choices=[(each, each) for each in PROTOCOLS])
-    mechanism = forms.ChoiceField(label="Login by", choices=[(each, each) for each in MECHANISMS], required=False)
+    protocol = forms.ChoiceField(label="Security", choices=[(protocol, protocol) for protocol in PROTOCOLS])
+    mechanism = forms.ChoiceField(
+        label="Login by", choices=[(mechanism, mechanism) for mechanism in MECHANISMS], required=False
+    )
     username = _text("User", length=256)
     password = _secret("Password")
     authorities = _pem("Authorities of the brokers' certificates", "PEM. Empty: the system's.")
@@ -62,15 +64,15 @@ class ClusterForm(forms.Form):
         self.typed: dict[str, str] = dict(sealed)
         if former is not None:
             self.fields["name"].disabled = True
-        for each in SECRETS:
-            if self._secrets.get(each):
-                self.fields[each].help_text = "One is kept. Empty: it stays."
+        for secret in SECRETS:
+            if self._secrets.get(secret):
+                self.fields[secret].help_text = "One is kept. Empty: it stays."
 
     def clean(self) -> dict[str, Any]:
         fields = super().clean() or {}
         if self.errors:
             return fields
-        self.typed |= {each: fields[each] for each in SECRETS if fields.get(each)}
+        self.typed |= {secret: fields[secret] for secret in SECRETS if fields.get(secret)}
         said = {name: value for name, value in fields.items() if name not in SECRETS}
         self.kept = Kept(fields["name"], _without_unused(said), _needed(said, {**self._secrets, **self.typed}))
         self._check_login(self.kept)
@@ -114,7 +116,7 @@ def _check_connect(kept: Kept) -> None:
     if kept.said.get("connect_user") and not addresses:
         raise ClustersError("A user of Kafka Connect is named, and no Kafka Connect.")
     found = read_connect({"BARNABAS_CONNECT": addresses})
-    if kept.said.get("connect_user") and any(not _is_kept_to_itself(each) for each in found.addresses):
+    if kept.said.get("connect_user") and any(not _is_kept_to_itself(address) for address in found.addresses):
         raise ClustersError("Kafka Connect would be sent the password readably: it must be https.")
 
 

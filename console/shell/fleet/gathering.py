@@ -49,10 +49,10 @@ def facts_of_both(user: User, left: str, right: str) -> tuple[Facts, Facts]:
     reaches = reach_in(user, left), reach_in(user, right)
     stored = [_stored(name, reach) for name, reach in zip((left, right), reaches, strict=True)]
     shared = sorted(stored[0][TOPICS].keys() & stored[1][TOPICS].keys())[:TOPICS_ASKED_MAX]
-    with_rules = all(each.sees_all_names for each in reaches)
+    with_rules = all(reach.sees_all_names for reach in reaches)
     with ThreadPoolExecutor(2) as threads:
         asked = [threads.submit(_told_in, name, shared, with_rules) for name in (left, right)]
-        told_left, told_right = (each.result() for each in asked)
+        told_left, told_right = (future.result() for future in asked)
     _lay_beside(stored[0], stored[1], told_left.settings, told_right.settings)
     return _facts(stored[0], told_left), _facts(stored[1], told_right)
 
@@ -68,8 +68,8 @@ def _stored(cluster: str, reach: Reach) -> dict[str, Section]:
 
 def _topics(reach: Reach) -> dict[str, Mapping[str, str]]:
     return {
-        each.name: {"partitions": str(each.partition_count), "replication factor": str(each.replication_factor)}
-        for each in topics_within(reach).filter(is_internal=False)
+        topic.name: {"partitions": str(topic.partition_count), "replication factor": str(topic.replication_factor)}
+        for topic in topics_within(reach).filter(is_internal=False)
     }
 
 
@@ -90,7 +90,7 @@ def _told_in(cluster: str, topics: list[str], with_rules: bool) -> _Told:
     with in_cluster(cluster):
         told.ask(SETTINGS, _broker_settings)
         if with_rules:
-            told.ask(RULES, lambda: {str(each): {} for each in cluster_gateway().acls.look().rules})
+            told.ask(RULES, lambda: {str(rule): {} for rule in cluster_gateway().acls.look().rules})
         else:
             told.missing[RULES] = NOT_ALL_NAMES
         if SETTINGS in told.sections:
@@ -101,9 +101,9 @@ def _told_in(cluster: str, topics: list[str], with_rules: bool) -> _Told:
 def _broker_settings() -> Section:
     values: dict[str, dict[int, str | None]] = {}
     for broker_id, settings in cluster_gateway().brokers.settings().items():
-        for each in settings:
-            if not each.is_sensitive and each.name not in INDIVIDUAL:
-                values.setdefault(each.name, {})[broker_id] = each.value
+        for setting in settings:
+            if not setting.is_sensitive and setting.name not in INDIVIDUAL:
+                values.setdefault(setting.name, {})[broker_id] = setting.value
     return {name: {"value": of_all_brokers(by_broker)} for name, by_broker in values.items()}
 
 
@@ -113,7 +113,10 @@ def _topic_settings(topics: list[str]) -> _Settings:
 
     def ask(topic: str) -> Mapping[str, tuple[str, bool]]:
         try:
-            return {each.name: (each.value or "", each.source == "topic") for each in gateway.topic_settings(topic)}
+            return {
+                setting.name: (setting.value or "", setting.source == "topic")
+                for setting in gateway.topic_settings(topic)
+            }
         except GatewayError:
             return {}
 

@@ -30,7 +30,7 @@ class Kept:
     @property
     def login(self) -> Login:
         both = {**self.said, **self.secrets}
-        return Login(**{each: str(both.get(each, "") or Login.__dict__[each]) for each in LOGIN})
+        return Login(**{item: str(both.get(item, "") or Login.__dict__[item]) for item in LOGIN})
 
 
 def added_names() -> list[str]:
@@ -41,11 +41,13 @@ def added_states() -> list[tuple[str, str]]:
     """The name of each, and why it is not here; empty: it is. Those that were removed and still are, too."""
     names = added_names()
     waits = "It comes when the console's own processes have started again."
-    found = [(each, _why_not(each) or ("" if each in settings.CLUSTERS else waits)) for each in names]
-    gone = [each.name for each in settings.CLUSTERS.values() if _is_of_page(each) and each.name not in names]
+    found = [(name, _why_not(name) or ("" if name in settings.CLUSTERS else waits)) for name in names]
+    gone = [
+        cluster.name for cluster in settings.CLUSTERS.values() if _is_of_page(cluster) and cluster.name not in names
+    ]
     return [
         *found,
-        *((each, "It is removed, and goes when the console's own processes have started again.") for each in gone),
+        *((item, "It is removed, and goes when the console's own processes have started again.") for item in gone),
     ]
 
 
@@ -86,14 +88,14 @@ def write(kept: Kept) -> None:
         said["schema_registry_password_file"] = _put(kept.name, "registry", f"{password}\n")
     told = json.dumps({"said": said, "form": dict(kept.said), "secrets": dict(kept.secrets)})
     write_properties(file_in(settings.ADDED_CLUSTERS_DIR, kept.name), told)
-    for path in (_path(kept.name, each) for each in _PARTS):
+    for path in (_path(kept.name, part) for part in _PARTS):
         if str(path) not in said.values():
             path.unlink(missing_ok=True)
 
 
 def remove(name: str) -> None:
     """Its database stays."""
-    for path in (file_in(settings.ADDED_CLUSTERS_DIR, name), *(_path(name, each) for each in _PARTS)):
+    for path in (file_in(settings.ADDED_CLUSTERS_DIR, name), *(_path(name, part) for part in _PARTS)):
         path.unlink(missing_ok=True)
 
 

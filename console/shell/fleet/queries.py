@@ -50,7 +50,7 @@ class Tile:
 
 def tiles_of(user: User) -> list[Tile]:
     """Of the clusters that `user` may look at; their collectors look now, if nobody had them."""
-    return [_tile_at(each, user) for each in visible_clusters(user)]
+    return [_tile_at(cluster, user) for cluster in visible_clusters(user)]
 
 
 def _tile_at(cluster: Cluster, user: User) -> Tile:
@@ -89,10 +89,10 @@ TITLES = ("cluster", "title", "health", "why", "brokers", "brokers_known", "topi
 
 
 def tile_rows(tiles: Iterable[Tile]) -> Iterator[tuple[object, ...]]:
-    for each in tiles:
-        name, title = each.cluster.name, each.cluster.title
+    for tile in tiles:
+        name, title = tile.cluster.name, tile.cluster.title
         yield (
-            *(name, title, each.level, each.words, each.brokers, each.brokers_known, each.topics),
-            *(each.under_replicated, each.offline, each.worst_group, each.worst_lag, each.seen_at_ms),
-            *(each.is_silent, each.error, address_in(name, "overview")),
+            *(name, title, tile.level, tile.words, tile.brokers, tile.brokers_known, tile.topics),
+            *(tile.under_replicated, tile.offline, tile.worst_group, tile.worst_lag, tile.seen_at_ms),
+            *(tile.is_silent, tile.error, address_in(name, "overview")),
         )

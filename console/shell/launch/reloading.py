@@ -27,7 +27,7 @@ def reload(supervisor: Supervisor, progress: Progress, interrupts: Interrupts) -
         return
     interrupts.check()
     with progress.doing("console", "starting again") as outcome:
-        names = [each.name for each in supervisor.services if each.name not in _STAYS]
+        names = [service.name for service in supervisor.services if service.name not in _STAYS]
         supervisor.ask_to_end(names)
         for name in names:
             supervisor.stop(name, lambda: interrupts.hurry)

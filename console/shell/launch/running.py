@@ -53,7 +53,7 @@ def claim_data_dir(run_directory: Path) -> Iterator[Claim]:
             f"It is up already (pid {holder_pid(run_directory)}): use that one, or stop it with `{DOWN_COMMAND}`. "
             "A second one needs a BARNABAS_DATA of its own, and other ports."
         )
-    claim = Claim(held, *(os.open(each, os.O_PATH | os.O_DIRECTORY) for each in (run_directory, run_directory.parent)))
+    claim = Claim(held, *(os.open(path, os.O_PATH | os.O_DIRECTORY) for path in (run_directory, run_directory.parent)))
     try:
         _pid_path(run_directory).write_text(str(os.getpid()))
         yield claim
@@ -83,7 +83,7 @@ def ask_to_stop(run_directory: Path, timeout_s: float) -> None:
 def _has_open(pid: int, path: Path) -> bool:
     """The pid may be of one that was killed, and be somebody else's by now."""
     with suppress(OSError):
-        return any(os.path.samefile(each, path) for each in Path(f"/proc/{pid}/fd").iterdir() if each.exists())
+        return any(os.path.samefile(item, path) for item in Path(f"/proc/{pid}/fd").iterdir() if item.exists())
     return False
 
 
@@ -104,7 +104,7 @@ def directories_of(run_directory: Path, claim: Claim) -> frozenset[tuple[int, in
     """Device and inode of the directories that are ours. What is at the path of one that was lost is so too, made anew
     by what we started, unless somebody else has claimed it by now: then it is theirs, also if it was ours.
     """
-    ours = frozenset(_which(os.fstat(each)) for each in claim[1:] if each >= 0)
+    ours = frozenset(_which(os.fstat(number)) for number in claim[1:] if number >= 0)
     try:
         at_path = _which(os.stat(run_directory.parent))
     except OSError:

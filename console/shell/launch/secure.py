@@ -49,7 +49,7 @@ def prepare_clients(setup: Setup) -> None:
 def admit_first_users(setup: Setup, progress: Progress) -> None:
     """When ZooKeeper serves: who the files say we are is known there. Raises SetupError."""
     jobs = job_users(setup)
-    users = (NewUser(FIRST_USER, _password()), *(NewUser(each.name, _password_of(each), each.rules) for each in jobs))
+    users = (NewUser(FIRST_USER, _password()), *(NewUser(job.name, _password_of(job), job.rules) for job in jobs))
     with progress.doing("security") as outcome:
         problem = admit_users(setup.zookeeper, settings.ZOOKEEPER_DIGEST_FILE, users, MECHANISM)
         if problem:

@@ -79,9 +79,9 @@ def service_environment(setup: Setup) -> dict[str, str]:
 
 def _files_of(environment: Mapping[str, str]) -> dict[str, str]:
     """BARNABAS_…_FILE, each from where we stand."""
-    named = {name: each for name, each in environment.items() if name.startswith("BARNABAS_") and each.strip()}
+    named = {name: item for name, item in environment.items() if name.startswith("BARNABAS_") and item.strip()}
     return {
-        name: str(Path(each.strip()).expanduser().resolve()) for name, each in named.items() if name.endswith("_FILE")
+        name: str(Path(item.strip()).expanduser().resolve()) for name, item in named.items() if name.endswith("_FILE")
     }
 
 

@@ -50,7 +50,7 @@ def wanted_sources(setup: Setup, request_log: Path) -> dict[str, Config]:
 def _free_name(path: Path, taken: Mapping[str, Config]) -> str:
     name = _DOCUMENTS + re.sub(r"[^A-Za-z0-9._-]", "_", path.name)
     names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
-    return next(each for each in names if each not in taken)
+    return next(name for name in names if name not in taken)
 
 
 def _lines_of(path: Path, topic: str) -> Config:
@@ -82,7 +82,7 @@ class SourceKeeper:
 
     def keep(self, wanted: Mapping[str, Config]) -> list[str]:
         """Make them so; what was wanted at an earlier start and is no more is deleted. The names of those there are."""
-        known = {each.name: dict(each.config) for each in self._client.connectors().connectors}
+        known = {connector.name: dict(connector.config) for connector in self._client.connectors().connectors}
         for name in known:
             if name not in wanted and _is_ours(name, known[name]):
                 self._client.delete(name)

@@ -40,7 +40,7 @@ class Stages:
         since = self.progress.now()
         for row in stage:
             do_start(None, row)
-        are_ready = [self._await_ready(row, sum(each.kind == row.kind for each in stage), since) for row in stage]
+        are_ready = [self._await_ready(row, sum(item.kind == row.kind for item in stage), since) for row in stage]
         return all(are_ready)
 
     def _await_ready(self, row: ManagedProcess, count: int, since: float) -> bool:

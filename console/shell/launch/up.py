@@ -145,7 +145,7 @@ class Stack:
     def _refuse_taken_ports(self) -> None:
         running = frozenset(row.name for row in self.rows if is_alive(row))
         managed = {"", *(row.name for row in self.rows)}  # a broker that was removed needs none
-        needed = [each for each in needed_ports(self.setup, settings.CONSOLE_PORT) if each.owner in managed]
+        needed = [port for port in needed_ports(self.setup, settings.CONSOLE_PORT) if port.owner in managed]
         if complaints := port_complaints(needed, running):
             raise SetupError("\n".join(complaints))
 
@@ -182,7 +182,9 @@ def take_down(supervisor: Supervisor, progress: Progress, hurried: Callable[[], 
 
 
 def _end_watched(supervisor: Supervisor, progress: Progress, hurried: Callable[[], bool]) -> None:
-    unknown = [each.name for each in supervisor.services if each.name not in stop_order()]  # of a cluster that is gone
+    unknown = [
+        service.name for service in supervisor.services if service.name not in stop_order()
+    ]  # of a cluster that is gone
     names = (*unknown, *stop_order())
     supervisor.ask_to_end(name for name in names if name != "redis")
     for name in names:

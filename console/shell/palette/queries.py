@@ -68,9 +68,9 @@ def _rules_of_unknown(words: list[str], reach: Reach) -> list[PaletteEntry]:
 
 def _clusters(words: list[str], clusters: Sequence[Cluster]) -> Iterator[PaletteEntry]:
     """By their names; all of them, and the page of all, by the word."""
-    for each in clusters if words else ():
-        if all(word in f"cluster {each.name} {each.title}".lower() for word in words):
-            yield PaletteEntry("cluster", each.title, address_in(each.name, "overview"))
+    for cluster in clusters if words else ():
+        if all(word in f"cluster {cluster.name} {cluster.title}".lower() for word in words):
+            yield PaletteEntry("cluster", cluster.title, address_in(cluster.name, "overview"))
     if clusters and words and all(word in "all clusters compare" for word in words):
         yield PaletteEntry("go to", "All clusters", address_in(MAIN, "clusters"))
         yield PaletteEntry("go to", "Compare two clusters", address_in(MAIN, "cluster-compare"))
@@ -78,20 +78,20 @@ def _clusters(words: list[str], clusters: Sequence[Cluster]) -> Iterator[Palette
 
 def _views(words: list[str], views: QuerySet[SavedView]) -> Iterator[PaletteEntry]:
     """By their names, or by the word."""
-    found = [each for each in views if words and _is_meant(each, words)]
-    for each in found[:EACH_MAX]:
-        yield PaletteEntry("view", f"{each.name} · {TABLES[each.table].place.title}", reverse("view", args=[each.pk]))
+    found = [view for view in views if words and _is_meant(view, words)]
+    for view in found[:EACH_MAX]:
+        yield PaletteEntry("view", f"{view.name} · {TABLES[view.table].place.title}", reverse("view", args=[view.pk]))
 
 
 def _is_meant(view: SavedView, words: list[str]) -> bool:
     text = f"view {view.name} {TABLES[view.table].place.title}".lower()
-    return any(word in view.name.lower() or word in "views" for word in words) and all(each in text for each in words)
+    return any(word in view.name.lower() or word in "views" for word in words) and all(word in text for word in words)
 
 
 def _places(kind: str, places: Iterable[Place], words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
-    for each in places:
-        if each.is_for(reach) and each.matches(words):
-            yield PaletteEntry(kind, each.title, reverse(each.route))
+    for place in places:
+        if place.is_for(reach) and place.matches(words):
+            yield PaletteEntry(kind, place.title, reverse(place.route))
 
 
 def _objects(words: list[str], reach: Reach) -> Iterator[PaletteEntry]:

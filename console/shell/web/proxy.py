@@ -61,7 +61,7 @@ class BehindProxy:
 
     def _client(self, said: list[str]) -> tuple[str, int] | None:
         """Return the last address that no trusted proxy has, or None: a client may have written what stands before."""
-        for address in reversed([each.strip() for each in ",".join(said).split(",")]):
+        for address in reversed([part.strip() for part in ",".join(said).split(",")]):
             if not _is_address(address):
                 return None
             if not self._is_trusted(address):
@@ -76,7 +76,7 @@ class BehindProxy:
         return {"http": "ws", "https": "wss"}[scheme] if scope["type"] == "websocket" else scheme
 
     def _is_trusted(self, address: str) -> bool:
-        return _is_address(address) and any(ipaddress.ip_address(address) in each for each in self._trusted)
+        return _is_address(address) and any(ipaddress.ip_address(address) in network for network in self._trusted)
 
 
 def _is_address(text: str) -> bool:

@@ -71,11 +71,11 @@ def open_request_log(path: Path) -> logging.Logger:
     logger = logging.getLogger("console.request_log")
     logger.setLevel(logging.INFO)
     logger.propagate = False
-    files = [each for each in logger.handlers if isinstance(each, RotatingFileHandler)]
-    if [Path(each.baseFilename) for each in files] != [path.absolute()]:
-        for each in files:
-            logger.removeHandler(each)
-            each.close()
+    files = [handler for handler in logger.handlers if isinstance(handler, RotatingFileHandler)]
+    if [Path(file.baseFilename) for file in files] != [path.absolute()]:
+        for file in files:
+            logger.removeHandler(file)
+            file.close()
         logger.addHandler(_handler_of(path))
     return logger
 

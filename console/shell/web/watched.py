@@ -43,7 +43,7 @@ class Shown:
         """From what a browser sent; whatever is no row of ours is left out."""
         if not isinstance(said, dict) or not isinstance(said.get("rows"), list):
             return cls()
-        matches = (_ROW_ID.fullmatch(each) for each in said["rows"][:ROWS_MAX] if isinstance(each, str))
+        matches = (_ROW_ID.fullmatch(row) for row in said["rows"][:ROWS_MAX] if isinstance(row, str))
         keys = frozenset((match[1], int(match[2])) for match in matches if match)
         return cls(keys, said.get("moves") is True)
 

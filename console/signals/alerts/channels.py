@@ -91,7 +91,7 @@ def _escaped(message: Message) -> str:
 
 
 def _card(message: Message) -> dict[str, Any]:
-    lines = [{"type": "TextBlock", "text": _unmarked(each), "wrap": True} for each in message.lines]
+    lines = [{"type": "TextBlock", "text": _unmarked(line), "wrap": True} for line in message.lines]
     title = {"type": "TextBlock", "text": _unmarked(message.headline), "weight": "Bolder", "wrap": True}
     content = {"type": "AdaptiveCard", "version": "1.4", "body": [title, *lines]}
     return {

@@ -84,13 +84,13 @@ class AlertWatch:
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)
         is_starting = self._is_starting(now_ms)
-        for each in conditions(ruleset, readings(now_ms), health, dict.fromkeys(firing), is_starting=is_starting):
-            key = (each.rule, each.object_name)
+        for condition in conditions(ruleset, readings(now_ms), health, dict.fromkeys(firing), is_starting=is_starting):
+            key = (condition.rule, condition.object_name)
             if key not in before:
-                counts[each.rule] += bool(each.is_bad)
-                if not each.is_bad or counts[each.rule] > OBJECTS_MAX:
+                counts[condition.rule] += bool(condition.is_bad)
+                if not condition.is_bad or counts[condition.rule] > OBJECTS_MAX:
                     continue
-            found[key] = each
+            found[key] = condition
         gone = {key for key in before.keys() - found.keys() if key[0] in ruleset.rules}
         return found | {key: _of_gone(key, ruleset.rules[key[0]], health) for key in gone}
 

@@ -39,7 +39,7 @@ class Deliverer:
         self._busy: dict[str, Future[None]] = {}
 
     def look(self) -> None:
-        self._busy = {name: each for name, each in self._busy.items() if not each.done()}
+        self._busy = {name: item for name, item in self._busy.items() if not item.done()}
         channels = self._file.read().channels
         due = Delivery.objects.filter(result=Delivery.Result.WAITING, due_ms__lte=self._now_ms())
         for name in due.order_by().values_list("channel", flat=True).distinct():
@@ -50,17 +50,17 @@ class Deliverer:
 
     def wait(self) -> None:
         """Until what was begun is done."""
-        for each in list(self._busy.values()):
-            each.result()
+        for future in list(self._busy.values()):
+            future.result()
 
     def _deliver_to(self, channel: Channel) -> None:
         try:
             waiting = Delivery.objects.filter(channel=channel.name, result=Delivery.Result.WAITING)
             held: set[str] = set()
-            for each in waiting.order_by("created_ms", "pk")[:_AT_ONCE]:
+            for delivery in waiting.order_by("created_ms", "pk")[:_AT_ONCE]:
                 # That it is over is not told before that it began.
-                if each.rule in held or each.due_ms > self._now_ms() or not self._try(channel, each):
-                    held.add(each.rule)
+                if delivery.rule in held or delivery.due_ms > self._now_ms() or not self._try(channel, delivery):
+                    held.add(delivery.rule)
             push_partial(LIVE_GROUP, "live/resync.html", {"version": self._now_ms()})
         finally:
             close_old_connections()

@@ -14,7 +14,9 @@ _HEALTH = [
     ("health.warning", "a reason of health, warning or worse"),
     ("health.critical", "a reason of health, critical"),
 ]
-_MEASURES = [(kind, [(f"{kind}.{each}", f"{kind}.{each}") for each in measures]) for kind, measures in KINDS.items()]
+_MEASURES = [
+    (kind, [(f"{kind}.{measure}", f"{kind}.{measure}") for measure in measures]) for kind, measures in KINDS.items()
+]
 _OBJECTS_HINT = "A pattern of names, as orders-*. Blank: all."
 _LIMIT_HINT = "Bytes, milliseconds, percent, records: as charts count."
 _TIME_HINT = "As 30 s, 5 min, 4 h or 1 d."
@@ -51,14 +53,14 @@ class RuleForm(forms.Form):
     lasting = forms.CharField(label="For at least", required=False, max_length=20, help_text=_TIME_HINT)
     clear = forms.CharField(label="Recovery duration", required=False, max_length=20, help_text=_TIME_HINT)
     repeat = forms.CharField(label="Repeat interval", required=False, max_length=20, help_text=_TIME_HINT)
-    severity = forms.ChoiceField(choices=[(each, each) for each in SEVERITIES])
+    severity = forms.ChoiceField(choices=[(severity, severity) for severity in SEVERITIES])
     channels = forms.MultipleChoiceField(label="Notify", required=False, widget=forms.CheckboxSelectMultiple)
 
     def __init__(self, channels: Mapping[str, Channel], *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._channels = channels
         self.said: dict[str, Any] = {}
-        set_choices(self, "channels", [(each, each) for each in channels])
+        set_choices(self, "channels", [(channel, channel) for channel in channels])
 
     def clean(self) -> dict[str, Any]:
         fields = super().clean() or {}

@@ -9,12 +9,12 @@ from console.signals.alerts.rules import RULES_MAX, RulesError, Ruleset, parse_r
 def with_kept(ruleset: Ruleset) -> tuple[Ruleset, dict[str, str]]:
     """And why, by name, those made on the page do not count: the file has one of that name, or its channel is gone."""
     rules, useless = dict(ruleset.rules), {}
-    for each in KeptRule.objects.all()[:RULES_MAX]:
-        if each.name in rules:
-            useless[each.name] = "The file has a rule of this name, which counts."
+    for rule in KeptRule.objects.all()[:RULES_MAX]:
+        if rule.name in rules:
+            useless[rule.name] = "The file has a rule of this name, which counts."
             continue
         try:
-            rules[each.name] = parse_rule(each.name, each.said, ruleset.channels)
+            rules[rule.name] = parse_rule(rule.name, rule.said, ruleset.channels)
         except RulesError as error:
-            useless[each.name] = str(error)
+            useless[rule.name] = str(error)
     return replace(ruleset, rules=rules), useless

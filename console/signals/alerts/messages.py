@@ -39,7 +39,7 @@ class Message:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "Message":
-        told = tuple(from_stored(Told, each) for each in stored["told"])
+        told = tuple(from_stored(Told, item) for item in stored["told"])
         return from_stored(cls, {**stored, "told": told})
 
     def as_json(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class Message:
     def lines(self) -> list[str]:
         more = [f"and {self.more} more"] if self.more else []
         return [
-            f"{each.sentence or each.object_name}{f' {each.link}' if each.link else ''}" for each in self.told
+            f"{item.sentence or item.object_name}{f' {item.link}' if item.link else ''}" for item in self.told
         ] + more
 
 
@@ -74,4 +74,4 @@ def plain_text(message: Message) -> str:
 
 
 def one_line(text: str) -> str:
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
+    return " ".join("".join(name if name.isprintable() else " " for name in text).split())

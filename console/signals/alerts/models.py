@@ -15,7 +15,7 @@ class Alert(models.Model):
 
     rule = models.CharField(max_length=60)
     object_name = models.CharField(max_length=NAME_LENGTH_MAX)
-    state = models.CharField(max_length=10, choices=[(each.value, each.value) for each in State])
+    state = models.CharField(max_length=10, choices=[(item.value, item.value) for item in State])
     severity = models.CharField(max_length=10)
     sentence = models.CharField(max_length=SENTENCE_LENGTH_MAX)
     #: Where in the console there is more of it, without the host.
@@ -78,7 +78,7 @@ class Delivery(models.Model):
 
     channel = models.CharField(max_length=60)
     rule = models.CharField(max_length=60)
-    event = models.CharField(max_length=20, choices=[(each.value, each.value) for each in Event])
+    event = models.CharField(max_length=20, choices=[(item.value, item.value) for item in Event])
     #: messages.Message as JSON.
     message = models.JSONField()
     result = models.CharField(max_length=10, choices=Result, default=Result.WAITING)

@@ -68,7 +68,7 @@ def alerts_page() -> dict[str, object]:
     kept = set(KeptRule.objects.values_list("name", flat=True))
     open_alerts = Alert.objects.exclude(state=State.RESOLVED)
     firing = open_alerts.filter(state=State.FIRING).order_by("severity", "-since_ms")
-    silences = {each.rule: each for each in RuleSilence.objects.filter(until_ms__gt=at_ms)}
+    silences = {silence.rule: silence for silence in RuleSilence.objects.filter(until_ms__gt=at_ms)}
     return {
         "file_error": file.error,
         "has_rules": file.exists,
@@ -78,7 +78,7 @@ def alerts_page() -> dict[str, object]:
         "firing_count": firing.count(),
         "rules": [_shown(rule, silences, rule.name in kept - useless.keys()) for rule in ruleset.rules.values()],
         "useless": useless,
-        "channels": [_channel(each) for each in ruleset.channels.values()],
+        "channels": [_channel(channel) for channel in ruleset.channels.values()],
         "over": Alert.objects.filter(state=State.RESOLVED).order_by("-fine_since_ms")[:OVER_SHOWN],
         "deliveries": Delivery.objects.all()[:DELIVERIES_SHOWN],
         "now_ms": at_ms,
@@ -96,8 +96,16 @@ def _firing() -> QuerySet[Alert]:
 
 def alert_rows() -> Iterator[tuple[object, ...]]:
     """As TITLES."""
-    for each in Alert.objects.all().iterator():
-        yield (each.rule, each.object_name, each.state, each.severity, each.since_ms, each.fired_ms, each.sentence)
+    for alert in Alert.objects.all().iterator():
+        yield (
+            alert.rule,
+            alert.object_name,
+            alert.state,
+            alert.severity,
+            alert.since_ms,
+            alert.fired_ms,
+            alert.sentence,
+        )
 
 
 def _shown(rule: Rule, silences: dict[str, RuleSilence], is_kept: bool) -> ShownRule:

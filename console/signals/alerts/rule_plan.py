@@ -15,7 +15,7 @@ def rule_plan(
 ) -> Plan:
     """`bad` are the objects that break it now; without anything `after` it is removed."""
     names = sorted(before.keys() | after.keys())
-    pairs = ((each, _shown(before.get(each)), _shown(after.get(each))) for each in names)
+    pairs = ((name, _shown(before.get(name)), _shown(after.get(name))) for name in names)
     lines = tuple(Line(name, old, new) for name, old, new in pairs if old != new)
     is_removed = not after
     return Plan(

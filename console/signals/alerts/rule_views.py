@@ -93,7 +93,7 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
         before = KeptRule.objects.filter(name=name).first() if kept else None
         obstacle = _obstacle(name, ruleset, is_new=kept is None)
         plan = rule_plan(name, before.said if before else {}, form.said, _broken_by(form.rule), obstacle)
-        context |= {"plan": plan, "fields": [(key, each) for key in request.POST for each in _values(request, key)]}
+        context |= {"plan": plan, "fields": [(key, value) for key in request.POST for value in _values(request, key)]}
         if is_confirmed(request):
             do_keep_rule(request.user, plan, form.said, Confirmation.parse(request.POST))
             messages.success(request, f"Rule {name} is active.")
@@ -119,4 +119,4 @@ def _broken_by(rule: Rule) -> list[str]:
     """As things are."""
     alone = Ruleset({rule.name: rule})
     found = conditions(alone, readings(now_ms()), health_within(EVERYTHING), {})
-    return sorted(each.object_name for each in found if each.is_bad)
+    return sorted(condition.object_name for condition in found if condition.is_bad)

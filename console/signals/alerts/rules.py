@@ -92,8 +92,8 @@ def parse_rules(text: str) -> Ruleset:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RulesError(f"It is no TOML: {error}.") from None
     _refuse_unknown(said, {"console", "channels", "rules"}, "")
-    channels = {name: _channel(name, each) for name, each in _tables(said, "channels", CHANNELS_MAX).items()}
-    rules = {name: parse_rule(name, each, channels) for name, each in _tables(said, "rules", RULES_MAX).items()}
+    channels = {name: _channel(name, item) for name, item in _tables(said, "channels", CHANNELS_MAX).items()}
+    rules = {name: parse_rule(name, item, channels) for name, item in _tables(said, "rules", RULES_MAX).items()}
     console = _text(said, "console", "", default="")
     if console and not _is_address(console):
         raise RulesError("console must be the address of the console, https://host/.")
@@ -102,7 +102,7 @@ def parse_rules(text: str) -> Ruleset:
 
 def _tables(said: Mapping[str, Any], key: str, most: int) -> dict[str, dict[str, Any]]:
     tables = said.get(key, {})
-    if not isinstance(tables, dict) or not all(isinstance(each, dict) for each in tables.values()):
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise RulesError(f"{key} must be tables: [{key}.a-name].")
     if len(tables) > most:
         raise RulesError(f"There are {len(tables)} {key}; {most} may be.")
@@ -149,7 +149,7 @@ def _check_mail(settings: dict[str, str], where: str) -> None:
         raise RulesError(f"{where}: user and password are set together or not at all.")
     if "user" in settings and settings["tls"] == "none" and host not in _LOOPBACK:
         raise RulesError(f"{where}: the password would be sent readably; tls must be starttls or tls.")
-    if any("@" not in each for each in (*settings["to"].split(","), settings["from"])):
+    if any("@" not in part for part in (*settings["to"].split(","), settings["from"])):
         raise RulesError(f"{where}: to and from must be addresses, name@host, several with commas between.")
 
 
@@ -229,13 +229,13 @@ def _of_measure(said: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 def _channels(said: Mapping[str, Any], key: str, where: str, channels: Mapping[str, Channel]) -> tuple[str, ...]:
     names = said.get(key, [])
-    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise RulesError(f'{where}: {key} must be names in brackets, ["a-name"].')
     if key == "channels" and key not in said:
         raise RulesError(f"{where}: channels is missing: who is told? [] stands for the page of alerts alone.")
-    for each in names:
-        if each not in channels:
-            raise RulesError(f"{where}: there is no channel {each[:80]!r}.")
+    for name in names:
+        if name not in channels:
+            raise RulesError(f"{where}: there is no channel {name[:80]!r}.")
     return tuple(dict.fromkeys(names))
 
 

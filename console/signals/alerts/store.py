@@ -13,7 +13,7 @@ from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Aler
 from console.signals.alerts.rules import Rule, Ruleset
 from console.state.clusters.queries import cluster_state
 
-_STANDING = [each.name for each in fields(Standing)]
+_STANDING = [field.name for field in fields(Standing)]
 _WRITTEN = [*_STANDING, "severity", "sentence", "link"]
 
 
@@ -32,10 +32,10 @@ class Row:
 def open_alerts() -> dict[tuple[str, str], Row]:
     """By rule and object."""
     found = {}
-    for each in Alert.objects.exclude(state=State.RESOLVED):
-        values = {name: getattr(each, name) for name in _STANDING}
-        standing = Standing(**{**values, "state": State(each.state)})
-        found[each.rule, each.object_name] = Row(standing, each.severity, each.sentence, each.link)
+    for alert in Alert.objects.exclude(state=State.RESOLVED):
+        values = {name: getattr(alert, name) for name in _STANDING}
+        standing = Standing(**{**values, "state": State(alert.state)})
+        found[alert.rule, alert.object_name] = Row(standing, alert.severity, alert.sentence, alert.link)
     return found
 
 

@@ -68,7 +68,7 @@ class Graph:
     def _reached(middle: Node, step: Callable[[Node], list[Node]], steps: int) -> list[list[Node]]:
         seen, layer, found = {middle}, [middle], []
         for _ in range(steps):
-            layer = sorted({each for node in layer for each in step(node)} - seen)
+            layer = sorted({item for node in layer for item in step(node)} - seen)
             seen.update(layer)
             found.append(layer)
         return found

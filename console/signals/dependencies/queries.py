@@ -83,7 +83,7 @@ def layers_around(middle: Node, reach: Reach, rates: Rates) -> list[Layer]:
     if middle.kind is Kind.GROUP:
         edges += _edges_of_group(middle, reach)
     below = [node for layer in Graph(edges).around(middle) if layer.steps >= 0 for node in layer.nodes]
-    graph = Graph([*edges, *group_edges([each.name for each in below if each.kind is Kind.TOPIC], reach)])
+    graph = Graph([*edges, *group_edges([item.name for item in below if item.kind is Kind.TOPIC], reach)])
     is_known = middle in graph or (middle.kind is Kind.TOPIC and topics_within(reach).filter(name=middle.name).exists())
     return graph.around(middle) if is_known else []
 
@@ -91,9 +91,9 @@ def layers_around(middle: Node, reach: Reach, rates: Rates) -> list[Layer]:
 def traffic_rates(reach: Reach, topics: Collection[str] | None = None) -> Rates:
     """Return records per second of clients and groups that write or read `topics`, or all topics in reach."""
     rates = {}
-    for each in traffic_edges(reach, topics):
-        topic, node = Node(Kind.TOPIC, each.topic), Node(Kind.GROUP if each.is_group else Kind.CLIENT, each.name)
-        rates[(node, topic) if each.is_produce else (topic, node)] = each.records_per_second
+    for edge in traffic_edges(reach, topics):
+        topic, node = Node(Kind.TOPIC, edge.topic), Node(Kind.GROUP if edge.is_group else Kind.CLIENT, edge.name)
+        rates[(node, topic) if edge.is_produce else (topic, node)] = edge.records_per_second
     return rates
 
 
@@ -135,14 +135,14 @@ def _of_streams() -> Iterator[Edge]:
     for wiring in wirings():
         if wiring.name in streams:
             job = Node(Kind.STREAM, wiring.name)
-            yield from ((Node(Kind.TOPIC, each), job) for each in wiring.reads)
-            yield from ((job, Node(Kind.TOPIC, each)) for each in wiring.writes)
+            yield from ((Node(Kind.TOPIC, read), job) for read in wiring.reads)
+            yield from ((job, Node(Kind.TOPIC, write)) for write in wiring.writes)
 
 
 def _of_connectors(reach: Reach) -> Iterator[Edge]:
     for name, kind, topics in connectors_within(reach).values_list("name", "kind", "topics"):
         connector = Node(Kind.CONNECTOR, name)
-        for topic in (Node(Kind.TOPIC, each) for each in topics):
+        for topic in (Node(Kind.TOPIC, topic) for topic in topics):
             yield (topic, connector) if kind == "sink" else (connector, topic)
 
 

@@ -84,7 +84,10 @@ def _around(request: UserRequest, middle: Node, reach: Reach) -> HttpResponseBas
 
 
 def _words(neighbours: list[Neighbour]) -> list[str]:
-    return [f"{each.node.kind}:{each.node.name}{_rate_words(each.records_per_second)}" for each in neighbours]
+    return [
+        f"{neighbour.node.kind}:{neighbour.node.name}{_rate_words(neighbour.records_per_second)}"
+        for neighbour in neighbours
+    ]
 
 
 def _rate_words(records_per_second: float | None) -> str:

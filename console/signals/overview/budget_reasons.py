@@ -26,7 +26,7 @@ _OF_GROUPS = "Delete groups that are not needed, or give clients principals of t
 
 
 def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[Reason]:
-    for broker_id, budget in ((each.broker_id, each.budget) for each in crowded):
+    for broker_id, budget in ((budget.broker_id, budget.budget) for budget in crowded):
         things, refused = _WORDS.get(budget.name, (budget.name, "more of it"))
         if budget.refused_at_ms:
             text = f"Broker {broker_id} refuses {refused} of a client that holds its share of the {things}."

@@ -39,7 +39,7 @@ def overview_charts(chosen: TimeRange, reach: Reach = EVERYTHING) -> list[DrawnP
         return DrawnPanel(Panel(title, note, say, ()), time_chart(lines, to_ms - from_ms, to_ms, say), (), link)
 
     def of(name: str, column: str) -> Series:
-        known = ((each.at_ms, getattr(each, column)) for each in samples)
+        known = ((sample.at_ms, getattr(sample, column)) for sample in samples)
         return Series(name, [(at_ms, value) for at_ms, value in known if value is not None])
 
     is_limited = reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP)

@@ -13,7 +13,7 @@ _NAME_LENGTH_MAX = 40
 
 def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Reason]:
     """`groups` are the worst of `count`."""
-    ordered = sorted(groups, key=lambda each: (each.expires_in_ms is None, each.expires_in_ms or 0))
+    ordered = sorted(groups, key=lambda group: (group.expires_in_ms is None, group.expires_in_ms or 0))
     yield from map(group_reason, ordered[:NAMED_MAX])
     more = count - min(NAMED_MAX, len(groups))
     if more > 0:

@@ -8,13 +8,13 @@ from console.signals.overview.health import Action, DisagreeingTopic, LateTopic,
 
 def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[Reason]:
     """`count`: of them all, of which the worst are named."""
-    for each in topics:
-        windows = f"{each.windows} window{'' if each.windows == 1 else 's'}"
+    for topic in topics:
+        windows = f"{topic.windows} window{'' if topic.windows == 1 else 's'}"
         text = f"What was counted at one tier is not what was counted at the next, in {windows}."
-        action = Action("See which windows, tiers and offsets", "completeness-topic", each.name)
+        action = Action("See which windows, tiers and offsets", "completeness-topic", topic.name)
         yield Reason(
-            Level.WARNING, f"Topic {each.name}", text, action, each.told, key=f"incomplete:{each.name}",
-            weight=each.windows,
+            Level.WARNING, f"Topic {topic.name}", text, action, topic.told, key=f"incomplete:{topic.name}",
+            weight=topic.windows,
         )  # fmt: skip
     if count > len(topics):
         more = count - len(topics)
@@ -24,16 +24,16 @@ def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iter
 
 def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[Reason]:
     """`count`: of them all, of which the worst are named."""
-    for each in topics:
-        until, (noun, verb) = each.complete_until_ms, ("window", "is") if each.windows == 1 else ("windows", "are")
+    for topic in topics:
+        until, (noun, verb) = topic.complete_until_ms, ("window", "is") if topic.windows == 1 else ("windows", "are")
         text = (
-            f"{each.windows} {noun} of the message audit that should be complete by now {verb} not: "
+            f"{topic.windows} {noun} of the message audit that should be complete by now {verb} not: "
             "a tier lags, or nobody counts there any more."
         )
         told = "It was never complete." if until is None else f"It is complete until {utc_minute(until)}."
-        action = Action("See which tier lags", "completeness-topic", each.name)
+        action = Action("See which tier lags", "completeness-topic", topic.name)
         yield Reason(
-            Level.WARNING, f"Topic {each.name}", text, action, told, key=f"late:{each.name}", weight=each.windows
+            Level.WARNING, f"Topic {topic.name}", text, action, told, key=f"late:{topic.name}", weight=topic.windows
         )
     if count > len(topics):
         more = count - len(topics)

@@ -27,18 +27,30 @@ def silence_reasons(error: str) -> Iterable[Reason]:
         yield Reason(Level.WARNING, "Kafka Connect", text, action, error[:_ERROR_LENGTH_MAX], key="connect silent")
 
 
-def _failed(each: TroubledConnector) -> Reason:
-    name = each.name if len(each.name) <= _NAME_LENGTH_MAX else f"{each.name[:_NAME_LENGTH_MAX]}…"
-    if each.is_whole:
+def _failed(connector: TroubledConnector) -> Reason:
+    name = connector.name if len(connector.name) <= _NAME_LENGTH_MAX else f"{connector.name[:_NAME_LENGTH_MAX]}…"
+    if connector.is_whole:
         text = f"Connector {name} failed: it does nothing until it is restarted."
     else:
-        tasks = f"{each.failed_count} of its {each.task_count} tasks" if each.task_count > 1 else "its task"
-        text = f"Connector {name} failed in {tasks}: {'they do' if each.failed_count > 1 else 'it does'} nothing more."
-    action = Action("Read why; cure the cause, then restart what failed", "connector", each.name)
-    evidence = " · ".join(filter(None, [each.error, each.place]))
-    weight = each.failed_count + each.is_whole
-    key = f"connector:{each.name}"
+        tasks = (
+            f"{connector.failed_count} of its {connector.task_count} tasks" if connector.task_count > 1 else "its task"
+        )
+        they_do = "they do" if connector.failed_count > 1 else "it does"
+        text = f"Connector {name} failed in {tasks}: {they_do} nothing more."
+    action = Action("Read why; cure the cause, then restart what failed", "connector", connector.name)
+    evidence = " · ".join(filter(None, [connector.error, connector.place]))
+    weight = connector.failed_count + connector.is_whole
+    key = f"connector:{connector.name}"
     subject = f"Connector {name}"
     return Reason(
-        Level.WARNING, subject, text, action, evidence, each.since_ms, key, weight, about="process", name=each.name
+        Level.WARNING,
+        subject,
+        text,
+        action,
+        evidence,
+        connector.since_ms,
+        key,
+        weight,
+        about="process",
+        name=connector.name,
     )

@@ -6,26 +6,33 @@ from console.signals.overview.health import Action, Level, Reason, UnloadedCoord
 
 
 def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[Reason]:
-    for each in unloaded:
-        stand = [words for count, words in ((each.groups, "groups"), (each.transactions, "transactions")) if count]
+    for coordinators in unloaded:
+        stand = [
+            words
+            for count, words in ((coordinators.groups, "groups"), (coordinators.transactions, "transactions"))
+            if count
+        ]
         text = (
-            f"Broker {each.broker_id} cannot load coordinators it leads: the {' and '.join(stand)} they coordinate "
-            "stand still."
+            f"Broker {coordinators.broker_id} cannot load coordinators it leads: the {' and '.join(stand)} they "
+            "coordinate stand still."
         )
         evidence = ", ".join(
             f"{count} of {topic}"
-            for count, topic in ((each.groups, "__consumer_offsets"), (each.transactions, "__transaction_state"))
+            for count, topic in (
+                (coordinators.groups, "__consumer_offsets"),
+                (coordinators.transactions, "__transaction_state"),
+            )
             if count
         )
         action = Action("Read its log for why; stopping it moves them to another replica", "processes")
         yield Reason(
             Level.CRITICAL,
-            f"Broker {each.broker_id}",
+            f"Broker {coordinators.broker_id}",
             text,
             action,
             f"Partitions not loaded: {evidence}",
-            key=f"coordinators:{each.broker_id}",
-            weight=each.groups + each.transactions,
+            key=f"coordinators:{coordinators.broker_id}",
+            weight=coordinators.groups + coordinators.transactions,
         )
 
 

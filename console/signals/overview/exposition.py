@@ -14,11 +14,13 @@ from console.signals.overview.queries import overview_facts
 
 def of_cluster(metrics: Iterable[Metric]) -> Iterator[Metric]:
     """With the cluster's name as a label, where there are several."""
-    for each in metrics:
+    for metric in metrics:
         if settings.CLUSTERS:
-            named = ({"cluster": current_cluster(), **sample.labels} for sample in each.samples)
-            each.samples = [sample._replace(labels=labels) for sample, labels in zip(each.samples, named, strict=True)]
-        yield each
+            named = ({"cluster": current_cluster(), **sample.labels} for sample in metric.samples)
+            metric.samples = [
+                sample._replace(labels=labels) for sample, labels in zip(metric.samples, named, strict=True)
+            ]
+        yield metric
 
 
 class ClusterMetrics(Collector):

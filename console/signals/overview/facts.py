@@ -79,10 +79,10 @@ def health_facts(
     at_ms = now_ms()
     missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
     said = quiet_reasons(at_ms, reach)
-    quiet_names = {each.name for each in said if each.about == Resource.GROUP}
+    quiet_names = {item.name for item in said if item.about == Resource.GROUP}
     groups, groups_count = troubled_groups(reach, quiet_names)
     quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
-    registered = [each.broker_id for each in brokers if each.is_registered]
+    registered = [broker.broker_id for broker in brokers if broker.is_registered]
     reports = _reports_of(registered)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
@@ -92,9 +92,9 @@ def health_facts(
         quorum=None if state.quorum_error else state.quorum,
         missing=frozenset(missing),
         missing_since_ms=missing,
-        flapping={each.broker_id: each.times_left_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
-        **_of_processes([each.process for each in processes], reach),
-        troubled=tuple(_as_trouble(each) for each in troubled),
+        flapping={broker.broker_id: broker.times_left_since(at_ms) for broker in brokers if broker.is_flapping(at_ms)},
+        **_of_processes([process.process for process in processes], reach),
+        troubled=tuple(_as_trouble(partition) for partition in troubled),
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
         zookeeper_count=len(state.zookeeper),
         groups=groups,
@@ -117,7 +117,7 @@ def health_facts(
 
 
 def _of_processes(rows: Sequence[ManagedProcess], reach: Reach) -> dict[str, Any]:
-    managed = frozenset(_broker_of(each) for each in rows if _is_broker(each))
+    managed = frozenset(_broker_of(row) for row in rows if _is_broker(row))
     return {"manages_processes": is_main(), "managed": managed, "processes": _troubled_processes(rows, reach)}
 
 
@@ -139,7 +139,7 @@ def _of_reports(reports: Collection[BrokerReport]) -> dict[str, Any]:
 
 def _of_deletions(reach: Reach) -> dict[str, Any]:
     kept = kept_rows(_first_kept, reach)
-    some = tuple(KeptTopic(each.topic, each.outcome, _ms(each.decided_at)) for each in kept)
+    some = tuple(KeptTopic(value.topic, value.outcome, _ms(value.decided_at)) for value in kept)
     return {"kept": some, "kept_count": len(some) if len(some) < KEPT_TOPICS_MAX else _kept(reach).count()}
 
 
@@ -157,7 +157,7 @@ def _ms(at: datetime | None) -> int | None:
 
 def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
     now = timezone.now()
-    return [Shown(each, now, reach) for each in kept_rows(_processes_within, reach)]
+    return [Shown(row, now, reach) for row in kept_rows(_processes_within, reach)]
 
 
 def _processes_within(reach: Reach) -> QuerySet[ManagedProcess]:
@@ -205,8 +205,8 @@ def _first_failed(reach: Reach) -> QuerySet[Connector]:
     return _failed(reach)[:TROUBLED_CONNECTORS_MAX]
 
 
-def _as_connector(each: ShownConnector) -> TroubledConnector:
-    row, failure = each.row, each.failures[0] if each.failures else None
+def _as_connector(connector: ShownConnector) -> TroubledConnector:
+    row, failure = connector.row, connector.failures[0] if connector.failures else None
     return TroubledConnector(
         row.name,
         row.failed_count,
@@ -221,8 +221,8 @@ def _as_connector(each: ShownConnector) -> TroubledConnector:
 def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:
     """The worst topics, and how many there are."""
     found, late = kept_rows(_most_disagreeing, reach), kept_rows(_most_lagging, reach, at_ms=at_ms)
-    worst = [DisagreeingTopic(each.name, each.finding_count, each.findings[0][-1]) for each in found]
-    latest = [LateTopic(each.name, each.late_count, each.complete_until_ms) for each in late]
+    worst = [DisagreeingTopic(item.name, item.finding_count, item.findings[0][-1]) for item in found]
+    latest = [LateTopic(item.name, item.late_count, item.complete_until_ms) for item in late]
     return {
         "disagreeing": tuple(worst),
         "disagreeing_count": disagreeing(reach).count() if worst else 0,
@@ -241,14 +241,14 @@ def _most_lagging(reach: Reach) -> QuerySet[AuditedTopic]:
 
 def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:
     found: dict[str, list[TopicRow]] = {}
-    for each in troubled(at_ms, reach):
-        found.setdefault(each.row.flow, []).append(each)
+    for row in troubled(at_ms, reach):
+        found.setdefault(row.row.flow, []).append(row)
     return tuple(_as_troubled_mirror(flow, rows) for flow, rows in sorted(found.items()))
 
 
 def _as_troubled_mirror(flow: str, rows: list[TopicRow]) -> TroubledMirror:
-    failing = [each for each in rows if not each.is_silent]
-    since_ms = min(each.row.at_ms for each in rows)
+    failing = [row for row in rows if not row.is_silent]
+    since_ms = min(row.row.at_ms for row in rows)
     error = f"{failing[0].row.topic}: {failing[0].row.error}" if failing else ""
     return TroubledMirror(flow, len(failing), len(rows) - len(failing), since_ms, error, rows[0].row.cluster)
 
@@ -284,11 +284,11 @@ def _reports(broker_ids: tuple[int, ...]) -> QuerySet[BrokerReport]:
 def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:
     """The brokers that are near their limit of open files."""
     return tuple(
-        CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
-        for each in reports
-        if each.open_files is not None
-        and each.open_files_limit is not None
-        and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+        CrowdedBroker(report.broker_id, report.open_files, report.open_files_limit)
+        for report in reports
+        if report.open_files is not None
+        and report.open_files_limit is not None
+        and OpenFiles(report.open_files, report.open_files_limit).is_near_limit
     )
 
 
@@ -307,16 +307,16 @@ def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, 
     return tuple(
         TightDirectory(
             report.broker_id,
-            each.path,
-            each.error,
-            1 - (each.used_share or 0.0),
-            each.usable_bytes,
-            each.tone == "critical",
-            each.is_full,
+            directory.path,
+            directory.error,
+            1 - (directory.used_share or 0.0),
+            directory.usable_bytes,
+            directory.tone == "critical",
+            directory.is_full,
         )
         for report in reports
-        for each in report.directories
-        if each.tone != "ok"
+        for directory in report.directories
+        if directory.tone != "ok"
     )
 
 
@@ -336,18 +336,21 @@ def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[T
 
 def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoordinators, ...]:
     return tuple(
-        UnloadedCoordinators(each.broker_id, each.groups_not_loaded, each.transactions_not_loaded)
-        for each in reports
-        if each.groups_not_loaded or each.transactions_not_loaded
+        UnloadedCoordinators(report.broker_id, report.groups_not_loaded, report.transactions_not_loaded)
+        for report in reports
+        if report.groups_not_loaded or report.transactions_not_loaded
     )
 
 
 def _strays(reports: Iterable[BrokerReport]) -> Iterator[SetAsideLogs]:
     for report in reports:
-        told = [each for each in report.directories if each.stray_count]
+        told = [directory for directory in report.directories if directory.stray_count]
         if told:
-            count, in_bytes = sum(each.stray_count for each in told), sum(each.stray_bytes for each in told)
-            yield SetAsideLogs(report.broker_id, count, in_bytes, tuple(each.path for each in told))
+            count, in_bytes = (
+                sum(directory.stray_count for directory in told),
+                sum(directory.stray_bytes for directory in told),
+            )
+            yield SetAsideLogs(report.broker_id, count, in_bytes, tuple(directory.path for directory in told))
 
 
 def _crowded_budgets(reports: Iterable[BrokerReport]) -> tuple[BrokerBudget, ...]:
@@ -358,7 +361,7 @@ def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:
     """A broker alone makes its coordinators' topics with one replica, and nobody adds to them when others come."""
     if broker_count < 2:
         return ()
-    return tuple(each.name for each in kept_rows(_unreplicated_coordinators))
+    return tuple(row.name for row in kept_rows(_unreplicated_coordinators))
 
 
 def _unreplicated_coordinators() -> QuerySet[Topic]:

@@ -33,8 +33,8 @@ class QuietForm(forms.Form):
             del self.fields["hours"]
             set_choices(self, "kind", [(Kind.ACKNOWLEDGED.value, _PAST)])
             return
-        offered = [each for each in Kind if each is not Kind.RETIRED or reason.may_retire]
-        kind = set_choices(self, "kind", [(each.value, _KINDS[each]) for each in offered])
+        offered = [item for item in Kind if item is not Kind.RETIRED or reason.may_retire]
+        kind = set_choices(self, "kind", [(item.value, _KINDS[item]) for item in offered])
         kind.initial = (Kind.RETIRED if reason.may_retire else Kind.ACKNOWLEDGED).value
 
     @property

@@ -371,8 +371,8 @@ class Health:
         return self._count_muted("acknowledged")
 
     def _count_muted(self, kind: str) -> int:
-        return sum(each.quiet is not None and each.quiet.kind == kind for each in self.muted)
+        return sum(item.quiet is not None and item.quiet.kind == kind for item in self.muted)
 
     def find(self, key: str) -> Reason | None:
         """The reason with this key, muted or not."""
-        return next((each for each in (*self.reasons, *self.muted) if key and each.key == key), None)
+        return next((reason for reason in (*self.reasons, *self.muted) if key and reason.key == key), None)

@@ -21,27 +21,33 @@ _NAMED_MAX = 5
 
 
 def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
-    for each in directories:
-        yield _offline(each) if each.error else _full(each) if each.is_full else _nearly_full(each)
+    for directory in directories:
+        yield (
+            _offline(directory)
+            if directory.error
+            else _full(directory)
+            if directory.is_full
+            else _nearly_full(directory)
+        )
 
 
 def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[Reason]:
-    for each in strays:
-        logs, they = ("1 log was", "it fits") if each.count == 1 else (f"{grouped(each.count)} logs were", "they fit")
+    for stray in strays:
+        logs, they = ("1 log was", "it fits") if stray.count == 1 else (f"{grouped(stray.count)} logs were", "they fit")
         text = (
-            f"{logs} set aside on broker {each.broker_id}: {they} none of its partitions, and keep"
-            f"{'s' if each.count == 1 else ''} {'its' if each.count == 1 else 'their'} space until removed."
+            f"{logs} set aside on broker {stray.broker_id}: {they} none of its partitions, and keep"
+            f"{'s' if stray.count == 1 else ''} {'its' if stray.count == 1 else 'their'} space until removed."
         )
-        paths = ", ".join(path[:_PATH_LENGTH_MAX] for path in each.paths[:_NAMED_MAX])
+        paths = ", ".join(path[:_PATH_LENGTH_MAX] for path in stray.paths[:_NAMED_MAX])
         action = Action(
             "Compare them with their topics, then delete their directories by hand; the broker's log has the reasons",
             "broker",
-            str(each.broker_id),
+            str(stray.broker_id),
         )
         yield Reason(
-            Level.WARNING, f"Broker {each.broker_id}", text, action,
-            f"{size(each.bytes)} in directories below {paths} whose names end in -stray",
-            key=f"strays:{each.broker_id}", weight=each.count,
+            Level.WARNING, f"Broker {stray.broker_id}", text, action,
+            f"{size(stray.bytes)} in directories below {paths} whose names end in -stray",
+            key=f"strays:{stray.broker_id}", weight=stray.count,
         )  # fmt: skip
 
 
@@ -62,26 +68,27 @@ def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[Reason]:
 
 
 def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
-    for each in crowded:
-        text = (
-            f"Broker {each.broker_id} is near its limit of open files: beyond it no segment opens, no client comes in."
-        )
+    for broker in crowded:
+        text = f"Broker {broker.broker_id} is near its limit of open files: no further segment or connection opens."
         action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
-        evidence = f"{each.open_files:,} of {each.limit:,} are open"
+        evidence = f"{broker.open_files:,} of {broker.limit:,} are open"
         yield Reason(
-            Level.WARNING, f"Broker {each.broker_id}", text, action, evidence, key=f"open files:{each.broker_id}"
+            Level.WARNING, f"Broker {broker.broker_id}", text, action, evidence, key=f"open files:{broker.broker_id}"
         )
 
 
 def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[Reason]:
-    for each in certificates:
-        ended = each.left_ms <= 0
-        tense = "has ended: nobody connects there any more" if ended else f"ends {_days(each.left_ms)}"
-        text = f"The certificate of broker {each.broker_id} for {each.listener} {tense}."
+    for certificate in certificates:
+        ended = certificate.left_ms <= 0
+        tense = "has ended: nobody connects there any more" if ended else f"ends {_days(certificate.left_ms)}"
+        text = f"The certificate of broker {certificate.broker_id} for {certificate.listener} {tense}."
         action = Action("Renew it: a keystore that changes on disk counts for the next connection", "processes")
-        evidence = f"it ends at {datetime.fromtimestamp(each.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
-        level, key = Level.CRITICAL if ended else Level.WARNING, f"certificate:{each.broker_id}:{each.listener}"
-        yield Reason(level, f"Broker {each.broker_id}", text, action, evidence, key=key)
+        evidence = f"it ends at {datetime.fromtimestamp(certificate.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+        level, key = (
+            Level.CRITICAL if ended else Level.WARNING,
+            f"certificate:{certificate.broker_id}:{certificate.listener}",
+        )
+        yield Reason(level, f"Broker {certificate.broker_id}", text, action, evidence, key=key)
 
 
 def _days(left_ms: int) -> str:
@@ -147,9 +154,11 @@ _STATE_WORDS = {
 
 
 def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[Reason]:
-    for each in processes:
-        level = Level.CRITICAL if each.is_lost else Level.WARNING
-        action = Action("Read the end of its log, cure the cause, start it", "process", each.name)
-        text = f"{each.name} should be running and {_STATE_WORDS.get(each.state, f'is {each.state}')}."
-        key = f"process:{each.state}:{each.name}"
-        yield Reason(level, each.name, text, action, _short(each.sentence), key=key, about="process", name=each.name)
+    for process in processes:
+        level = Level.CRITICAL if process.is_lost else Level.WARNING
+        action = Action("Read the end of its log, cure the cause, start it", "process", process.name)
+        text = f"{process.name} should be running and {_STATE_WORDS.get(process.state, f'is {process.state}')}."
+        key = f"process:{process.state}:{process.name}"
+        yield Reason(
+            level, process.name, text, action, _short(process.sentence), key=key, about="process", name=process.name
+        )

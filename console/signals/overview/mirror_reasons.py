@@ -8,22 +8,22 @@ _ERROR_LENGTH_MAX = 300
 
 
 def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[Reason]:
-    for each in mirrors:
-        subject = f"Mirror {each.flow}"
-        if each.failing:
-            where = each.cluster or "this cluster"
-            text = f"{_topics(each.failing)} not copied into {where}: records are missing there."
+    for mirror in mirrors:
+        subject = f"Mirror {mirror.flow}"
+        if mirror.failing:
+            where = mirror.cluster or "this cluster"
+            text = f"{_topics(mirror.failing)} not copied into {where}: records are missing there."
             action = Action("See which, and what they are told", "mirrors")
-            error = each.error[:_ERROR_LENGTH_MAX]
+            error = mirror.error[:_ERROR_LENGTH_MAX]
             yield Reason(
-                Level.WARNING, subject, text, action, error, key=f"mirror fails:{each.flow}", weight=each.failing
+                Level.WARNING, subject, text, action, error, key=f"mirror fails:{mirror.flow}", weight=mirror.failing
             )
-        if each.silent:
-            text = f"Nothing is said any more of {each.silent} of its topics: nobody seems to copy them."
+        if mirror.silent:
+            text = f"Nothing is said any more of {mirror.silent} of its topics: nobody seems to copy them."
             action = Action("Start the mirror again, or its connector; copies stay and are gone on with", "mirrors")
             yield Reason(
-                Level.WARNING, subject, text, action, "A mirror tells of each topic once a minute", each.since_ms,
-                f"mirror silent:{each.flow}", each.silent,
+                Level.WARNING, subject, text, action, "A mirror tells of each topic once a minute", mirror.since_ms,
+                f"mirror silent:{mirror.flow}", mirror.silent,
             )  # fmt: skip
 
 

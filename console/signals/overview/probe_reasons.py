@@ -46,15 +46,15 @@ def _evidence(why: str) -> str:
 
 def _failing(word: ProbeWord, explained: set[int]) -> Iterable[Reason]:
     """Without those that a silent broker holds up: that is its reason's business."""
-    failing = [each for each in word.failing if not explained.intersection(each.replicas)]
+    failing = [partition for partition in word.failing if not explained.intersection(partition.replicas)]
     if not failing:
         return
     count = f"{len(failing)} partition{'' if len(failing) == 1 else 's'}"
     text = f"The probe cannot write to or read from {count} of its topic, though their brokers answer."
-    evidence = " · ".join(f"{each.partition}: {each.error}" for each in failing[:3])
+    evidence = " · ".join(f"{partition.partition}: {partition.error}" for partition in failing[:3])
     action = Action("Let replicas catch up; see which partitions fail", "probe")
-    since_ms = min(each.since_ms for each in failing)
-    parts = tuple(str(each.partition) for each in failing)
+    since_ms = min(partition.since_ms for partition in failing)
+    parts = tuple(str(partition.partition) for partition in failing)
     yield Reason(Level.WARNING, "Probe", text, action, evidence, since_ms, "probe failing", parts=parts)
 
 

@@ -79,7 +79,7 @@ def health_within(reach: Reach) -> Health:
 
 
 def _is_troubled(totals: dict[str, int]) -> bool:
-    return any(totals[each] for each in ("leaderless", "under_replicated", "under_min_isr"))
+    return any(totals[name] for name in ("leaderless", "under_replicated", "under_min_isr"))
 
 
 def state_within(reach: Reach) -> ClusterState:
@@ -122,4 +122,8 @@ def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:
     severity = Case(When(leader=None, then=0), When(is_under_min_isr, then=1), When(lacks, then=2), default=3)
     worst = in_trouble.order_by(severity, "topic__is_internal", "topic__name", "partition")
     found = worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX]
-    return [each for each in found if each.leader is None or each.is_under_min_isr or each.is_under_replicated]
+    return [
+        partition
+        for partition in found
+        if partition.leader is None or partition.is_under_min_isr or partition.is_under_replicated
+    ]

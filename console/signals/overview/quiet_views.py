@@ -26,7 +26,7 @@ WORSE = "It has changed since the page was shown. Nothing was said of it; this i
 def quiet_list(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     reach = reach_of(request.user)
-    seen = [each for each in quiet_reasons(now_ms(), reach) if each.name or not reach.is_limited_somewhere]
+    seen = [reason for reason in quiet_reasons(now_ms(), reach) if reason.name or not reach.is_limited_somewhere]
     health = health_within(reach)
     context = {"health": health, "reasons": (*health.reasons, *health.muted), "said": seen}
     return render(request, "overview/quiet-list.html", context)
@@ -61,7 +61,7 @@ def quieten(request: UserRequest) -> HttpResponse:
 @require_POST
 def speak_again(request: UserRequest, number: int) -> HttpResponse:
     _require_operating_something(request)
-    row = next((each for each in quiet_reasons(now_ms(), reach_of(request.user)) if each.pk == number), None)
+    row = next((reason for reason in quiet_reasons(now_ms(), reach_of(request.user)) if reason.pk == number), None)
     if row is None:
         raise Http404("Nobody says this of a reason any more.")
     _require_operating(request, row.about, row.name)

@@ -35,12 +35,12 @@ EXAMPLES_MAX = 3
 
 def assess(facts: Facts) -> Health:
     """The worst level of all reasons that nobody has muted; OK without any, of a cluster that is known."""
-    said = {each.key: each for each in facts.quiets}
-    told = (each if facts.manages_processes else _where_it_runs(each) for each in _reasons(facts))
-    found = [replace(each, quiet=quiet_of(each, said, facts.now_ms)) for each in told]
+    said = {quiet.key: quiet for quiet in facts.quiets}
+    told = (reason if facts.manages_processes else _where_it_runs(reason) for reason in _reasons(facts))
+    found = [replace(item, quiet=quiet_of(item, said, facts.now_ms)) for item in told]
     found.sort(key=lambda reason: list(Level).index(reason.level), reverse=True)
-    muted = tuple(each for each in found if is_silent(each))
-    reasons = tuple(each for each in found if not is_silent(each))
+    muted = tuple(reason for reason in found if is_silent(reason))
+    reasons = tuple(reason for reason in found if not is_silent(reason))
     if reasons:
         return Health(reasons[0].level, reasons, muted)
     is_known = facts.is_seen and not facts.outage
@@ -55,11 +55,13 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     if not facts.brokers_outage:
         yield from _broker_reasons(facts)
     if not facts.outage:
-        yield from _other_partitions([each for each in facts.troubled if not missing.intersection(each.replicas)])
+        yield from _other_partitions(
+            [partition for partition in facts.troubled if not missing.intersection(partition.replicas)]
+        )
     yield from unclean_reason(facts.unclean)
     yield from foreign_reasons(facts.foreign_brokers)
     yield from certificate_reasons(facts.certificates)
-    yield from process_reasons(each for each in facts.processes if each.broker_id not in missing)
+    yield from process_reasons(process for process in facts.processes if process.broker_id not in missing)
     yield from silence_reasons(facts.connectors_error)
     yield from connector_reasons(facts.connectors, facts.connectors_count)
     yield from mirror_reasons(facts.mirrors)
@@ -82,7 +84,9 @@ def _broker_reasons(facts: Facts) -> Iterable[Reason]:
         yield _flapping(broker_id, times, facts)
     troubled = () if facts.outage else facts.troubled
     for broker_id in sorted(facts.missing):
-        yield _missing_broker(broker_id, [each for each in troubled if broker_id in each.replicas], facts)
+        yield _missing_broker(
+            broker_id, [partition for partition in troubled if broker_id in partition.replicas], facts
+        )
     yield from unloaded_reasons(facts.unloaded)
     yield from budget_reasons(facts.crowded_budgets)
     yield from lone_topic_reasons(facts.lone_internal_topics)
@@ -132,9 +136,9 @@ def _flapping(broker_id: int, times: int, facts: Facts) -> Reason:
 
 
 def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: Facts) -> Reason:
-    leaderless = [each for each in troubled if not each.has_leader]
-    refusing = [each for each in troubled if each.is_under_min_isr]
-    lagging = [each for each in troubled if each.has_leader and broker_id in each.out_of_sync]
+    leaderless = [item for item in troubled if not item.has_leader]
+    refusing = [item for item in troubled if item.is_under_min_isr]
+    lagging = [partition for partition in troubled if partition.has_leader and broker_id in partition.out_of_sync]
     effects = (leaderless, refusing, lagging)
     text = f"Broker {broker_id} is not registered"
     text += f": {told}." if (told := "; ".join(_effects(*effects))) else "."
@@ -164,12 +168,18 @@ def _effects(
 def _names(effects: Iterable[Iterable[TroubledPartition]]) -> tuple[str, ...]:
     """What a partition suffers is part of its name here: one that lagged and has no leader now is another."""
     words = ("no leader", "below min", "under-replicated")
-    return tuple(sorted(f"{each.name} {word}" for word, found in zip(words, effects, strict=True) for each in found))
+    return tuple(
+        sorted(f"{partition.name} {word}" for word, found in zip(words, effects, strict=True) for partition in found)
+    )
 
 
 def _with_process(broker_id: int, facts: Facts, evidence: str) -> str:
     """What its process says stands before what the partitions say."""
-    said = [f"{each.name} is {each.state}: {each.sentence}" for each in facts.processes if each.broker_id == broker_id]
+    said = [
+        f"{process.name} is {process.state}: {process.sentence}"
+        for process in facts.processes
+        if process.broker_id == broker_id
+    ]
     return " · ".join(filter(None, [*said, evidence]))
 
 
@@ -180,9 +190,13 @@ def _process_action(text: str, broker_id: int, facts: Facts) -> Action:
 
 
 def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[Reason]:
-    leaderless = [each for each in troubled if not each.has_leader]
-    refusing = [each for each in troubled if each.is_under_min_isr]
-    lagging = [each for each in troubled if each.has_leader and not each.is_under_min_isr and each.out_of_sync]
+    leaderless = [item for item in troubled if not item.has_leader]
+    refusing = [item for item in troubled if item.is_under_min_isr]
+    lagging = [
+        partition
+        for partition in troubled
+        if partition.has_leader and not partition.is_under_min_isr and partition.out_of_sync
+    ]
     if leaderless:
         text = f"{_partitions(leaderless)} {_has(leaderless)} no leader, though every replica's broker is registered."
         action = Action("Wait for the last broker of the ISR to recover its log; read that broker's log", "processes")
@@ -203,7 +217,7 @@ def _of_partitions(
     key: str, level: Level, found: Sequence[TroubledPartition], text: str, action: Action, evidence: str
 ) -> Reason:
     subject = "Partition" if len(found) == 1 else "Partitions"
-    parts = tuple(sorted(each.name for each in found))
+    parts = tuple(sorted(partition.name for partition in found))
     return Reason(level, subject, text, action, evidence, key=key, parts=parts)
 
 
@@ -212,7 +226,7 @@ _WAIT_FOR_REPLICAS = Action("Let the replicas catch up; stop no other broker mea
 
 def _out_of_sync(partitions: Sequence[TroubledPartition]) -> str:
     """`out of sync: broker 3 (12 replicas)`"""
-    counts = Counter(broker_id for each in partitions for broker_id in each.out_of_sync)
+    counts = Counter(broker_id for partition in partitions for broker_id in partition.out_of_sync)
     named = (f"broker {broker_id} ({_count(n, 'replica')})" for broker_id, n in sorted(counts.items()))
     return f"Out of sync: {', '.join(named)}"
 
@@ -222,8 +236,9 @@ def _examples(partitions: Sequence[TroubledPartition]) -> str:
     if not partitions:
         return ""
     named = [
-        f"{_short(each.topic)}-{each.partition}: in sync: {list(each.isr)}, replicas: {list(each.replicas)}"
-        for each in partitions[:EXAMPLES_MAX]
+        f"{_short(partition.topic)}-{partition.partition}: in sync: {list(partition.isr)}, "
+        f"replicas: {list(partition.replicas)}"
+        for partition in partitions[:EXAMPLES_MAX]
     ]
     more = len(partitions) - len(named)
     return " · ".join(named) + (f" · {more} more" if more else "")
@@ -231,7 +246,7 @@ def _examples(partitions: Sequence[TroubledPartition]) -> str:
 
 def _partitions(partitions: Sequence[TroubledPartition]) -> str:
     """`3 partitions of orders`, or `5 partitions of orders, payments and 2 other topics`."""
-    topics = sorted({each.topic for each in partitions}, key=lambda name: (name.startswith("__"), name))
+    topics = sorted({partition.topic for partition in partitions}, key=lambda name: (name.startswith("__"), name))
     names = [_short(name) for name in topics[:2]]
     count = _count(len(partitions), "partition")
     if len(topics) <= 2:

@@ -11,11 +11,11 @@ _NAME_LENGTH_MAX = 40
 def kept_reasons(topics: Sequence[KeptTopic], count: int) -> Iterable[Reason]:
     """`count`: of them all, of which some are named."""
     action = Action("Call its deletion off, or plan it anew", "topics-planned")
-    for each in topics:
-        name = each.name if len(each.name) <= _NAME_LENGTH_MAX else f"{each.name[:_NAME_LENGTH_MAX]}…"
+    for topic in topics:
+        name = topic.name if len(topic.name) <= _NAME_LENGTH_MAX else f"{topic.name[:_NAME_LENGTH_MAX]}…"
         text = f"Topic {name} was to be deleted after a day of grace, and was kept."
-        key = f"kept topic:{each.name}"
-        yield Reason(Level.WARNING, f"Topic {each.name}", text, action, each.why, each.since_ms, key)
+        key = f"kept topic:{topic.name}"
+        yield Reason(Level.WARNING, f"Topic {topic.name}", text, action, topic.why, topic.since_ms, key)
     if more := count - len(topics):
         text = f"{more} more topic{' was' if more == 1 else 's were'} to be deleted, and kept."
         yield Reason(Level.WARNING, "More topics", text, action, key="kept topics", weight=more)

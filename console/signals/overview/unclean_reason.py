@@ -15,7 +15,7 @@ def unclean_reason(elections: Sequence[PastElection]) -> Iterable[Reason]:
     """All of them are one reason; another election is another part of it, and it is heard again."""
     if not elections:
         return
-    is_certain = any(each.is_certain for each in elections)
+    is_certain = any(election.is_certain for election in elections)
     text = f"{_who_led(elections, is_certain)}: acknowledged records may be lost."
     yield Reason(
         Level.CRITICAL if is_certain else Level.WARNING,
@@ -25,14 +25,14 @@ def unclean_reason(elections: Sequence[PastElection]) -> Iterable[Reason]:
         _evidence(elections),
         elections[0].at_ms,
         key="unclean elections",
-        parts=tuple(sorted(str(each.number) for each in elections)),
+        parts=tuple(sorted(str(election.number) for election in elections)),
         is_past=True,
     )
 
 
 def _who_led(elections: Sequence[PastElection], is_certain: bool) -> str:
-    topics = list(dict.fromkeys(each.topic for each in elections))
-    named = " and ".join(each[:40] for each in topics[:_TOPICS_NAMED_MAX])
+    topics = list(dict.fromkeys(election.topic for election in elections))
+    named = " and ".join(topic[:40] for topic in topics[:_TOPICS_NAMED_MAX])
     more = len(topics) - _TOPICS_NAMED_MAX
     named += f" and {more} more" if more > 0 else ""
     what = "Unclean election" if is_certain else "Possibly an unclean election"
@@ -40,6 +40,6 @@ def _who_led(elections: Sequence[PastElection], is_certain: bool) -> str:
 
 
 def _evidence(elections: Sequence[PastElection]) -> str:
-    told = [each.sentence[:_SENTENCE_LENGTH_MAX] for each in elections[:_EXAMPLES_MAX]]
+    told = [election.sentence[:_SENTENCE_LENGTH_MAX] for election in elections[:_EXAMPLES_MAX]]
     more = len(elections) - len(told)
     return " · ".join(told) + (f" · {more} more" if more > 0 else "")

@@ -80,7 +80,7 @@ def tells_of_others(topic: Topic) -> bool:
     """Kafka's own topics hold every group's commits and transactions; the demo's hold who looked at what. So do their
     copies."""
     names = (topic.name, *origins_by_name(topic.name))
-    return topic.is_internal or any(matches(pattern, each) for pattern in _OF_OTHERS for each in names)
+    return topic.is_internal or any(matches(pattern, name) for pattern in _OF_OTHERS for name in names)
 
 
 def access_broker(user: User, broker_id: int, right: Right) -> Broker:

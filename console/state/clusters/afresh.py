@@ -24,9 +24,9 @@ WHAT_GOES = (
 
 def start_afresh() -> int:
     """Delete what is kept of the current cluster; how many rows that were. Collectors have to be started again."""
-    models = [each for each in apps.get_models() if each._meta.app_label in settings.APPS_OF_CLUSTER]
+    models = [model for model in apps.get_models() if model._meta.app_label in settings.APPS_OF_CLUSTER]
     with cluster_atomic():
-        return sum(_rows(each).delete()[0] for each in models if each._meta.label_lower not in STAYS)
+        return sum(_rows(model).delete()[0] for model in models if model._meta.label_lower not in STAYS)
 
 
 def _rows(model: type[Model]) -> QuerySet[Any]:

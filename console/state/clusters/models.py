@@ -132,7 +132,7 @@ class Broker(models.Model):
 
     def times_left_since(self, at_ms: int, window_ms: int = FLAPPING_WINDOW_MS) -> int:
         """How often it left within `window_ms` before `at_ms`."""
-        return sum(at_ms - each < window_ms for each in self.left_at_ms)
+        return sum(at_ms - value < window_ms for value in self.left_at_ms)
 
     def is_flapping(self, at_ms: int) -> bool:
         return self.times_left_since(at_ms) >= FLAPPING_TIMES
@@ -240,7 +240,7 @@ class Partition(models.Model):
     @property
     def copying(self) -> list[int]:
         """Brokers that a move gives a replica and that do not have all of it yet."""
-        return [each for each in self.replicas if each in self.adding and each not in self.isr]
+        return [replica for replica in self.replicas if replica in self.adding and replica not in self.isr]
 
     @property
     def is_under_min_isr(self) -> bool:

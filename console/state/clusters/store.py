@@ -53,20 +53,20 @@ def update_state(**fields: object) -> None:
 
 def load_topics() -> dict[str, TopicRow]:
     partitions: dict[int, list[PartitionRow]] = {}
-    for each in Partition.objects.order_by("topic_id", "partition"):
+    for partition in Partition.objects.order_by("topic_id", "partition"):
         row = PartitionRow(
-            each.partition,
-            each.leader,
-            each.leader_epoch,
-            tuple(each.replicas),
-            tuple(each.isr),
-            each.first_offset,
-            each.next_offset,
-            each.records_per_second,
-            tuple((broker_id, size) for broker_id, size in each.sizes),
-            tuple(each.adding),
+            partition.partition,
+            partition.leader,
+            partition.leader_epoch,
+            tuple(partition.replicas),
+            tuple(partition.isr),
+            partition.first_offset,
+            partition.next_offset,
+            partition.records_per_second,
+            tuple((broker_id, size) for broker_id, size in partition.sizes),
+            tuple(partition.adding),
         )
-        partitions.setdefault(each.topic_id, []).append(row)
+        partitions.setdefault(partition.topic_id, []).append(row)
     return {
         topic.name: TopicRow(
             topic.name,
@@ -84,16 +84,16 @@ def load_topics() -> dict[str, TopicRow]:
 
 def load_brokers() -> dict[int, BrokerRow]:
     return {
-        each.broker_id: BrokerRow(
-            each.broker_id,
-            each.host,
-            each.port,
-            each.rack,
-            each.is_registered,
-            each.changed_at_ms,
-            tuple(each.left_at_ms),
+        broker.broker_id: BrokerRow(
+            broker.broker_id,
+            broker.host,
+            broker.port,
+            broker.rack,
+            broker.is_registered,
+            broker.changed_at_ms,
+            tuple(broker.left_at_ms),
         )
-        for each in Broker.objects.all()
+        for broker in Broker.objects.all()
     }
 
 
@@ -105,7 +105,9 @@ def apply_topic_changes(changes: TopicChanges) -> dict[str, int]:
         written = [(row, row.partitions) for row in changes.created] + changes.changed
         put_rows(Topic, ["name"], _TOPIC_FIELDS, (_topic_values(row) for row, _ in written))
         keys = keys_of(Topic, "name", [row.name for row, _ in written])
-        values = ((keys[row.name], *_partition_values(each)) for row, partitions in written for each in partitions)
+        values = (
+            (keys[row.name], *_partition_values(partition)) for row, partitions in written for partition in partitions
+        )
         put_rows(Partition, ["topic", "partition"], _PARTITION_FIELDS, values)
     return keys
 

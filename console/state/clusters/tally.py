@@ -67,59 +67,59 @@ class ClusterTally:
 
     def by_broker(self) -> dict[int, ReplicaCounts]:
         """Of each broker that is named anywhere."""
-        named = {each for counter in (self._leaders, self._replicas) for each, count in counter.items() if count}
+        named = {item for counter in (self._leaders, self._replicas) for item, count in counter.items() if count}
         return {
-            each: ReplicaCounts(
-                leader_count=self._leaders[each],
-                replica_count=self._replicas[each],
-                out_of_sync_count=self._out_of_sync[each],
-                copying_count=self._copying[each],
-                preferred_count=self._preferred[each],
-                preferred_led_count=self._preferred_led[each],
-                records_per_second=self._led_rates[each].total if each in self._led_rates else None,
+            number: ReplicaCounts(
+                leader_count=self._leaders[number],
+                replica_count=self._replicas[number],
+                out_of_sync_count=self._out_of_sync[number],
+                copying_count=self._copying[number],
+                preferred_count=self._preferred[number],
+                preferred_led_count=self._preferred_led[number],
+                records_per_second=self._led_rates[number].total if number in self._led_rates else None,
             )
-            for each in named
+            for number in named
         }
 
     def _count_topic(self, row: TopicRow, by: int) -> None:
-        for each in row.partitions:
-            self._count_replicas(each, by)
-            self._count_rate(each, row.is_internal, by)
+        for partition in row.partitions:
+            self._count_replicas(partition, by)
+            self._count_rate(partition, row.is_internal, by)
 
     def _count_difference(self, before: TopicRow, after: TopicRow) -> None:
         for was, now in zip_longest(before.partitions, after.partitions):
             if was is now:
                 continue
             is_moved = was is None or now is None or _placement(was) != _placement(now)
-            for each, by in ((was, -1), (now, 1)):
-                if each is not None:
-                    self._count_rate(each, after.is_internal, by)
+            for row, by in ((was, -1), (now, 1)):
+                if row is not None:
+                    self._count_rate(row, after.is_internal, by)
                     if is_moved:
-                        self._count_replicas(each, by)
+                        self._count_replicas(row, by)
 
-    def _count_replicas(self, each: PartitionRow, by: int) -> None:
-        if each.leader is None:
+    def _count_replicas(self, row: PartitionRow, by: int) -> None:
+        if row.leader is None:
             self._leaderless += by
         else:
-            self._leaders[each.leader] += by
+            self._leaders[row.leader] += by
         for counter, brokers in (
-            (self._replicas, each.replicas),
-            (self._out_of_sync, each.out_of_sync),
-            (self._copying, each.copying),
-            (self._preferred, each.replicas[:1]),
-            (self._preferred_led, [broker for broker in each.replicas[:1] if broker == each.leader]),
+            (self._replicas, row.replicas),
+            (self._out_of_sync, row.out_of_sync),
+            (self._copying, row.copying),
+            (self._preferred, row.replicas[:1]),
+            (self._preferred_led, [broker for broker in row.replicas[:1] if broker == row.leader]),
         ):
             for broker in brokers:
                 counter[broker] += by
 
-    def _count_rate(self, each: PartitionRow, is_internal: bool, by: int) -> None:
-        if each.records_per_second is None:
+    def _count_rate(self, row: PartitionRow, is_internal: bool, by: int) -> None:
+        if row.records_per_second is None:
             return
         if not is_internal:
-            self._rates.count(each.records_per_second, by)
-        if each.leader is not None:
-            self._led_rates.setdefault(each.leader, Rates()).count(each.records_per_second, by)
+            self._rates.count(row.records_per_second, by)
+        if row.leader is not None:
+            self._led_rates.setdefault(row.leader, Rates()).count(row.records_per_second, by)
 
 
-def _placement(each: PartitionRow) -> tuple[object, ...]:
-    return each.leader, each.replicas, each.isr, each.adding
+def _placement(row: PartitionRow) -> tuple[object, ...]:
+    return row.leader, row.replicas, row.isr, row.adding

@@ -79,15 +79,16 @@ class TopicLooks:
     def _has_settled(self, view: TopicView) -> bool:
         """Of a silent leader there is no rate."""
         return all(
-            each.next_offset is None or self._rates.rests(rate_key(view, each.partition)) for each in view.partitions
+            partition.next_offset is None or self._rates.rests(rate_key(view, partition.partition))
+            for partition in view.partitions
         )
 
     def _wake(self, names: Iterable[str]) -> None:
         for name in names:
             view = self._views[name]
-            for each in view.partitions:
-                if each.next_offset is not None:
-                    self._rates.observe(rate_key(view, each.partition), each.next_offset, self._at_ms)
+            for partition in view.partitions:
+                if partition.next_offset is not None:
+                    self._rates.observe(rate_key(view, partition.partition), partition.next_offset, self._at_ms)
 
     def _forget_rates(self, seen: Mapping[str, TopicView], resting: set[str]) -> None:
         for name in self._views.keys() - resting:
@@ -97,4 +98,4 @@ class TopicLooks:
 
 
 def _rate_keys(view: TopicView) -> set[tuple[str, str, int]]:
-    return {rate_key(view, each.partition) for each in view.partitions}
+    return {rate_key(view, partition.partition) for partition in view.partitions}

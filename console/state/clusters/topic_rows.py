@@ -35,11 +35,11 @@ class PartitionRow(NamedTuple):
     @property
     def out_of_sync(self) -> list[int]:
         """Without those that are still being copied by a move."""
-        return [each for each in self.replicas if each not in self.isr and each not in self.adding]
+        return [replica for replica in self.replicas if replica not in self.isr and replica not in self.adding]
 
     @property
     def copying(self) -> list[int]:
-        return [each for each in self.adding if each not in self.isr]
+        return [item for item in self.adding if item not in self.isr]
 
     @property
     def record_count(self) -> int:
@@ -67,34 +67,37 @@ class TopicRow:
     @property
     def size_bytes(self) -> int:
         """On disk, all replicas together."""
-        return sum(size for each in self.partitions for _, size in each.sizes)
+        return sum(size for partition in self.partitions for _, size in partition.sizes)
 
     @property
     def replication_factor(self) -> int:
-        return max((len(each.replicas) for each in self.partitions), default=0)
+        return max((len(partition.replicas) for partition in self.partitions), default=0)
 
     @property
     def under_replicated_count(self) -> int:
-        return sum(bool(each.out_of_sync) for each in self.partitions)
+        return sum(bool(partition.out_of_sync) for partition in self.partitions)
 
     @property
     def under_min_isr_count(self) -> int:
         least = self.min_insync_replicas or 1
         return sum(
-            each.leader is not None and len(each.isr) < min(least, len(each.replicas)) for each in self.partitions
+            partition.leader is not None and len(partition.isr) < min(least, len(partition.replicas))
+            for partition in self.partitions
         )
 
     @property
     def leaderless_count(self) -> int:
-        return sum(each.leader is None for each in self.partitions)
+        return sum(partition.leader is None for partition in self.partitions)
 
     @property
     def record_count(self) -> int:
-        return sum(each.record_count for each in self.partitions)
+        return sum(partition.record_count for partition in self.partitions)
 
     @property
     def records_per_second(self) -> float | None:
-        known = [each.records_per_second for each in self.partitions if each.records_per_second is not None]
+        known = [
+            partition.records_per_second for partition in self.partitions if partition.records_per_second is not None
+        ]
         return round(sum(known), 1) if known else None
 
 
@@ -132,7 +135,7 @@ def topic_row(
     if previous is None or is_recreated(previous, view.topic_id):
         known = {}
     else:
-        known = {each.partition: each for each in previous.partitions}
+        known = {partition.partition: partition for partition in previous.partitions}
         settings = previous if view.min_insync_replicas is None else view
         last_record_at_ms = at_ms if _has_grown(view, known) else previous.last_record_at_ms
     row = TopicRow(
@@ -153,10 +156,10 @@ def topic_row(
 
 def _has_grown(view: TopicView, known: Mapping[int, PartitionRow]) -> bool:
     return any(
-        each.next_offset is not None
-        and each.partition in known
-        and each.next_offset > (known[each.partition].next_offset or 0)
-        for each in view.partitions
+        partition.next_offset is not None
+        and partition.partition in known
+        and partition.next_offset > (known[partition.partition].next_offset or 0)
+        for partition in view.partitions
     )
 
 
@@ -196,7 +199,7 @@ def _sizes_of(view: PartitionView, said: Mapping[int, int], known: PartitionRow 
     if known is not None and known.replicas == view.replicas and said.items() <= set(known.sizes):
         return known.sizes
     before = dict(known.sizes) if known is not None else {}
-    return tuple(sorted((each, size) for each, size in {**before, **said}.items() if each in view.replicas))
+    return tuple(sorted((item, size) for item, size in {**before, **said}.items() if item in view.replicas))
 
 
 def rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int]:
@@ -222,8 +225,10 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
         elif previous != row:
             # What a partition's state is called hangs on the topic's minimum.
             is_same_minimum = previous.min_insync_replicas == row.min_insync_replicas
-            known = {each.partition: each for each in previous.partitions} if is_same_minimum else {}
-            changes.changed.append((row, [each for each in row.partitions if known.get(each.partition) != each]))
+            known = {partition.partition: partition for partition in previous.partitions} if is_same_minimum else {}
+            changes.changed.append(
+                (row, [partition for partition in row.partitions if known.get(partition.partition) != partition])
+            )
             if _is_moved(previous, row):
                 changes.moved.append(name)
     return changes

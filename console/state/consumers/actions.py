@@ -96,8 +96,8 @@ def change_keeping(
         try:
             refused = change()
         except RefusedError:
-            for each in kept:
-                each.delete()
+            for inverse in kept:
+                inverse.delete()
             raise
         return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}
 

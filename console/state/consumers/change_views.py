@@ -246,7 +246,7 @@ def _form(request: UserRequest) -> ResetForm:
 def _partitions_of(topic: str) -> set[TopicPartition]:
     """Those without a commit too: so a group is given a place before it has read anything."""
     found = Topic.objects.filter(name=topic).first() if topic else None
-    return {(topic, each) for each in range(found.partition_count)} if found else set()
+    return {(topic, index) for index in range(found.partition_count)} if found else set()
 
 
 def places_of(view: GroupView) -> set[TopicPartition]:

@@ -129,7 +129,7 @@ class CommitRing:
     @property
     def usual_pause_ms(self) -> int:
         """The median of the pauses; 0 while none is known."""
-        known = [each.pause_ms for each in self.commits if each.pause_ms is not None]
+        known = [commit.pause_ms for commit in self.commits if commit.pause_ms is not None]
         return int(median(known)) if known else 0
 
     def progress(self, from_ms: int, span_min_ms: int) -> tuple[int, int] | None:
@@ -137,7 +137,7 @@ class CommitRing:
 
         None: there are no two that are so far apart.
         """
-        known = [(each, each.lag) for each in self.commits if each.lag is not None and each.at_ms >= from_ms]
+        known = [(commit, commit.lag) for commit in self.commits if commit.lag is not None and commit.at_ms >= from_ms]
         if len(known) < 2:
             return None
         (first, lag_then), (last, lag_now) = known[0], known[-1]

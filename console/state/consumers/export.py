@@ -71,19 +71,19 @@ def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple[object, ...]]:
 
 
 def partition_rows(places: Iterable[GroupPartition]) -> Iterator[tuple[object, ...]]:
-    for each in places:
+    for place in places:
         yield (
-            each.group.name,
-            each.topic,
-            each.partition,
-            each.verdict,
-            each.member_id,
-            each.committed,
-            each.first_offset,
-            each.next_offset,
-            each.lag,
-            each.behind_ms,
-            each.lost,
+            place.group.name,
+            place.topic,
+            place.partition,
+            place.verdict,
+            place.member_id,
+            place.committed,
+            place.first_offset,
+            place.next_offset,
+            place.lag,
+            place.behind_ms,
+            place.lost,
         )
 
 

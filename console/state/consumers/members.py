@@ -110,7 +110,9 @@ def subtopology_within(part: Subtopology, may_see: Callable[[str], bool]) -> Sub
 def _places(places: tuple[TopicPartition, ...]) -> Places:
     """Return sorted partitions by topic, cut where they get long."""
     topics = groupby(places, key=itemgetter(0))
-    return tuple((topic, _ranges(number for _, number in each)) for topic, each in islice(topics, TOPICS_NAMED_MAX))
+    return tuple(
+        (topic, _ranges(number for _, number in iterator)) for topic, iterator in islice(topics, TOPICS_NAMED_MAX)
+    )
 
 
 def _ranges(numbers: Iterable[int]) -> str:

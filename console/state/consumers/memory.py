@@ -28,7 +28,7 @@ class UnreadMemory:
 
     def learn(self, wanted: Mapping[TopicPartition, Iterable[int]], ends: Mapping[TopicPartition, int]) -> None:
         """Ask for positions that are not known, in turn; what is not wanted any more is forgotten."""
-        positions = {(place, position) for place, each in wanted.items() for position in each}
+        positions = {(place, position) for place, item in wanted.items() for position in item}
         self._known = {key: known for key, known in self._known.items() if key in positions}
         missing: dict[TopicPartition, int] = {}
         for place, position in self._in_turn(positions):
@@ -89,7 +89,7 @@ class RetentionMemory:
 
     def _ask(self, topic: str, known: int | None) -> int | None:
         try:
-            values = {each.name: each.value for each in self._gateway.topic_settings(topic)}
+            values = {setting.name: setting.value for setting in self._gateway.topic_settings(topic)}
         except GatewayError as error:
             logger.debug("retention of %s not learned: %s", topic, error)
             return known

@@ -40,10 +40,10 @@ class PartitionWatch:
 
     def take_ends_at_rest(self, row: GroupRow, ends_at_ms: int) -> None:
         """Until then the ends were as the row of a group at rest has them."""
-        for each in row.partitions:
-            ends = self._ends.get((each.topic, each.partition))
-            if ends is not None and each.next_offset is not None:
-                ends.observe(each.next_offset, ends_at_ms)
+        for partition in row.partitions:
+            ends = self._ends.get((partition.topic, partition.partition))
+            if ends is not None and partition.next_offset is not None:
+                ends.observe(partition.next_offset, ends_at_ms)
 
     def have_rested(self, places: Iterable[TopicPartition]) -> bool:
         """No end has moved for more than a look."""
@@ -156,7 +156,7 @@ class PartitionWatch:
         for name, row in groups.items():
             rings = self._rings.get(name)
             if rings and name not in resting and row.state in ("Stable", "Empty", "Dead"):
-                for place in rings.keys() - {(each.topic, each.partition) for each in row.partitions}:
+                for place in rings.keys() - {(partition.topic, partition.partition) for partition in row.partitions}:
                     del rings[place]
 
     def _ring(self, group_id: str, place: TopicPartition, at_ms: int) -> CommitRing:
@@ -189,9 +189,9 @@ def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[str, dict[Topic
     """Since when a partition is held without a commit is told by nobody else."""
     return {
         name: {
-            (each.topic, each.partition): CommitRing(each.behind_since_ms)
-            for each in row.partitions
-            if each.committed is None and each.behind_since_ms is not None
+            (partition.topic, partition.partition): CommitRing(partition.behind_since_ms)
+            for partition in row.partitions
+            if partition.committed is None and partition.behind_since_ms is not None
         }
         for name, row in known.items()
     }

@@ -40,7 +40,7 @@ PLACE_SORTS = {
     "lag": ("lag", False),
     "behind": ("behind_since_ms", True),
 }
-_BAD = [each.value for each in Verdict if each.is_bad]
+_BAD = [condition.value for condition in Verdict if condition.is_bad]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def topics_left(group: ConsumerGroup, reach: Reach) -> list[str]:
     if reads_beyond(group, reach):
         return []
     read = set(group.partitions.exclude(member_id="").values_list("topic", flat=True))
-    return [each for each in group.topics if each not in read]
+    return [topic for topic in group.topics if topic not in read]
 
 
 def chosen_partitions(group: ConsumerGroup, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPartition]:

@@ -43,4 +43,4 @@ class ReadRates:
 
 def _committed(group: GroupRow | None) -> dict[tuple[str, int], int]:
     places = group.partitions if group is not None else ()
-    return {(each.topic, each.partition): each.committed for each in places if each.committed is not None}
+    return {(place.topic, place.partition): place.committed for place in places if place.committed is not None}

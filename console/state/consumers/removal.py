@@ -53,7 +53,7 @@ def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
 
 def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: str) -> Plan:
     """Members may be there, as long as none of them reads the topic; of a share group none may be there."""
-    readers = [each.client_id for each in group.members if any(place[0] == topic for place in each.assigned)]
+    readers = [member.client_id for member in group.members if any(place[0] == topic for place in member.assigned)]
     obstacle = f"A member reads {topic} now ({readers[0]}). Stop the consumers that do." if readers else ""
     if not group.is_understood or group.group_type == SHARE:
         obstacle = obstacle_of(group)

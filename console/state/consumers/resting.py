@@ -64,15 +64,18 @@ class Rests:
 def may_rest(row: GroupRow, partitions: Mapping[TopicPartition, PartitionRow]) -> bool:
     """It has read all of what is known to be there, and neither it nor its topics have got on for a while."""
     return row.lag_per_second == row.arriving_per_second == 0 and all(
-        each.committed is not None and each.lag == 0 and each.verdict is Verdict.OK and _is_end(each, partitions)
-        for each in row.partitions
+        partition.committed is not None
+        and partition.lag == 0
+        and partition.verdict is Verdict.OK
+        and _is_end(partition, partitions)
+        for partition in row.partitions
     )
 
 
-def _is_end(each: GroupPartitionRow, partitions: Mapping[TopicPartition, PartitionRow]) -> bool:
-    partition = partitions.get((each.topic, each.partition))
-    return partition is not None and partition.next_offset == each.committed
+def _is_end(row: GroupPartitionRow, partitions: Mapping[TopicPartition, PartitionRow]) -> bool:
+    partition = partitions.get((row.topic, row.partition))
+    return partition is not None and partition.next_offset == row.committed
 
 
 def _topics_of(rest: Rest) -> set[str]:
-    return {each.topic for each in rest.row.partitions}
+    return {partition.topic for partition in rest.row.partitions}

@@ -72,20 +72,26 @@ class GroupRow:
 
     @property
     def lag(self) -> int | None:
-        known = [each.lag for each in self.partitions if each.lag is not None]
+        known = [partition.lag for partition in self.partitions if partition.lag is not None]
         return sum(known) if known or not self.partitions else None
 
     @property
     def behind_since_ms(self) -> int | None:
-        return min((each.behind_since_ms for each in self.partitions if each.behind_since_ms is not None), default=None)
+        return min(
+            (partition.behind_since_ms for partition in self.partitions if partition.behind_since_ms is not None),
+            default=None,
+        )
 
     @property
     def expires_at_ms(self) -> int | None:
-        return min((each.expires_at_ms for each in self.partitions if each.expires_at_ms is not None), default=None)
+        return min(
+            (partition.expires_at_ms for partition in self.partitions if partition.expires_at_ms is not None),
+            default=None,
+        )
 
     @property
     def lost(self) -> int:
-        return sum(each.lost for each in self.partitions)
+        return sum(partition.lost for partition in self.partitions)
 
     @property
     def trend(self) -> Trend:
@@ -95,11 +101,11 @@ class GroupRow:
     def verdict(self) -> Verdict:
         if self.state == UNKNOWN_STATE:
             return Verdict.UNKNOWN
-        return worst(each.verdict for each in self.partitions)
+        return worst(partition.verdict for partition in self.partitions)
 
     @property
     def topics(self) -> list[str]:
-        return sorted({each.topic for each in self.partitions})
+        return sorted({partition.topic for partition in self.partitions})
 
 
 def details_of(stored: Mapping[str, Any]) -> GroupDetails:

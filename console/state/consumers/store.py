@@ -54,21 +54,21 @@ _ROWS_PER_STATEMENT = 1_000
 
 def load_groups() -> dict[str, GroupRow]:
     places: dict[int, list[GroupPartitionRow]] = {}
-    for each in GroupPartition.objects.order_by("topic", "partition"):
+    for partition in GroupPartition.objects.order_by("topic", "partition"):
         row = GroupPartitionRow(
-            topic=each.topic,
-            partition=each.partition,
-            committed=each.committed,
-            first_offset=each.first_offset,
-            next_offset=each.next_offset,
-            lag=each.lag,
-            behind_since_ms=each.behind_since_ms,
-            expires_at_ms=each.expires_at_ms,
-            verdict=Verdict(each.verdict),
-            member_id=each.member_id,
-            lost=each.lost,
+            topic=partition.topic,
+            partition=partition.partition,
+            committed=partition.committed,
+            first_offset=partition.first_offset,
+            next_offset=partition.next_offset,
+            lag=partition.lag,
+            behind_since_ms=partition.behind_since_ms,
+            expires_at_ms=partition.expires_at_ms,
+            verdict=Verdict(partition.verdict),
+            member_id=partition.member_id,
+            lost=partition.lost,
         )
-        places.setdefault(each.group_id, []).append(row)
+        places.setdefault(partition.group_id, []).append(row)
     return {
         group.name: GroupRow(
             group.name,
@@ -98,7 +98,9 @@ def apply_group_changes(changes: GroupChanges) -> list[int]:
         keys = keys_of(ConsumerGroup, "name", [row.name for row, _ in written])
         if changes.reshaped:
             GroupPartition.objects.filter(group__in=[keys[row.name] for row in changes.reshaped]).delete()
-        places = ((keys[row.name], *_partition_values(each)) for row, found in written for each in found)
+        places = (
+            (keys[row.name], *_partition_values(partition_row)) for row, found in written for partition_row in found
+        )
         put_rows(GroupPartition, ["group", "topic", "partition"], _PARTITION_FIELDS, places)
     return list(keys.values())
 

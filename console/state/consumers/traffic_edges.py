@@ -32,8 +32,8 @@ def traffic_edges(reach: Reach, topics: Collection[str] | None = None) -> list[T
     found = traffic_within(reach)
     if topics is not None:
         found = found.filter(topic__in=topics)
-    traffics = [each for each in found if not each.client_id.startswith(CONSOLE_CLIENT_ID)]
-    groups = _groups_by_client({each.topic for each in traffics if not each.is_produce})
+    traffics = [member for member in found if not member.client_id.startswith(CONSOLE_CLIENT_ID)]
+    groups = _groups_by_client({traffic.topic for traffic in traffics if not traffic.is_produce})
     edges: dict[tuple[str, str, bool, bool], TrafficEdge] = {}
     for traffic in traffics:
         name = shown_name(traffic)

@@ -70,7 +70,7 @@ class LagHistory:
 
     def is_still(self, unread: int, appended: int) -> bool:
         """It has been so for as long as is remembered."""
-        return all(each == unread for each in self._unread) and all(each == appended for each in self._appended)
+        return all(item == unread for item in self._unread) and all(item == appended for item in self._appended)
 
     def pace(self, unread: int, appended: int, at_ms: int, behind_ms: int = 0) -> tuple[float | None, float | None]:
         """Records that the lag gains, and records that arrive, per second; None while it has not been watched for long.

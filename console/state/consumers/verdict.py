@@ -156,13 +156,13 @@ class Company:
 def company_of(places: Iterable[Evidence], is_shrinking: bool) -> Company:
     committed_ms = 0
     worked_ms: dict[str, int] = {}
-    for each in places:
-        last = each.commits.last
+    for place in places:
+        last = place.commits.last
         if last is None:
             continue
         committed_ms = max(committed_ms, last.at_ms)
-        if each.behind_ms > BUSY_MS:
-            worked_ms[each.member_id] = max(each.commits.moved_ms or 0, worked_ms.get(each.member_id, 0))
+        if place.behind_ms > BUSY_MS:
+            worked_ms[place.member_id] = max(place.commits.moved_ms or 0, worked_ms.get(place.member_id, 0))
     return Company(committed_ms, worked_ms, is_shrinking)
 
 
@@ -190,7 +190,7 @@ def judge(evidence: Evidence, company: Company) -> Verdict:
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """A group does as badly as in its worst partition; one without any is fine."""
-    return max(verdicts, key=lambda each: each.severity, default=Verdict.OK)
+    return max(verdicts, key=lambda alert: alert.severity, default=Verdict.OK)
 
 
 def _judge_uncommitted(evidence: Evidence) -> Verdict:

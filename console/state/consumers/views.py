@@ -105,7 +105,7 @@ def topic_consumers(request: UserRequest, name: str) -> HttpResponseBase:
     if wants_csv(request):
         return csv_response(request, "consumers-of-topic", PLACE_TITLES, partition_rows(places.iterator()))
     page = partition_page(places, query)
-    groups = {each.group.pk: each.group for each in page}
+    groups = {value.group.pk: value.group for value in page}
     context = {"topic": topic, "query": query, "page": page, "groups": groups.values()}
     context["clients"] = topic_clients(topic.name, "fetch", shows_addresses=sees_all_names(request.user))
     return render(request, "consumers/topic.html", context)

@@ -79,7 +79,7 @@ class GroupWatch:
             logger.debug("commits not read: %s", error)
             return set()
         self._places.take_commits(commits, self._now_ms(), empty)
-        return {each.group_id for each in commits}
+        return {commit.group_id for commit in commits}
 
     def _are_others(self, groups: Mapping[str, GroupView], awake: Iterable[GroupView]) -> bool:
         """Groups, or places they have to do with, than at the last look."""
@@ -96,7 +96,7 @@ class GroupWatch:
         for group in awake:
             row, places = rows[group.group_id], sorted(partitions_of(group))
             if may_rest(row, look.partitions) and self._places.have_rested(places):
-                appended = sum(each.next_offset or 0 for each in row.partitions)
+                appended = sum(partition.next_offset or 0 for partition in row.partitions)
                 if self._histories[row.name].is_still(0, appended):
                     self._rests.begun(Rest(group, row, appended, _counted(places)))
 
@@ -120,13 +120,13 @@ class GroupWatch:
     def _pace(
         self, group: GroupView, found: list[tuple[TopicPartition, Evidence]], at_ms: int
     ) -> tuple[float | None, float | None]:
-        counted = [(place, each, end) for place, each in found if (end := each.next_offset) is not None]
+        counted = [(place, partition, end) for place, partition in found if (end := partition.next_offset) is not None]
         appended = sum(end for *_, end in counted)
-        unread = appended - sum(min(each.committed or 0, end) for _, each, end in counted)
+        unread = appended - sum(min(evidence.committed or 0, end) for _, evidence, end in counted)
         if group.group_type == SHARE:
             # Records beyond the start offset may be acknowledged.
-            unread = sum(each.lag or 0 for _, each, _ in counted)
-        behind_ms = max((each.behind_ms for _, each, _ in counted if each.lag), default=0)
+            unread = sum(evidence.lag or 0 for _, evidence, _ in counted)
+        behind_ms = max((evidence.behind_ms for _, evidence, _ in counted if evidence.lag), default=0)
         history = self._histories.setdefault(group.group_id, LagHistory())
         history.observe(unread, appended, at_ms, _counted(place for place, *_ in counted))
         return history.pace(unread, appended, at_ms, behind_ms)
@@ -134,8 +134,8 @@ class GroupWatch:
     def _partition_rows(
         self, group_id: str, found: list[tuple[TopicPartition, Evidence]], trend: Trend
     ) -> tuple[GroupPartitionRow, ...]:
-        late = [is_late(each) if each.lag else False for _, each in found]
-        company = company_of((each for _, each in found), trend is Trend.SHRINKING) if any(late) else Company()
+        late = [is_late(item) if item.lag else False for _, item in found]
+        company = company_of((evidence for _, evidence in found), trend is Trend.SHRINKING) if any(late) else Company()
         before = self._rows.get(group_id)
         rows = []
         for (place, evidence), is_behind in zip(found, late, strict=True):
@@ -198,7 +198,7 @@ def _with_partitions_that_are(group: GroupView, topics: Mapping[str, TopicRow]) 
 
 def _partitions_read(groups: Iterable[GroupView], topics: Mapping[str, TopicRow]) -> dict[TopicPartition, PartitionRow]:
     names = {topic for group in groups for topic, _ in partitions_of(group)} & topics.keys()
-    return {(name, each.partition): each for name in names for each in topics[name].partitions}
+    return {(name, partition.partition): partition for name in names for partition in topics[name].partitions}
 
 
 def _counted(places: Iterable[TopicPartition]) -> int:

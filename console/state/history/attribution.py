@@ -48,7 +48,7 @@ def attribute_changes(at_ms: int) -> None:
     since = datetime.fromtimestamp((at_ms - 2 * SEEN_LATE_MS) / 1000, UTC)
     done = AuditEvent.objects.filter(at__gte=since, result="done", cluster=cluster_audited())
     events = list(
-        done.filter(object_type__in={each for types in _OBJECT_TYPES.values() for each in types})[:EVENTS_MAX]
+        done.filter(object_type__in={type_ for types in _OBJECT_TYPES.values() for type_ in types})[:EVENTS_MAX]
     )
     made = [change for change in changes if _attribute(change, events)]
     if made:
@@ -114,7 +114,7 @@ def _is_one_of_many(change: Change, event: AuditEvent, before: Mapping[str, Any]
         return False
     ((_, new),) = (change.values or {}).values()
     return is_there and (
-        _same(after[topic], new) if topic in after else any(_same(each, new) for each in after.values())
+        _same(after[topic], new) if topic in after else any(_same(value, new) for value in after.values())
     )
 
 

@@ -74,13 +74,13 @@ class ConfigurationObserver(ClusterObserver):
         self, topics: Mapping[str, TopicRow], moved: Iterable[str], settings: Mapping[str, OwnSettings]
     ) -> None:
         """A topic is compared when the cluster has told its settings anew, and forgotten when it is gone."""
-        told = {name: each for name, each in settings.items() if self._told.get(name) is not each and name in topics}
+        told = {name: item for name, item in settings.items() if self._told.get(name) is not item and name in topics}
         known = self._settings.known or {}
         if not told and not known.keys() - topics.keys():
             return
         self._told = dict(settings)
         now = {name: values for name, values in known.items() if name in topics}
-        self._settings.look(now | {name: dict(each) for name, each in told.items()}, self._now_ms())
+        self._settings.look(now | {name: dict(item) for name, item in told.items()}, self._now_ms())
 
     def saw_groups(self, changed: Iterable[GroupRow], groups: Collection[str]) -> None:
         at_ms = self._now_ms()

@@ -86,8 +86,8 @@ def shortened(events: list[Event]) -> list[Event]:
     if len(events) <= EVENTS_PER_LOOK_MAX:
         return events
     beyond: dict[str, list[Event]] = defaultdict(list)
-    for each in events[EVENTS_PER_LOOK_MAX:]:
-        beyond[each.kind].append(each)
+    for event in events[EVENTS_PER_LOOK_MAX:]:
+        beyond[event.kind].append(event)
     told = [
         Event(kind, "many topics", f"{_count(len(rest), 'more change')} of this kind at the same time", _worst(rest))
         for kind, rest in beyond.items()
@@ -96,15 +96,15 @@ def shortened(events: list[Event]) -> list[Event]:
 
 
 def _changed_topic(before: TopicRow, after: TopicRow) -> list[Event]:
-    known = {each.partition: each for each in before.partitions}
+    known = {partition.partition: partition for partition in before.partitions}
     added = len(after.partitions) - len(before.partitions)
     events = []
     if added > 0:
         events.append(Event("topic", after.name, f"{after.name} has {_count(added, 'partition')} more"))
     found: dict[str, list[Event]] = defaultdict(list)
-    for each in after.partitions:
-        if each.partition in known:
-            for event in _changed_partition(after.name, known[each.partition], each):
+    for partition in after.partitions:
+        if partition.partition in known:
+            for event in _changed_partition(after.name, known[partition.partition], partition):
                 found[event.kind].append(event)
     for kind, of_kind in found.items():
         events += of_kind if len(of_kind) <= PARTITIONS_TOLD_MAX else [_together(after.name, kind, of_kind)]
@@ -135,13 +135,13 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
 def _together(topic: str, kind: str, events: list[Event]) -> Event:
     """Many partitions of one topic as one event, with the first few named."""
     what = {"leader": "changed leaders", "isr": "changed in-sync replicas", "replicas": "changed replicas"}[kind]
-    named = "; ".join(each.sentence.removeprefix(f"{topic}-") for each in events[:2])
+    named = "; ".join(event.sentence.removeprefix(f"{topic}-") for event in events[:2])
     return Event(kind, topic, f"{topic}: {_count(len(events), 'partition')} {what}, such as {named}", _worst(events))
 
 
 def _worst(events: Iterable[Event]) -> str:
     order = ("plain", "ok", "warning", "critical")
-    return max((each.tone for each in events), key=order.index)
+    return max((event.tone for event in events), key=order.index)
 
 
 def _broker(broker_id: int, words: str, tone: str = "plain") -> Event:

@@ -46,7 +46,9 @@ class OffsetChanges:
 
     def _look_at(self, row: GroupRow, at_ms: int) -> list[Event]:
         offsets = {
-            (each.topic, each.partition): each.committed for each in row.partitions if each.committed is not None
+            (partition.topic, partition.partition): partition.committed
+            for partition in row.partitions
+            if partition.committed is not None
         }
         known = self._known.get(row.name)
         if known is None:

@@ -104,7 +104,7 @@ def changes_of_topic(topic: str) -> Q:
 
 
 def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
-    return [told(each, reach) for each in kept_rows(_recent, reach)]
+    return [told(row, reach) for row in kept_rows(_recent, reach)]
 
 
 def _recent(reach: Reach) -> QuerySet[Change]:

@@ -82,10 +82,10 @@ class UncleanWatch:
         `is_recovering` is asked only of a partition whose leader was not in sync when last seen.
         """
         for name in changes.deleted:
-            self._waiting = {place: each for place, each in self._waiting.items() if place[0] != name}
+            self._waiting = {place: item for place, item in self._waiting.items() if place[0] != name}
         found = []
         for topic, partitions in changes.changed:
-            rows = {each.partition: each for each in known[topic.name].partitions}
+            rows = {partition.partition: partition for partition in known[topic.name].partitions}
             for after in partitions:
                 before = rows.get(after.partition)
                 if before is not None and (judged := self._judge(topic.name, before, after, is_next_look)):
@@ -133,33 +133,33 @@ def _was_out(before: PartitionRow, after: PartitionRow) -> bool:
 def _asked(found: Iterable[UncleanElection], is_recovering: Callable[[str, int], bool]) -> list[UncleanElection]:
     """With what ZooKeeper says of those that are only possible."""
     told, asked = [], 0
-    for each in found:
-        if not each.is_certain and asked < ASKED_MAX:
+    for election in found:
+        if not election.is_certain and asked < ASKED_MAX:
             asked += 1
-            if is_recovering(each.topic, each.partition):
-                each = replace(each, sign=Sign.RECOVERING)
-        told.append(each)
+            if is_recovering(election.topic, election.partition):
+                election = replace(election, sign=Sign.RECOVERING)
+        told.append(election)
     return told
 
 
 def unclean_events(elections: Iterable[UncleanElection]) -> list[Event]:
     """Many of one topic are one event."""
     by_topic: dict[str, list[UncleanElection]] = defaultdict(list)
-    for each in elections:
-        by_topic[each.topic].append(each)
+    for election in elections:
+        by_topic[election.topic].append(election)
     events = []
     for topic, found in by_topic.items():
         if len(found) <= PARTITIONS_TOLD_MAX:
-            events += [_event(topic, [each], sentence_of(each), each.partition) for each in found]
+            events += [_event(topic, [partition], sentence_of(partition), partition.partition) for partition in found]
         else:
-            worst = max(found, key=lambda each: (each.is_certain, each.lost or 0))
+            worst = max(found, key=lambda election: (election.is_certain, election.lost or 0))
             sentence = f"{topic}: {len(found)} partitions, such as {sentence_of(worst)}"
             events.append(_event(topic, found, sentence, None))
     return events
 
 
 def _event(topic: str, found: Iterable[UncleanElection], sentence: str, partition: int | None) -> Event:
-    tone = "critical" if any(each.is_certain for each in found) else "warning"
+    tone = "critical" if any(election.is_certain for election in found) else "warning"
     return Event("unclean", topic, sentence, tone, partition)
 
 

@@ -25,7 +25,7 @@ def history(request: UserRequest) -> HttpResponseBase:
 @require_safe
 def topic_history(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
-    kinds = [each for each in Kind.choices if each[0] in (*TOPIC_KINDS, Kind.OFFSETS)]
+    kinds = [choice for choice in Kind.choices if choice[0] in (*TOPIC_KINDS, Kind.OFFSETS)]
     return _page(request, "history/topic.html", {"topic": topic}, kinds, name)
 
 

@@ -15,7 +15,7 @@ _FRAME_BYTES = 1_000_000
 
 
 def produce(topic: str, batches: list[bytes], partition: int = 0, **options) -> bytes:
-    data = [PartitionProduceData(index=partition, records=each) for each in batches]
+    data = [PartitionProduceData(index=partition, records=batch) for batch in batches]
     topics = [TopicProduceData(name=topic, partition_data=data)]
     return request(ProduceRequest(acks=1, timeout_ms=1_000, topic_data=topics, **options), PRODUCE_VERSION)
 

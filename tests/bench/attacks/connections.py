@@ -23,8 +23,8 @@ _RESET = struct.pack("ii", 1, 0)
 def half_frames(aim: Aim) -> Iterator[None]:
     """3,000 connections announce 100 MB each and send a byte; one more byte each from time to time."""
     opened = connections(aim, 3_000)
-    for each in opened:
-        send_some(each, _ANNOUNCED + b"\0")
+    for item in opened:
+        send_some(item, _ANNOUNCED + b"\0")
     while True:
         yield
         time.sleep(0.005)
@@ -35,19 +35,19 @@ def filled_frames(aim: Aim) -> Iterator[None]:
     """200 connections send 5 MB of the 100 MB they announced, and stop; whoever is closed comes again."""
     opened = dict.fromkeys(connections(aim, 200), 0)
     deadline = time.monotonic() + _SENDING_DEADLINE_S
-    for each in opened:
-        send_some(each, _ANNOUNCED + _PRODUCE_HEAD)
+    for item in opened:
+        send_some(item, _ANNOUNCED + _PRODUCE_HEAD)
     piece, is_ready = bytes(128 * 1024), False
     while True:
-        for each, sent in list(opened.items()):
-            count = send_some(each, piece) if sent < 5 * _MB else 0
+        for item, sent in list(opened.items()):
+            count = send_some(item, piece) if sent < 5 * _MB else 0
             if count < 0:
-                del opened[each]
+                del opened[item]
                 fresh = connections(aim, 1)[0]
                 opened[fresh] = 0
                 send_some(fresh, _ANNOUNCED + _PRODUCE_HEAD)
             else:
-                opened[each] += count
+                opened[item] += count
         is_ready = is_ready or sum(opened.values()) > 250 * _MB or time.monotonic() > deadline
         if is_ready:
             yield
@@ -58,27 +58,27 @@ def deaf_readers(aim: Aim) -> Iterator[None]:
     """200 connections ask for 200 KB again and again and never read."""
     request = fetch_frame(aim.topic, 0, 200_000) * 100
     opened = connections(aim, 200)
-    for each in opened:
-        send_some(each, request)
+    for item in opened:
+        send_some(item, request)
     while True:
         yield
         time.sleep(0.05)
-        each = random.choice(opened)
-        if send_some(each, request) < 0:
-            opened.remove(each)
+        entry = random.choice(opened)
+        if send_some(entry, request) < 0:
+            opened.remove(entry)
             opened += connections(aim, 1)
 
 
 def trickles(aim: Aim) -> Iterator[None]:
     """2,000 connections send a request byte by byte, 500 bytes a second together."""
     opened = connections(aim, 2_000)
-    for each in opened:
-        send_some(each, (200).to_bytes(4))
+    for item in opened:
+        send_some(item, (200).to_bytes(4))
     while True:
         yield
         time.sleep(0.02)
-        for each in random.sample(opened, 10):
-            send_some(each, b"\0")
+        for item in random.sample(opened, 10):
+            send_some(item, b"\0")
 
 
 def five_thousand(aim: Aim) -> Iterator[None]:
@@ -101,8 +101,8 @@ def comers_and_goers(aim: Aim) -> Iterator[None]:
 def half_open(aim: Aim) -> Iterator[None]:
     """2,000 connections that send half a request, say that they will send no more, and stay."""
     opened = connections(aim, 2_000)
-    for each in opened:
-        _send_half(each)
+    for item in opened:
+        _send_half(item)
     while True:
         yield
         time.sleep(0.005)
@@ -125,9 +125,9 @@ def storm(aim: Aim) -> Iterator[None]:
         opened = []
         with contextlib.suppress(OSError):
             opened = connections(aim, 200)
-        for each in opened:
-            each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-            each.close()
+        for item in opened:
+            item.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            item.close()
         time.sleep(0.1)
 
 

@@ -22,9 +22,9 @@ def parked(aim: Aim) -> Iterator[None]:
     waiting = dict.fromkeys(opened, asked * 950)
     deadline = time.monotonic() + 20
     while any(waiting.values()) and time.monotonic() < deadline:
-        for each, rest in waiting.items():
-            sent = send_some(each, rest) if rest else 0
-            waiting[each] = b"" if sent < 0 else rest[sent:]
+        for item, rest in waiting.items():
+            sent = send_some(item, rest) if rest else 0
+            waiting[item] = b"" if sent < 0 else rest[sent:]
         time.sleep(0.01)
     while True:
         yield
@@ -39,10 +39,10 @@ def woken(aim: Aim) -> Iterator[None]:
     asked = fetch(aim.topic, 1, max_wait_ms=_FIVE_MINUTES_MS, min_bytes=1, max_bytes=1)
     opened = connections(aim, 20)
     while True:
-        for each in opened:
-            send_some(each, asked * 25)
+        for item in opened:
+            send_some(item, asked * 25)
             try:
-                each.recv(1 << 20)
+                item.recv(1 << 20)
             except OSError:
                 continue
         yield

@@ -49,8 +49,8 @@ def _members_of(size: int, *, is_one_group: bool) -> Callable[[Aim], Iterator[No
         for number in count():
             (one,) = connections(aim, 1)
             one.settimeout(10)
-            for each in range(100):
-                group_id = "the-group" if is_one_group else f"g-{number}-{each}"
+            for index in range(100):
+                group_id = "the-group" if is_one_group else f"g-{number}-{index}"
                 try:
                     one.sendall(request(joining(group_id, metadata), _JOINS_AT_ONCE))
                 except OSError:
@@ -84,7 +84,7 @@ def commits(aim: Aim) -> Iterator[None]:
     coordinated(aim, CoordinatorType.GROUP)
     line = Line(aim)
     for number in count():
-        line.send(b"".join(request(_commit(aim, f"g-{number}-{each}", "M" * 4_000), 7) for each in range(20)))
+        line.send(b"".join(request(_commit(aim, f"g-{number}-{index}", "M" * 4_000), 7) for index in range(20)))
         line.take(20)
         yield
         time.sleep(0.005)
@@ -124,8 +124,8 @@ def one_large_group(aim: Aim) -> Iterator[None]:
             if number % 30 == 0:
                 line.ask(DescribeGroupsRequest(groups=["large"]), 0)
                 yield
-        for each in opened:
-            each.close()
+        for item in opened:
+            item.close()
         opened = connections(aim, 30)
 
 
@@ -135,10 +135,10 @@ def transactional_ids(aim: Aim) -> Iterator[None]:
     line = Line(aim)
     for number in count():
         asked = [
-            InitProducerIdRequest(transactional_id=f"x-{number}-{each}", transaction_timeout_ms=900_000)
-            for each in range(50)
+            InitProducerIdRequest(transactional_id=f"x-{number}-{index}", transaction_timeout_ms=900_000)
+            for index in range(50)
         ]
-        line.send(b"".join(request(each, 1) for each in asked))
+        line.send(b"".join(request(item, 1) for item in asked))
         line.take(50)
         if number % 50 == 0:
             line.send(request(ListTransactionsRequest(), 0))

@@ -44,8 +44,8 @@ def half_handshakes(aim: Aim) -> Iterator[None]:
     at = aim._replace(port=Doors.of(aim).tls_port)
     half = _client_hello()[:200]
     opened = connections(at, 3_000)
-    for each in opened:
-        send_some(each, half)
+    for item in opened:
+        send_some(item, half)
     while True:
         yield
         time.sleep(0.005)
@@ -124,8 +124,8 @@ def oversized_logins(aim: Aim) -> Iterator[None]:
     said = ((100 * 1024 * 1024).to_bytes(4) + b"\0", token, shake + token, shake * 100)
     opened = {number: connections(at, 1)[0] for number in range(200)}
     while True:
-        for number, each in opened.items():
-            if send_some(each, said[number % len(said)]) < 0:
+        for number, item in opened.items():
+            if send_some(item, said[number % len(said)]) < 0:
                 opened[number] = connections(at, 1)[0]
         yield
         time.sleep(0.05)
@@ -139,12 +139,12 @@ def early_requests(aim: Aim) -> Iterator[None]:
         line.send(request(MetadataRequest(topics=None), _METADATA_VERSION))
         if told_to_nobody in (line.take() or b""):
             raise Broken("topics are told before a login")
-        for each in HANDLERS:
-            if each.api in _BEFORE_A_LOGIN:
+        for handler in HANDLERS:
+            if handler.api in _BEFORE_A_LOGIN:
                 continue
-            line.send(request(MESSAGES[each.api].request(), each.served[1]))
+            line.send(request(MESSAGES[handler.api].request(), handler.served[1]))
             if told_to_nobody in (line.take() or b""):
-                raise Broken(f"{each.api.name} tells of topics before a login")
+                raise Broken(f"{handler.api.name} tells of topics before a login")
             yield
         time.sleep(0.05)
 

@@ -61,7 +61,7 @@ def _depth(kind: Any, version: int) -> int:
     if not isinstance(kind, Array):
         return 0
     inner = getattr(kind.element, "fields", ())
-    return 1 + max((_depth(each.type, version) for each in inner if each.exists_in(version)), default=-1)
+    return 1 + max((_depth(item.type, version) for item in inner if item.exists_in(version)), default=-1)
 
 
 def _value(field: Field, version: int, counts: tuple[int, int], number: int) -> Any:
@@ -73,7 +73,7 @@ def _value(field: Field, version: int, counts: tuple[int, int], number: int) -> 
         is_last = _depth(field.type, version) == 1
         size = counts[1] if is_last and counts[0] == 1 else counts[0]
         within = counts if counts[0] == 1 else (1, 1)
-        return [_element(field.type.element, version, within, each) for each in range(size)]
+        return [_element(field.type.element, version, within, index) for index in range(size)]
     if isinstance(field.type, Primitive):
         return _scalar(field.type, field, number)
     return field.new_default()
@@ -100,7 +100,7 @@ def _scalar(kind: Primitive, field: Field, number: int) -> Any:
 def _of_every_api(*, is_wide: bool) -> Any:
     def attack(aim: Aim) -> Iterator[None]:
         line = Line(aim)
-        asked = [(each, version) for each in HANDLERS for version in sorted({*each.served})]
+        asked = [(handler, version) for handler in HANDLERS for version in sorted({*handler.served})]
         made: dict[tuple[ApiKey, int], bytes] = {}
         while True:
             random.shuffle(asked)
@@ -117,7 +117,9 @@ def _of_every_api(*, is_wide: bool) -> Any:
 
 def announced(aim: Aim) -> Iterator[None]:
     """Every API in every version, its first array said to hold two billion elements, then one."""
-    asked = [(each.api, version) for each in HANDLERS for version in range(each.served[0], each.served[1] + 1)]
+    asked = [
+        (handler.api, version) for handler in HANDLERS for version in range(handler.served[0], handler.served[1] + 1)
+    ]
     line = Line(aim)
     while True:
         random.shuffle(asked)
@@ -134,10 +136,10 @@ def announced(aim: Aim) -> Iterator[None]:
 def everything(aim: Aim) -> Iterator[None]:
     """Every API asked for everything there is: by no names at all."""
     asked = []
-    for each in HANDLERS:
-        if each.api in (ApiKey.SASL_AUTHENTICATE, ApiKey.DELETE_TOPICS):
+    for handler in HANDLERS:
+        if handler.api in (ApiKey.SASL_AUTHENTICATE, ApiKey.DELETE_TOPICS):
             continue
-        version, made = each.served[1], MESSAGES[each.api].request()
+        version, made = handler.served[1], MESSAGES[handler.api].request()
         for field in made.fields:
             if field.exists_in(version) and field.nullable_in(version) and isinstance(field.type, Array):
                 setattr(made, field.name, None)
@@ -146,8 +148,8 @@ def everything(aim: Aim) -> Iterator[None]:
         asked.append(request(made, version))
     line = Line(aim)
     while True:
-        for each in asked:
-            line.send(each)
+        for item in asked:
+            line.send(item)
             line.take()
             yield
         time.sleep(0.02)

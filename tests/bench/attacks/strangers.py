@@ -99,8 +99,8 @@ def client_ids(aim: Aim) -> Iterator[None]:
     line = Line(aim)
     name = ("\r\nlevel=error event=forged \x1b[2J\u2028" * 1_000)[:30_000]
     while True:
-        for each in random.sample(HANDLERS, len(HANDLERS)):
-            line.send(request(MESSAGES[each.api].request(), each.served[1], name))
+        for handler in random.sample(HANDLERS, len(HANDLERS)):
+            line.send(request(MESSAGES[handler.api].request(), handler.served[1], name))
             line.take()
             yield
         time.sleep(0.02)
@@ -110,7 +110,7 @@ def created(aim: Aim) -> Iterator[None]:
     """Topics made by asking for them, at most 300: each costs a directory for as long as the cluster lives."""
     line = Line(aim)
     for number in range(30):
-        topics = [MetadataRequestTopic(name=f"auto-{number}-{each}") for each in range(10)]
+        topics = [MetadataRequestTopic(name=f"auto-{number}-{index}") for index in range(10)]
         line.ask(MetadataRequest(topics=topics, allow_auto_topic_creation=True), 9)
         yield
         time.sleep(0.05)

@@ -56,7 +56,7 @@ def have_wide_topics(aim: Aim) -> None:
 def _partitions_led(line: Line) -> int:
     topics = line.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), 7).topics
     ours = (topic for topic in topics if topic.name in WIDE or topic.name in NARROW)
-    return sum(each.leader_id >= 0 for topic in ours for each in topic.partitions)
+    return sum(partition.leader_id >= 0 for topic in ours for partition in topic.partitions)
 
 
 def questions(aim: Aim) -> Iterator[None]:
@@ -65,8 +65,8 @@ def questions(aim: Aim) -> Iterator[None]:
     line = Line(aim)
     asked = _questions()
     while True:
-        for each in asked:
-            line.send(each)
+        for item in asked:
+            line.send(item)
             line.take()
             yield
             time.sleep(0.01)
@@ -74,16 +74,16 @@ def questions(aim: Aim) -> Iterator[None]:
 
 def _questions() -> list[bytes]:
     indexes = list(range(PARTITIONS))
-    configs = [DescribeConfigsResource(resource_type=2, resource_name=each, configuration_keys=None) for each in NARROW]
+    configs = [DescribeConfigsResource(resource_type=2, resource_name=item, configuration_keys=None) for item in NARROW]
     offsets = [
         ListOffsetsTopic(
-            name=name, partitions=[ListOffsetsPartition(partition_index=each, timestamp=-1) for each in indexes]
+            name=name, partitions=[ListOffsetsPartition(partition_index=index, timestamp=-1) for index in indexes]
         )
         for name in WIDE
     ]
     epochs = [
         OffsetForLeaderTopic(
-            topic=name, partitions=[OffsetForLeaderPartition(partition=each, leader_epoch=0) for each in indexes]
+            topic=name, partitions=[OffsetForLeaderPartition(partition=index, leader_epoch=0) for index in indexes]
         )
         for name in WIDE
     ]
@@ -109,7 +109,9 @@ def orders(aim: Aim) -> Iterator[None]:
     line = Line(aim)
     while True:
         for replicas in ([1], None):
-            partitions = [ReassignablePartition(partition_index=each, replicas=replicas) for each in range(PARTITIONS)]
+            partitions = [
+                ReassignablePartition(partition_index=index, replicas=replicas) for index in range(PARTITIONS)
+            ]
             topics = [ReassignableTopic(name=name, partitions=partitions) for name in WIDE]
             line.ask(AlterPartitionReassignmentsRequest(topics=topics, timeout_ms=10_000), 0)
             yield
@@ -164,7 +166,7 @@ def _produced(indexes: list[int], ids: tuple[int, int]) -> bytes:
         base_sequence=0,
         is_transactional=True,
     )
-    data = [PartitionProduceData(index=each, records=batch) for each in indexes]
+    data = [PartitionProduceData(index=index, records=batch) for index in indexes]
     topics = [TopicProduceData(name=WIDE[0], partition_data=data)]
     produced = ProduceRequest(transactional_id="wide", acks=1, timeout_ms=10_000, topic_data=topics)
     return request(produced, PRODUCE_VERSION)
@@ -185,8 +187,8 @@ def offsets_of_many(aim: Aim) -> Iterator[None]:
         )
         for name in WIDE
     ]
-    for each in topics:
-        line.ask(OffsetCommitRequest(group_id="of-many", topics=[each]), 7)
+    for topic in topics:
+        line.ask(OffsetCommitRequest(group_id="of-many", topics=[topic]), 7)
     while True:
         line.send(request(OffsetFetchRequest(group_id="of-many", topics=None), 7))
         line.take()

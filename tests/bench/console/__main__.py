@@ -101,8 +101,8 @@ def _print_rounds(house: House, seconds: float, when: str) -> None:
         said = f"median {statistics.median(rounds):6.2f} s   slowest {max(rounds):6.2f} s" if rounds else "none came"
         print(f"collector: a round of {tier:7} {said}   (< 5)")
     looks = max(1, len(ends["topics"]) - 1)
-    each = (_cpu_seconds(collector) - used) / looks
-    print(f"collector: takes {share:.0f} % of a core {when} (< 30), {each:.2f} s of CPU for each look at the topics")
+    entry = (_cpu_seconds(collector) - used) / looks
+    print(f"collector: takes {share:.0f} % of a core {when} (< 30), {entry:.2f} s of CPU for each look at the topics")
 
 
 async def _watch_pages(house: House, cookies: str, rows: list[str], count: int, seconds: float) -> None:
@@ -110,19 +110,19 @@ async def _watch_pages(house: House, cookies: str, rows: list[str], count: int, 
     address = f"ws://127.0.0.1:{house.port}/ws/live/?page=topics"
     headers = {"Cookie": cookies, "Origin": house.address}
     sockets = [await connect(address, additional_headers=headers, max_size=None) for _ in range(count)]
-    for each in sockets:
-        await each.send(json.dumps({"rows": rows}))
+    for socket in sockets:
+        await socket.send(json.dumps({"rows": rows}))
     web = house.processes()["web"][0]
     delays: list[float] = []
     received = [0]
     before, began = _cpu_seconds(web), time.monotonic()
-    readers = [asyncio.create_task(_read(each, delays, received)) for each in sockets]
+    readers = [asyncio.create_task(_read(socket, delays, received)) for socket in sockets]
     await asyncio.sleep(seconds)
     used, passed = _cpu_seconds(web) - before, time.monotonic() - began
     for reader in readers:
         reader.cancel()
     await asyncio.gather(*readers, return_exceptions=True)
-    await asyncio.gather(*(each.close() for each in sockets))
+    await asyncio.gather(*(socket.close() for socket in sockets))
     share, rate = 100 * used / passed, received[0] / passed
     print(f"{count} browsers: web takes {share:.0f} % of a core (< 50), {rate:.0f} messages/s")
     shown = f"median {statistics.median(delays):.2f} s, slowest {max(delays):.2f} s" if delays else "never"
@@ -149,7 +149,7 @@ def _cpu_seconds(process: psutil.Process) -> float:
 def _print_memory(house: House) -> None:
     """Proportional: what processes share counts once."""
     sizes = {
-        name: sum(each.memory_full_info().pss for each in those) / 1e6
+        name: sum(item.memory_full_info().pss for item in those) / 1e6
         for name, those in house.processes().items()
         if name != "redis"
     }

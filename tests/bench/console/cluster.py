@@ -38,9 +38,9 @@ class LargeCluster(FakeGateway):
 
     def replica_sizes(self) -> ReplicaSizes:
         return {
-            (topic.name, each.partition): dict.fromkeys(each.replicas, 100 * (each.next_offset or 0))
+            (topic.name, partition.partition): dict.fromkeys(partition.replicas, 100 * (partition.next_offset or 0))
             for topic in self.views
-            for each in topic.partitions
+            for partition in topic.partitions
         }
 
 
@@ -54,5 +54,6 @@ def _topic(number: int) -> TopicView:
 
 def _grown(topic: TopicView) -> TopicView:
     return replace(
-        topic, partitions=tuple(replace(each, next_offset=each.next_offset + 100) for each in topic.partitions)
+        topic,
+        partitions=tuple(replace(partition, next_offset=partition.next_offset + 100) for partition in topic.partitions),
     )

@@ -56,15 +56,15 @@ def print_first_paint(house: House, cookies: str) -> None:
         return
     kept = [
         {"name": name, "value": value, "url": house.address}
-        for name, value in (each.split("=", 1) for each in cookies.split("; "))
+        for name, value in (part.split("=", 1) for part in cookies.split("; "))
     ]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
         for line in LINES:
             for when, measured in measure(browser, house.address, kept, line):
-                paint = statistics.median(each["paint"] for each in measured)
-                usable = statistics.median(each["usable"] for each in measured)
-                size = statistics.median(each["bytes"] for each in measured) / 1_000
+                paint = statistics.median(item["paint"] for item in measured)
+                usable = statistics.median(item["usable"] for item in measured)
+                size = statistics.median(item["bytes"] for item in measured) / 1_000
                 print(
                     f"overview, {line.name}, {when} cache: first paint {paint:5.0f} ms   usable {usable:5.0f} ms   "
                     f"{size:.0f} KB   (3G < 1,000)"

@@ -55,14 +55,16 @@ class LargeGroups:
 
     def _moved_on(self, group: GroupView, index: int, at_ms: int) -> GroupView:
         topic = self._cluster.views[index]
-        committed = {(topic.name, each.partition): each.next_offset - BEHIND for each in topic.partitions}
+        committed = {
+            (topic.name, partition.partition): partition.next_offset - BEHIND for partition in topic.partitions
+        }
         self._commits += [CommitView(group.group_id, place, offset, at_ms) for place, offset in committed.items()]
         return replace(group, committed=committed)
 
 
 def _group(number: int, topic, broker_count: int) -> GroupView:
-    places = tuple((topic.name, each.partition) for each in topic.partitions)
+    places = tuple((topic.name, partition.partition) for partition in topic.partitions)
     name = f"group-{number:05d}"
     member = MemberView(f"{name}-member", name, "/127.0.0.1", "", places)
-    committed = {(topic.name, each.partition): each.next_offset for each in topic.partitions}
+    committed = {(topic.name, partition.partition): partition.next_offset for partition in topic.partitions}
     return GroupView(name, "Stable", "consumer", number % broker_count + 1, (member,), committed)

@@ -111,7 +111,7 @@ def await_told(cluster, topic):
 
     def is_told():
         stories = [story(cluster, topic, at) for at in range(PARTITIONS)]
-        return [each.end if each else 0 for each in stories] == log_ends
+        return [increment.end if increment else 0 for increment in stories] == log_ends
 
     await_true(is_told, f"all of {topic} is told")
 
@@ -205,8 +205,8 @@ def consume(cluster, topic, group, count):
         while not consumer.assignment():
             assert time.monotonic() < end
             consumer.poll(0.1)
-        for each in starts:
-            consumer.seek(each)
+        for start in starts:
+            consumer.seek(start)
         consumer.commit(offsets=starts, asynchronous=False)
         while count > 0:
             assert time.monotonic() < end, f"{count} more records"

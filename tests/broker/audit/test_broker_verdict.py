@@ -32,8 +32,8 @@ def step(start, end, group="billing", sequence=0, epoch="e", at_ms=LATER, partit
 
 def judged(*increments, now_ms=LATER):
     ledger = Ledger()
-    for each in increments:
-        ledger.add(each)
+    for increment in increments:
+        ledger.add(increment)
     return judge(ledger, "t", now_ms)
 
 
@@ -105,7 +105,7 @@ def test_a_record_that_is_counted_with_its_batch_is_neither_lost_nor_there_twice
 def test_a_loss_beside_a_record_that_is_counted_with_its_batch_is_found():
     by_header = in_windows((0, 0), (MINUTE, 1), (MINUTE, 2), (MINUTE, 3), (MINUTE, 4))
     verdict = judged(by_header, told(CONSUMED, (1_000, 0, b""), (MINUTE - 1, 2, b""), (MINUTE + 1, 3, b""), end=5))
-    assert [(each.window, each.state) for each in verdict.findings] == [(MINUTE, State.MISSING)]
+    assert [(finding.window, finding.state) for finding in verdict.findings] == [(MINUTE, State.MISSING)]
 
 
 batches = st.lists(st.lists(st.integers(0, 4 * MINUTE - 1), min_size=1, max_size=5), min_size=1, max_size=12)
@@ -124,9 +124,9 @@ def test_whatever_headers_hide_nothing_is_found_that_is_not_there_and_a_loss_alo
             offset += 1
     assert judged(in_windows(*by_header), told(CONSUMED, *true)).findings == ()
     lost = data.draw(st.integers(0, len(true) - 1))
-    kept = [each for each in true if each[1] != lost]
+    kept = [item for item in true if item[1] != lost]
     found = judged(in_windows(*by_header), told(CONSUMED, *kept, start=0, end=offset))
-    assert {each.state for each in found.findings} == {State.MISSING}
+    assert {finding.state for finding in found.findings} == {State.MISSING}
 
 
 def test_a_leader_that_goes_on_from_a_boundary_counts_nothing_twice_and_leaves_no_gap():
@@ -202,8 +202,8 @@ def test_between_two_coordinators_a_group_has_gone_on():
 
 def test_paths_are_forgotten_with_the_rest():
     ledger = Ledger()
-    for each in (step(0, 4, at_ms=MINUTE), step(2, 4, sequence=1, at_ms=2 * MINUTE)):
-        ledger.add(each)
+    for item in (step(0, 4, at_ms=MINUTE), step(2, 4, sequence=1, at_ms=2 * MINUTE)):
+        ledger.add(item)
     assert ledger.topics() == ["t"]
     ledger.forget(2 * MINUTE)
     (path,) = ledger.paths.values()

@@ -33,8 +33,8 @@ async def counted(logs: Logs, story) -> list[tuple[tuple[int, int], int]]:
             counting = _Counting({}, cluster, re.compile("__.*"), "counter", 60_000)
             story(counting)
             return [
-                ((each.start, each.end), sum(window.count for window in each.windows.values()))
-                for each in counting.increments()
+                ((increment.start, increment.end), sum(window.count for window in increment.windows.values()))
+                for increment in counting.increments()
             ]
 
     async with logs.broker:

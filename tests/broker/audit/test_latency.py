@@ -15,8 +15,8 @@ P = TopicPartition("t", 0)
 
 def latency(*values):
     made = Latency()
-    for each in values:
-        made.add(each)
+    for value in values:
+        made.add(value)
     return made
 
 
@@ -42,8 +42,8 @@ def test_no_percentile_is_above_the_highest_and_what_is_older_than_three_months_
 
 
 def test_what_is_said_is_what_was_told():
-    for each in (latency(), latency(0, 1, 5, 5, 90_000, -1)):
-        assert Latency.of_list(each.as_list()) == each
+    for item in (latency(), latency(0, 1, 5, 5, 90_000, -1)):
+        assert Latency.of_list(item.as_list()) == item
 
 
 @pytest.mark.parametrize("said", [[], [1], [0, 0, 1], [0, 0, 1, -1], [0, 0, 10**6, 1], [0, 0, "1", 1], [True, 0]])

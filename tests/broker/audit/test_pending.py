@@ -23,8 +23,8 @@ def count(told, kind=""):
 
 def pending_of(*offsets, **settings):
     pending = Pending(**settings)
-    for each in offsets:
-        pending.add(P, record(each))
+    for offset in offsets:
+        pending.add(P, record(offset))
     return pending
 
 
@@ -52,7 +52,7 @@ def test_latency_is_of_the_moment_a_record_is_safe_and_of_no_dead_letter():
     pending = pending_of(1, 2)
     pending.mark(P, 1, DEAD)
     told = pending.take(P, 3, 2_500)
-    assert {window: each.most_ms for window, each in told.latencies.items()} == {0: 500}
+    assert {window: item.most_ms for window, item in told.latencies.items()} == {0: 500}
 
 
 def test_what_comes_again_is_counted_when_it_comes():
@@ -79,9 +79,9 @@ def test_memory_is_bounded_and_all_is_told_once(steps, pending_max):
         assert pending._count <= pending_max
         told.append(pending.take(P, max(0, offset - step // 2), 0))
     told.append(pending.take(P, offset, 0))
-    told = [each for each in told if each is not None]
+    told = [item for item in told if item is not None]
     assert sum(map(count, told)) == told[-1].end == offset
-    ends = [each.end for each in told]
+    ends = [increment.end for increment in told]
     assert ends == sorted(set(ends))
 
 

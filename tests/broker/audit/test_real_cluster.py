@@ -164,8 +164,8 @@ def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, 
         consumer.commit()
         found = await_verdict(cluster, "planted")
     assert [
-        ((each.window - start_ms) // MINUTE, each.tier, each.state, each.count, each.partitions)
-        for each in found.findings
+        ((finding.window - start_ms) // MINUTE, finding.tier, finding.state, finding.count, finding.partitions)
+        for finding in found.findings
     ] == [
         (0, "consumed g", State.MISSING, 1, (stolen.partition(),)),
         (1, "appended", State.MISSING, lost, (0,)),
@@ -231,8 +231,8 @@ def test_with_the_brokers_own_count_a_planted_loss_duplicate_and_disorder_are_fo
         ledger = ledger_of(cluster.bootstrap_servers)
     found = judge(ledger, "counted", two_windows_later)
     assert [
-        ((each.window - start_ms) // MINUTE, each.tier, each.state, each.count, each.partitions)
-        for each in found.findings
+        ((finding.window - start_ms) // MINUTE, finding.tier, finding.state, finding.count, finding.partitions)
+        for finding in found.findings
     ] == [
         (1, "consumed g", State.MISSING, lost, (0,)),
         (2, BROKERS, State.DUPLICATE, 1, (1,)),
@@ -287,7 +287,12 @@ def test_a_batch_that_cannot_be_unpacked_is_a_gap_and_the_counter_counts_on(clus
 
     def told():
         stories = ledger_of(cluster.bootstrap_servers).of("bombed", Tier.APPENDED)
-        return [(each.start, each.end) for story in stories.values() for each in story.increments if each.windows]
+        return [
+            (increment.start, increment.end)
+            for story in stories.values()
+            for increment in story.increments
+            if increment.windows
+        ]
 
     with counter(cluster) as process:
         await_true(lambda: told() == [(0, 1), (2, 3)], "what is before and behind the batch is counted")
@@ -311,6 +316,6 @@ def test_a_group_that_goes_back_is_told_as_one_that_reads_again_and_says_how_old
     assert counted[0][1] == A_WINDOW // 2 - 5
     assert counted[1][1] == 0
     assert not any(tally.disordered for tally, _ in counted.values())
-    latency = merged(each.latencies[start_ms] for story in stories.values() for each in story.increments)
+    latency = merged(increment.latencies[start_ms] for story in stories.values() for increment in story.increments)
     assert 20 * 60_000 <= latency.most_ms < 30 * 60_000
     assert latency.percentile(0.5) == pytest.approx(latency.most_ms, rel=0.1)

@@ -29,7 +29,7 @@ def test_it_waits_once_and_not_again_while_nobody_answers_and_keeps_no_more_than
     deadline = time.monotonic() + 20
     while len(sending._waiting) < 11 and time.monotonic() < deadline:
         sending._producer.poll(0.1)
-    assert sorted(each.sequence for each in sending._waiting.values()) == list(range(11))
+    assert sorted(item.sequence for item in sending._waiting.values()) == list(range(11))
     sending.send(increments(200, start=11))
     assert len(sending._under_way) + len(sending._waiting) <= 20
-    assert max(each.sequence for each in sending._under_way.values()) == 210
+    assert max(item.sequence for item in sending._under_way.values()) == 210

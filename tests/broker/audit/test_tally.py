@@ -33,7 +33,7 @@ def test_a_lost_record_and_another_twice_leave_the_count_and_change_the_checksum
 
 
 def test_two_copies_of_one_record_do_not_cancel_each_other():
-    (once,), (thrice,) = (windows_of(*records(*each)).values() for each in ((1,), (1, 1, 1)))
+    (once,), (thrice,) = (windows_of(*records(*item)).values() for item in ((1,), (1, 1, 1)))
     assert once.checksum != thrice.checksum
 
 

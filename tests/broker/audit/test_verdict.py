@@ -21,8 +21,8 @@ MIRRORED, SUNK = Tier.MIRRORED, Tier.SUNK
 
 def judged(*increments, now_ms=LATER):
     ledger = Ledger()
-    for each in increments:
-        ledger.add(each)
+    for increment in increments:
+        ledger.add(increment)
     return judge(ledger, "t", now_ms)
 
 
@@ -229,7 +229,7 @@ def test_whatever_is_forgotten_a_loss_that_is_remembered_is_found_and_nothing_el
         sequence += 1
     is_remembered = lost * MINUTE >= cut and not 10 <= lost < 10 + quiet
     findings = judge(ledger, "t", 2 * LATER).findings
-    assert [(each.window, each.state) for each in findings] == [(lost * MINUTE, State.MISSING)] * is_remembered
+    assert [(finding.window, finding.state) for finding in findings] == [(lost * MINUTE, State.MISSING)] * is_remembered
 
 
 def with_aside(increment, kind, *found):
@@ -292,11 +292,11 @@ cuts = st.sets(st.integers(1, 59), max_size=12)
 @given(cuts, cuts, st.sets(st.integers(0, 59), max_size=3), st.integers(0, 1_800_000))
 def test_what_is_folded_is_judged_as_it_was(appended, consumed, lost, before_ms):
     ledger, folded = Ledger(), Ledger()
-    for each in told_in_pieces(APPENDED, appended, 60, "counter") + told_in_pieces(CONSUMED, consumed, 60, "g"):
-        windows = {window: tally for window, tally in each.windows.items() if window // MINUTE not in lost}
-        each = each if each.chain.tier is APPENDED else replace(each, windows=windows)
+    for piece in told_in_pieces(APPENDED, appended, 60, "counter") + told_in_pieces(CONSUMED, consumed, 60, "g"):
+        windows = {window: tally for window, tally in piece.windows.items() if window // MINUTE not in lost}
+        piece = piece if piece.chain.tier is APPENDED else replace(piece, windows=windows)
         for one in (ledger, folded):
-            one.add(each)
+            one.add(piece)
     folded.fold(before_ms, 600_000)
     assert judge(folded, "t", 2 * LATER) == judge(ledger, "t", 2 * LATER)
     assert folded.size <= ledger.size
@@ -304,8 +304,8 @@ def test_what_is_folded_is_judged_as_it_was(appended, consumed, lost, before_ms)
 
 def test_folding_makes_an_hour_as_small_as_its_windows():
     ledger = Ledger()
-    for each in told_in_pieces(APPENDED, range(1, 3_000), 3_000, "counter", step_ms=1_000):
-        ledger.add(each)
+    for piece in told_in_pieces(APPENDED, range(1, 3_000), 3_000, "counter", step_ms=1_000):
+        ledger.add(piece)
     ledger.fold(3_000_000, 600_000)
     assert ledger.size <= 3_000_000 // MINUTE + 10
 
@@ -313,8 +313,8 @@ def test_folding_makes_an_hour_as_small_as_its_windows():
 @given(cuts, st.integers(0, 59))
 def test_who_goes_back_into_the_midst_leaves_a_gap_no_longer_than_a_window_and_what_is_kept_is_true(ends, start):
     ledger = Ledger()
-    for each in told_in_pieces(CONSUMED, ends, 60, "g"):
-        ledger.add(each)
+    for piece in told_in_pieces(CONSUMED, ends, 60, "g"):
+        ledger.add(piece)
     ledger.fold(LATER, LATER)
     again = [(offset * 30_000, offset, b"%d" % offset) for offset in range(start, 60)]
     ledger.add(told(CONSUMED, *again, source="g", epoch="again", at_ms=LATER))

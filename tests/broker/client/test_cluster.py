@@ -23,7 +23,7 @@ class Looking(Cluster):
 
     def describe_topics(self, names) -> MetadataResponse:
         named = self.controllers.pop(0) if len(self.controllers) > 1 else self.controllers[0]
-        brokers = [MetadataResponseBroker(node_id=each, host="host", port=each) for each in (DEAD, ALIVE, BROKEN)]
+        brokers = [MetadataResponseBroker(node_id=item, host="host", port=item) for item in (DEAD, ALIVE, BROKEN)]
         return MetadataResponse(brokers=brokers, controller_id=named)
 
     def connection(self, host, port):

@@ -82,8 +82,8 @@ def test_waiting_ends_with_the_last_error():
 
 def test_worst_error_of_several_partitions_counts():
     def added(*codes: ErrorCode) -> AddPartitionsToTxnResponse:
-        each = [AddPartitionsToTxnPartitionResult(partition_index=0, partition_error_code=code) for code in codes]
-        topic = AddPartitionsToTxnTopicResult(name="t", results_by_partition=each)
+        item = [AddPartitionsToTxnPartitionResult(partition_index=0, partition_error_code=code) for code in codes]
+        topic = AddPartitionsToTxnTopicResult(name="t", results_by_partition=item)
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=[topic])
 
     refused = added(ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.TOPIC_AUTHORIZATION_FAILED)

@@ -33,7 +33,7 @@ async def calls_of(logs: ServedLogs, ends: dict[int, int], records_max: int = 1_
             while any(reader.positions["t", number] < end for number, end in ends.items()):
                 runs = reader.read(10, records_max)
                 records = [(at.partition, record.offset) for at, _, records in runs for record in records]
-                calls.append((records, [(each.first, each.last) for each in reader.take_left_out()]))
+                calls.append((records, [(item.first, item.last) for item in reader.take_left_out()]))
                 assert len(calls) <= 200
             reader.close()
         return calls

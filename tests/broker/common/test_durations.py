@@ -9,8 +9,8 @@ from broker.common.durations import BUCKETS, Durations
 
 def buckets_of(*durations_ns: int) -> list[tuple[int, int]]:
     durations = Durations()
-    for each in durations_ns:
-        durations.add(each)
+    for item in durations_ns:
+        durations.add(item)
     return durations.buckets
 
 

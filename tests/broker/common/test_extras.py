@@ -90,7 +90,7 @@ def test_what_the_registrys_client_of_confluent_needs_is_locked():
     """Its types for schemas are imported by our registry, and its package imports all of these."""
     locked = {package.name for package in read_lock((ROOT / "requirements.lock").read_text())}
     declared = map(Requirement, requires("confluent-kafka"))
-    needed = {each.name for each in declared if each.marker and each.marker.evaluate({"extra": "schemaregistry"})}
+    needed = {item.name for item in declared if item.marker and item.marker.evaluate({"extra": "schemaregistry"})}
     assert {"attrs", "certifi"} <= needed
     assert needed - locked == set()
 

@@ -51,8 +51,8 @@ def test_a_logger_can_have_a_file_of_its_own_which_does_not_grow_for_ever(tmp_pa
     for number in range(100):
         one.info("told apart %d", number)
     assert 'level=info event="told apart 99"' in path.read_text().splitlines()[-1]
-    assert {each.name for each in tmp_path.iterdir()} == {"own.log", "own.log.1"}
-    assert all(each.stat().st_size <= 2_000 for each in tmp_path.iterdir())
+    assert {path.name for path in tmp_path.iterdir()} == {"own.log", "own.log.1"}
+    assert all(path.stat().st_size <= 2_000 for path in tmp_path.iterdir())
     assert caplog.records == []
     end()
     one.info("told to all")

@@ -86,8 +86,8 @@ def test_a_flood_of_connections_costs_no_client_the_answer_it_waits_for(bounds):
         goes_on.set()
         assert b" 204 " in await reader.readuntil(b"\r\n\r\n")
         assert await is_answered(*await connect()), "who comes now is served as well"
-        for _, each in flood:
-            each.close()
+        for _, item in flood:
+            item.close()
 
     waiting: list[asyncio.Event] = []
 

@@ -61,10 +61,10 @@ def test_addresses_that_come_one_after_the_other_leave_the_reserve(amount):
 
 def test_one_principal_leaves_room_for_others_from_however_many_addresses_it_comes():
     budget = SharedBudget(70_000, FLOOR)
-    take_all(budget, *(Owner("User:greedy", f"/10.0.0.{each}") for each in range(50)))
+    take_all(budget, *(Owner("User:greedy", f"/10.0.0.{index}") for index in range(50)))
     assert budget.size * 3 // 4 - budget.held == pytest.approx(7_500, rel=0.01)
     take_all(budget, *addresses(50))
-    take_all(budget, *(Owner("User:greedy", f"/10.0.1.{each}") for each in range(50)))
+    take_all(budget, *(Owner("User:greedy", f"/10.0.1.{index}") for index in range(50)))
     assert budget.has_room_for(Owner("User:calm", "/10.0.0.1"), FLOOR)
 
 
@@ -72,7 +72,7 @@ def test_one_principal_takes_few_floors_from_the_reserve_from_however_many_addre
     budget = SharedBudget(4_000, FLOOR)
     take_all(budget, *addresses(20))
     before = budget.held
-    take_all(budget, *(Owner("User:greedy", f"/10.0.1.{each}") for each in range(200)))
+    take_all(budget, *(Owner("User:greedy", f"/10.0.1.{index}") for index in range(200)))
     assert budget.held - before <= PRINCIPAL_FLOORS * FLOOR
 
 

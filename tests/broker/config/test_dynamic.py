@@ -17,7 +17,7 @@ def broker(*lines: str):
 
 def places(name: str, config) -> list[tuple[str, str, ConfigSource]]:
     _, found = broker_settings_of(BY_NAME[name], config)
-    return [(each.name, each.text, each.source) for each in found]
+    return [(item.name, item.text, item.source) for item in found]
 
 
 def test_every_key_that_may_change_is_a_key():
@@ -109,7 +109,7 @@ def test_a_topic_without_a_word_follows_its_brokers():
     config.set_dynamic({"log.segment.bytes": 300}, {"log.retention.ms": 7})
     assert topic_values({}, config)["retention_ms"] == 7
     assert topic_values({"retention.ms": "8"}, config)["retention_ms"] == 8
-    sources = [each.source for each in settings_of(TOPIC_KEYS["retention.ms"], {}, config)]
+    sources = [key.source for key in settings_of(TOPIC_KEYS["retention.ms"], {}, config)]
     assert sources == [ConfigSource.CLUSTER, ConfigSource.BROKER_FILE, ConfigSource.DEFAULT]
 
 

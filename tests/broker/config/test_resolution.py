@@ -13,7 +13,10 @@ def broker(*lines: str):
 
 
 def sources(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
-    return [(each.name, each.text, each.source) for each in settings_of(BY_NAME[name], overrides, broker(*lines))]
+    return [
+        (override.name, override.text, override.source)
+        for override in settings_of(BY_NAME[name], overrides, broker(*lines))
+    ]
 
 
 def test_without_a_word_from_anybody_kafkas_default_counts():
@@ -43,7 +46,7 @@ def test_the_most_precise_unit_of_retention_wins(lines, retention_ms):
 
 def told(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
     settings = settings_of(BY_NAME[name], overrides, broker(*lines))
-    return [(each.name, each.said_text, each.source) for each in told_synonyms(BY_NAME[name], settings)]
+    return [(synonym.name, synonym.said_text, synonym.source) for synonym in told_synonyms(BY_NAME[name], settings)]
 
 
 def test_hours_alone_are_no_synonym_of_milliseconds():

@@ -100,13 +100,13 @@ def busy_machine(processes):
     try:
         yield
     finally:
-        for each in burning:
-            each.kill()
-            each.wait()
+        for item in burning:
+            item.kill()
+            item.wait()
 
 
 def leads_nothing(cluster, broker_id) -> bool:
-    others = ",".join(f"{each.host}:{each.port}" for each in cluster.brokers if each.broker_id != broker_id)
+    others = ",".join(f"{broker.host}:{broker.port}" for broker in cluster.brokers if broker.broker_id != broker_id)
     topics = AdminClient({"bootstrap.servers": others, "log_level": 2}).list_topics(timeout=20).topics.values()
     return all(part.leader != broker_id for topic in topics for part in topic.partitions.values())
 

@@ -24,7 +24,9 @@ def settings(policy=None, **more):
 
 def errors(policy, **overrides):
     return {
-        each["value"]["name"]: each["value"]["errors"] for each in shown(policy, **overrides) if each["value"]["errors"]
+        config["value"]["name"]: config["value"]["errors"]
+        for config in shown(policy, **overrides)
+        if config["value"]["errors"]
     }
 
 

@@ -33,7 +33,7 @@ def raised(error):
 )
 def test_a_unit_whose_plugin_raises_anything_is_failed_and_says_why(error, told):
     said = []
-    unit = RunningUnit(Unit("c", 0), lambda *each: said.append(each), is_paused=False)
+    unit = RunningUnit(Unit("c", 0), lambda *states: said.append(states), is_paused=False)
     unit.run = raised(error)
     unit.begin()
     assert unit.await_stop(30)

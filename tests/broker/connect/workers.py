@@ -43,7 +43,7 @@ class Worker:
 
     def is_running(self, name: str, tasks: int = 1) -> bool:
         status = self.ask("GET", f"/connectors/{name}/status")
-        states = [each["state"] for each in status.get("tasks", ())]
+        states = [task["state"] for task in status.get("tasks", ())]
         return status.get("connector", {}).get("state") == "RUNNING" and states == ["RUNNING"] * tasks
 
     def state(self, name: str) -> str | None:

@@ -29,7 +29,7 @@ def log(tmp_path):
 
 
 def texts(key, value):
-    return tuple(None if each is None else each.decode() for each in (key, value))
+    return tuple(None if item is None else item.decode() for item in (key, value))
 
 
 def lines(log: Log, **options) -> list[str]:

@@ -259,7 +259,7 @@ def test_fsync_that_finds_no_space_is_a_failure_of_the_disk(manager, batch_of, m
 
 def test_log_that_is_deleted_while_it_is_flushed_is_no_failure_of_the_disk(manager, batch_of, monkeypatch):
     log = logs_in(manager, "a")[0]
-    partition = next(partition for partition, each in manager.logs.items() if each is log)
+    partition = next(partition for partition, item in manager.logs.items() if item is log)
     while len(log.segments) < 3:
         log.append(batch_of(b"v" * 100), 0)
 
@@ -274,7 +274,7 @@ def test_log_that_is_deleted_while_it_is_flushed_is_no_failure_of_the_disk(manag
 
 def test_log_that_is_set_aside_while_it_is_flushed_is_no_failure_of_the_disk(manager, batch_of, monkeypatch):
     log = logs_in(manager, "a")[0]
-    partition = next(partition for partition, each in manager.logs.items() if each is log)
+    partition = next(partition for partition, item in manager.logs.items() if item is log)
     while len(log.segments) < 3:
         log.append(batch_of(b"v" * 100), 0)
     fsync = directory.fsync_file

@@ -62,7 +62,7 @@ def copy(manager: LogManager) -> None:
 def move(manager: LogManager, to: str = "b") -> None:
     """All steps, in their order."""
     if manager.future_of(ORDERS_0) is None:
-        directory = next(each for each in manager._directories if each.path.name == to)
+        directory = next(directory for directory in manager._directories if directory.path.name == to)
         manager.make_future(ORDERS_0, directory, CONFIG)
     copy(manager)
     exchange(manager)
@@ -76,11 +76,11 @@ def exchange(manager: LogManager) -> None:
 
 
 def places(tmp_path: Path, pattern: str = "orders-0*") -> list[str]:
-    return sorted(str(each.relative_to(tmp_path)) for each in tmp_path.glob(f"*/{pattern}"))
+    return sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob(f"*/{pattern}"))
 
 
 def fail_disk(manager: LogManager, name: str) -> None:
-    directory = next(each for each in manager._directories if each.path.name == name)
+    directory = next(directory for directory in manager._directories if directory.path.name == name)
     manager._fail(directory, OSError(errno.EIO, os.strerror(errno.EIO)))
 
 

@@ -137,8 +137,8 @@ def test_answers_agree_with_a_list_of_the_epoch_of_each_record(terms, start, end
 def test_after_all_batches_have_said_their_epochs_each_offset_has_its_own(terms, noted):
     """Whatever was noted before."""
     epochs, written, epoch = LeaderEpochs(), [], 0
-    for each in noted:
-        epochs.assign(*each)
+    for item in noted:
+        epochs.assign(*item)
     for step, records in terms:
         epoch += step
         epochs.confirm(epoch, len(written), len(written) + records - 1)

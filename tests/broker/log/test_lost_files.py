@@ -234,7 +234,7 @@ def test_a_log_opened_with_a_snapshot_of_an_earlier_version_notes_its_aborts_at_
         log.replace_segments(log.segments[:segments_gone], [])
     start = log.segments[0].base_offset
     stopped(log, is_clean=True)
-    assert decode_snapshot(newest.read_bytes()).aborts == tuple(each for each in aborts if each.base_offset >= start)
+    assert decode_snapshot(newest.read_bytes()).aborts == tuple(abort for abort in aborts if abort.base_offset >= start)
 
 
 @pytest.mark.parametrize("is_clean", [True, False])

@@ -76,8 +76,8 @@ def kill(logs: LogManager) -> None:
     """What the death of the process does: locks go, nothing is written, nothing can be any more."""
     for log in logs.logs.values():
         log.close()
-    for each in logs._directories:
-        each.is_loaded = False
+    for item in logs._directories:
+        item.is_loaded = False
     logs._unlock()
 
 

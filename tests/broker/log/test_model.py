@@ -143,7 +143,7 @@ class LogAgainstList(RuleBasedStateMachine):
     @rule(asked=st.integers(0, 501))
     def look_up_time(self, asked):
         left = [(offset, time) for offset, (time, _) in enumerate(self.records) if offset >= self.start]
-        assert self.log.offset_for_timestamp(asked) == next((each for each in left if each[1] >= asked), None)
+        assert self.log.offset_for_timestamp(asked) == next((item for item in left if item[1] >= asked), None)
 
     @rule()
     def look_up_epochs(self):

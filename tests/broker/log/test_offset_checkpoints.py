@@ -297,7 +297,7 @@ def test_no_start_beyond_the_end_of_a_log_that_was_cut_or_made_anew_is_noted(man
     manager.delete(ORDERS_1)
     manager.get_or_create(ORDERS_1, SECOND_ID).append(batch_of(b"of the new topic"), 0)
     assert manager.note_log_starts(tmp_path / "data", {ORDERS_0: end, ORDERS_1: end}) == {}
-    assert [manager.noted_log_start(each) for each in (ORDERS_0, ORDERS_1)] == [0, 0]
+    assert [manager.noted_log_start(item) for item in (ORDERS_0, ORDERS_1)] == [0, 0]
     kill(manager)
     again = start()
-    assert [again.get(each).log_end_offset for each in (ORDERS_0, ORDERS_1)] == [2, 1]
+    assert [again.get(item).log_end_offset for item in (ORDERS_0, ORDERS_1)] == [2, 1]

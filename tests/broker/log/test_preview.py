@@ -107,7 +107,7 @@ def test_compaction_is_previewed_of_what_retention_leaves(tmp_path):
         cleanup_policy=("compact", "delete"), retention_ms=compacted.clock.now_ms() - second.max_timestamp
     )
     found = previewed(compacted.log, config, compacted.clock)
-    assert [each.base_offset for each in found.retention.segments] == [first.base_offset]
+    assert [segment.base_offset for segment in found.retention.segments] == [first.base_offset]
     assert found.compaction.plan.segments[0].base_offset == second.base_offset
     everything = previewed(compacted.log, replace(config, retention_ms=0), compacted.clock)
     assert everything.retention.log_start_offset == compacted.log.log_end_offset

@@ -36,7 +36,7 @@ def last_batches_by_reading_all(log: Log) -> dict[int, tuple]:
 
 def last_batches(state: ProducerState) -> dict[int, tuple]:
     """By producer id: its epoch, the last sequence number and the last offset of its last batch."""
-    last = {producer_id: (each.epoch, each.batches[-1]) for producer_id, each in state._producers.items()}
+    last = {producer_id: (item.epoch, item.batches[-1]) for producer_id, item in state._producers.items()}
     return {producer_id: (epoch, sent.last_sequence, sent.last_offset) for producer_id, (epoch, sent) in last.items()}
 
 

@@ -129,7 +129,7 @@ def test_silent_producer_is_forgotten_and_one_that_writes_is_not():
     state.note(batch(1, producer_id=8), 102)
     assert state.expire(1_499, 500) == 0
     assert state.expire(1_500, 500) == 1
-    assert [each.producer_id for each in state.facts()] == [8]
+    assert [fact.producer_id for fact in state.facts()] == [8]
     assert state.expire(1_998, 500) == 0
     assert state.expire(1_999, 500) == 1
 

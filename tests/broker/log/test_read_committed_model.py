@@ -72,14 +72,14 @@ class Naive:
         log = self.replica.log
         self.first_undecided = self.first_open = self.high_watermark
         open_batches: dict[int, list[Written]] = {}
-        for each in self.written:
-            if each.next_offset <= self.replica.base_offset or each.base_offset >= log.log_end_offset:
+        for partition in self.written:
+            if partition.next_offset <= self.replica.base_offset or partition.base_offset >= log.log_end_offset:
                 continue
-            if each.marker is None and each.is_transactional:
-                open_batches.setdefault(each.producer_id, []).append(each)
-            elif each.marker is not None and (ended := open_batches.pop(each.producer_id, [])):
-                self.outcomes |= {batch.base_offset: each.marker for batch in ended}
-                if each.base_offset >= self.high_watermark:
+            if partition.marker is None and partition.is_transactional:
+                open_batches.setdefault(partition.producer_id, []).append(partition)
+            elif partition.marker is not None and (ended := open_batches.pop(partition.producer_id, [])):
+                self.outcomes |= {batch.base_offset: partition.marker for batch in ended}
+                if partition.base_offset >= self.high_watermark:
                     self.first_undecided = min(self.first_undecided, ended[0].base_offset)
         for batches in open_batches.values():
             self.first_open = min(self.first_open, batches[0].base_offset)
@@ -90,12 +90,12 @@ class Naive:
     def records(self, from_offset: int, end_offset: int) -> list[tuple[int, bytes]]:
         """(offset, key)"""
         return [
-            (each.base_offset + index, key)
-            for each in self.written
-            if each.next_offset > self.replica.base_offset and each.marker is None
-            if not each.is_transactional or self.outcomes.get(each.base_offset) is MarkerType.COMMIT
-            for index, key in enumerate(each.keys)
-            if from_offset <= each.base_offset + index < end_offset
+            (partition.base_offset + index, key)
+            for partition in self.written
+            if partition.next_offset > self.replica.base_offset and partition.marker is None
+            if not partition.is_transactional or self.outcomes.get(partition.base_offset) is MarkerType.COMMIT
+            for index, key in enumerate(partition.keys)
+            if from_offset <= partition.base_offset + index < end_offset
         ]
 
 
@@ -103,7 +103,7 @@ def consume(log: Log, fetch_offset: int, end_offset: int, max_bytes: int) -> lis
     """(offset, key) of what a consumer hands out that is told of aborted transactions with each answer."""
     consumed = []
     while (found := log.read(fetch_offset, max_bytes, end_offset)).length:
-        told = sorted(log.aborted_in(fetch_offset, found), key=lambda each: each.first_offset)
+        told = sorted(log.aborted_in(fetch_offset, found), key=lambda partition: partition.first_offset)
         data, aborted = found.read(), set()
         for at, header in iterate_headers(data):
             batch = data[at : at + header.size_bytes]
@@ -115,7 +115,7 @@ def consume(log: Log, fetch_offset: int, end_offset: int, max_bytes: int) -> lis
                     aborted.discard(header.producer_id)
             elif not (header.is_transactional and header.producer_id in aborted):
                 records = decode_records(batch)
-                consumed += [(each.offset, each.key) for each in records if each.offset >= fetch_offset]
+                consumed += [(record.offset, record.key) for record in records if record.offset >= fetch_offset]
             next_offset = header.next_offset
         fetch_offset = next_offset
     return consumed
@@ -147,13 +147,13 @@ class ReadersAgainstList(RuleBasedStateMachine):
 
     def is_open(self, producer_id: int) -> bool:
         is_open = False
-        for each in self.written:
-            if each.producer_id == producer_id and each.is_transactional:
-                is_open = each.marker is None
+        for item in self.written:
+            if item.producer_id == producer_id and item.is_transactional:
+                is_open = item.marker is None
         return is_open
 
     def next_sequence(self, producer_id: int) -> int:
-        return sum(len(each.keys) for each in self.written if each.producer_id == producer_id)
+        return sum(len(item.keys) for item in self.written if item.producer_id == producer_id)
 
     # -- the leader
 
@@ -225,7 +225,7 @@ class ReadersAgainstList(RuleBasedStateMachine):
         """The follower leads; what it does not have is cut off at the old leader."""
         end = self.follower.log.log_end_offset
         self.leader, self.follower = self.follower, self.leader
-        self.written = [each for each in self.written if each.base_offset < end]
+        self.written = [item for item in self.written if item.base_offset < end]
         self.epoch += 1
         self.leader.log.begin_leader_epoch(self.epoch)
         self.follower.log.truncate_to(end)

@@ -58,7 +58,7 @@ def test_replaced_files_stay_until_purged_and_open_slices_for_ever(log):
     before = slice_of_old.read()
     log.replace_segments(old, [merged(log, old)])
     deleted = {path.name for path in log.directory.glob("*.deleted")}
-    assert {name for name in deleted if ".log" in name} == {f"{each.base_offset:020d}.log.deleted" for each in old}
+    assert {name for name in deleted if ".log" in name} == {f"{item.base_offset:020d}.log.deleted" for item in old}
     assert list(log.directory.glob("*.swap")) == []
     assert log.purge_segments(0) == 0
     assert log.purge_segments(CONFIG.file_delete_delay_ms) == sum(segment.size_bytes for segment in old)

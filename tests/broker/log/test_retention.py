@@ -121,15 +121,17 @@ def test_plan_is_always_a_beginning_below_the_high_watermark(
     segments = facts(*segments)
     config = LogConfig(retention_ms=retention_ms, retention_bytes=retention_bytes)
     plan = plan_retention(segments, config, log_start_offset, high_watermark, NOW_MS)
-    assert [each.base_offset for each in plan.segments] == [each.base_offset for each in segments[: len(plan.segments)]]
+    assert [segment.base_offset for segment in plan.segments] == [
+        segment.base_offset for segment in segments[: len(plan.segments)]
+    ]
     assert plan.log_start_offset >= log_start_offset
     left = segments[len(plan.segments) :]
     if plan.segments:
         assert plan.segments[-1].next_offset <= high_watermark
         assert plan.log_start_offset >= plan.segments[-1].next_offset
     if plan.segments and plan.segments[-1].reason is RetentionReason.BYTES:
-        assert sum(each.size_bytes for each in left) >= retention_bytes
-    assert plan.size_bytes == sum(each.size_bytes for each in segments) - sum(each.size_bytes for each in left)
+        assert sum(item.size_bytes for item in left) >= retention_bytes
+    assert plan.size_bytes == sum(segment.size_bytes for segment in segments) - sum(item.size_bytes for item in left)
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def reopened(log: Log, *, is_clean: bool) -> Log:
 
 def aborted(log: Log) -> list[tuple[int, int, int]]:
     found = log.aborted_transactions(log.log_start_offset, log.log_end_offset)
-    return [(each.producer_id, each.first_offset, each.last_offset) for each in found]
+    return [(segment.producer_id, segment.first_offset, segment.last_offset) for segment in found]
 
 
 def facts(log: Log) -> tuple:
@@ -52,8 +52,8 @@ def facts(log: Log) -> tuple:
 
 
 def write(log: Log, *batches: bytearray) -> None:
-    for each in batches:
-        log.append(each, 0)
+    for batch in batches:
+        log.append(batch, 0)
 
 
 ABORT, COMMIT = MarkerType.ABORT, MarkerType.COMMIT
@@ -115,7 +115,7 @@ def test_aborted_transactions_are_told_to_whoever_reads_their_records(busy):
     assert facts(busy) == (5, [(7, 0, 3)])
     assert busy.aborted_transactions(4, 7) == []
     assert busy.aborted_transactions(0, 0) == []
-    assert [each.producer_id for each in busy.aborted_transactions(3, 4)] == [7]
+    assert [transaction.producer_id for transaction in busy.aborted_transactions(3, 4)] == [7]
 
 
 def test_the_index_has_kafkas_bytes(busy):
@@ -229,7 +229,7 @@ def test_a_compacted_segment_keeps_the_aborted_transactions_of_those_it_replaces
         write(log, data(7, sequence), marker(7, ABORT))
     before = facts(log)
     *sealed, _ = log.segments
-    assert len([each for each in sealed if each.files.transaction_index.exists()]) > 1
+    assert len([item for item in sealed if item.files.transaction_index.exists()]) > 1
     replacement = Replacement(LogToClean.of(TopicPartition("t", 0), log, 12, frozenset()), sealed)
     for segment in sealed:
         for position, header in segment.batches():
@@ -273,7 +273,7 @@ def test_a_torn_entry_of_the_index_does_not_count(busy):
     path.write_bytes(path.read_bytes() + b"torn")
     assert busy.aborted_transactions(4, 8) == [last]
     write(busy, marker(9, ABORT))
-    assert [each.last_offset for each in busy.aborted_transactions(4, 9)] == [7, 8]
+    assert [transaction.last_offset for transaction in busy.aborted_transactions(4, 9)] == [7, 8]
 
 
 def full(*_):

@@ -89,7 +89,7 @@ def test_log_cut_anywhere_is_as_if_it_had_never_been_longer(tmp_path, log, ends,
         shutil.copytree(log.directory, tmp_path / f"{offset}" / "t-0")
         cut = Log.open(tmp_path / f"{offset}" / "t-0", CONFIG, is_clean=was_sealed_before)
         cut.truncate_to(offset)
-        end = max(each for each in ends if each <= offset)
+        end = max(end for end in ends if end <= offset)
         expected = reference(tmp_path / f"{offset}", end)
         found, wanted = state_of(cut, records_of), state_of(expected, records_of)
         if end in [segment.base_offset for segment in cut.segments]:
@@ -161,7 +161,7 @@ def test_cut_at_or_beyond_the_end_takes_no_record_but_epochs_nothing_was_written
 def test_cut_below_the_log_start_leaves_an_empty_log_there(log, ends):
     log.delete_records(40, 60)
     log.truncate_to(30)
-    end = max(each for each in ends if each <= 30)
+    end = max(end for end in ends if end <= 30)
     assert (log.log_start_offset, log.log_end_offset) == (end, end)
 
 
@@ -181,10 +181,10 @@ def test_trap_15_log_emptied_starts_and_ends_at_the_leaders_start(log, records_o
     assert log.last_offsets_of_producers == frozenset()
     fill_as_next_leader(log, offset + 40)
     again = Log.open(log.directory, CONFIG)
-    for each in (log, again):
-        assert records_of(each) == [(at, b"new") for at in range(offset, offset + 40)]
-        assert each.log_start_offset == offset
-        assert each.leader_epochs.entries == ((9, offset),)
+    for item in (log, again):
+        assert records_of(item) == [(at, b"new") for at in range(offset, offset + 40)]
+        assert item.log_start_offset == offset
+        assert item.leader_epochs.entries == ((9, offset),)
 
 
 def test_no_leader_can_make_a_log_end_at_a_negative_offset(log, records_of):
@@ -342,7 +342,7 @@ def test_death_at_any_step_of_a_cut_leaves_a_beginning_of_the_log(
         end = again.log_end_offset
         assert offset - 2 <= end <= offset
         fill_as_next_leader(again, end + 40)
-        expected = whole[:end] + [(each, b"new") for each in range(end, end + 40)]
+        expected = whole[:end] + [(index, b"new") for index in range(end, end + 40)]
         assert records_of(Log.open(directory, CONFIG, recovery_point=again.recovery_point)) == expected
     assert at > 5
 
@@ -376,7 +376,7 @@ def test_death_at_any_step_of_emptying_leaves_a_beginning_or_the_new_start(templ
         assert again.log_end_offset == (len(found) or again.log_start_offset)
         again.truncate_fully_and_start_at(1_000)
         fill_as_next_leader(again, 1_020)
-        assert records_of(Log.open(directory, CONFIG)) == [(each, b"new") for each in range(1_000, 1_020)]
+        assert records_of(Log.open(directory, CONFIG)) == [(index, b"new") for index in range(1_000, 1_020)]
     assert at > 8
 
 

@@ -58,8 +58,8 @@ def manager(start, batch_of):
 
 def kill(manager: LogManager) -> None:
     """What the death of the process does: locks go, nothing is written, nothing can be any more."""
-    for each in manager._directories:
-        each.is_loaded = False
+    for item in manager._directories:
+        item.is_loaded = False
     manager._unlock()
 
 
@@ -188,7 +188,7 @@ def test_directories_are_judged_one_by_one(manager, start, boot):
     (path / ".kafka_cleanshutdown").unlink()
     boot.write_text("second")
     again = start()
-    expected = {each for each in (WRITTEN, FLUSHED, EMPTY) if again.get(each).directory.parent == path}
+    expected = {item for item in (WRITTEN, FLUSHED, EMPTY) if again.get(item).directory.parent == path}
     assert doubtful(again) == expected
 
 
@@ -210,7 +210,7 @@ def test_logs_of_which_nothing_is_noted_are_in_doubt_however_they_were_left(mana
     manager.shutdown() if is_clean else kill(manager)
     (path / name).unlink() if damage is None else (path / name).write_bytes(damage)
     again = start()
-    expected = {each for each in (WRITTEN, FLUSHED, EMPTY) if again.get(each).directory.parent == path}
+    expected = {item for item in (WRITTEN, FLUSHED, EMPTY) if again.get(item).directory.parent == path}
     assert doubtful(again) == expected
     kill(again)
     again = start()
@@ -231,8 +231,8 @@ def test_a_directory_killed_right_after_its_first_start_has_its_notes(start, tmp
 
 
 def test_a_full_disk_lets_a_broker_start_that_cannot_note_what_is_missing(manager, start, monkeypatch):
-    for each in manager._directories:
-        (each.path / "recovery-point-offset-checkpoint").unlink()
+    for item in manager._directories:
+        (item.path / "recovery-point-offset-checkpoint").unlink()
     kill(manager)
     with monkeypatch.context() as full:
         full.setattr(offset_checkpoint, "write_offset_checkpoint", _refuse)

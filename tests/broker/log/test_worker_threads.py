@@ -104,9 +104,9 @@ def test_flushes_look_ups_purges_and_stale_plans_run_beside_cuts(log, records_of
     assert failures == []
     expected = [(offset, written[offset]) for offset in range(log.log_start_offset, log.log_end_offset)]
     again = Log.open(log.directory, CONFIG, recovery_point=log.recovery_point, log_start_offset=log.log_start_offset)
-    for each in (log, again):
-        assert records_of(each) == expected
-        assert each.leader_epochs.entries == log.leader_epochs.entries
+    for item in (log, again):
+        assert records_of(item) == expected
+        assert item.leader_epochs.entries == log.leader_epochs.entries
 
 
 def test_flush_does_not_vouch_for_what_was_cut_and_written_again_meanwhile(log, batch_of, monkeypatch):

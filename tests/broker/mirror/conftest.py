@@ -90,7 +90,7 @@ class Side:
         described = self.admin.list_topics(timeout=10).topics.get(topic)
         return (
             described is not None
-            and [each.leader >= 0 for each in described.partitions.values()] == [True] * partitions
+            and [partition.leader >= 0 for partition in described.partitions.values()] == [True] * partitions
         )
 
     def write(self, topic, values, partition=0, producer=None, **named):

@@ -49,7 +49,7 @@ def test_a_name_of_which_it_cannot_be_said_whether_it_is_copied_is_told_and_hold
 def test_a_topic_that_came_from_the_target_is_known_where_aliases_hold_the_separator(topic):
     naming = Naming("us-east", "us-west", separator="-")
     assert copied_topics([topic, "us-east-orders", "xus-west-orders", "orders-us-west"], EVERY, naming) == {
-        each: f"us-east-{each}" for each in ("us-east-orders", "xus-west-orders", "orders-us-west")
+        name: f"us-east-{name}" for name in ("us-east-orders", "xus-west-orders", "orders-us-west")
     }
 
 

@@ -28,8 +28,8 @@ class Told:
         self.ledger = Ledger()
 
     def send(self, increments):
-        for each in increments:
-            assert self.ledger.add(each)
+        for increment in increments:
+            assert self.ledger.add(increment)
 
     @contextmanager
     def audit(self, flow="north->south"):
@@ -44,7 +44,9 @@ class Told:
 
 
 def copy_of(*offsets, next_offset=None, stretches=None):
-    records = [Record(number, 1_699_999_999_000 + each, None, b"%d" % each) for number, each in enumerate(offsets)]
+    records = [
+        Record(number, 1_699_999_999_000 + offset, None, b"%d" % offset) for number, offset in enumerate(offsets)
+    ]
     whole = stretches or ((offsets[0], len(offsets)),)
     return Copy(build_batch(records), whole, len(offsets), next_offset or offsets[-1] + 1, 0, 0)
 
@@ -63,8 +65,8 @@ def test_ranges_of_the_source_follow_one_another_whatever_has_no_record():
         audit.tell({P: 22})
         audit.tell({P: 22})
     story = told.story()
-    assert [(each.start, each.end) for each in story.increments] == [(5, 8), (8, 22)]
-    tally = whole(tally for each in story.increments for tally in each.windows.values())
+    assert [(increment.start, increment.end) for increment in story.increments] == [(5, 8), (8, 22)]
+    tally = whole(tally for increment in story.increments for tally in increment.windows.values())
     assert (tally.count, tally.first_offset, tally.last_offset) == (6, 5, 14)
     assert (
         tally.checksum == sum(Counted(0, 0, None, b"%d" % n).tally().checksum for n in (5, 6, 7, 9, 10, 14)) % MODULUS
@@ -94,7 +96,7 @@ def test_what_was_not_told_before_a_mirror_goes_back_is_told_when_it_comes_again
         audit.began(P, 1)
         audit.took(P, copy_of(1, 2, 3))
         audit.tell({P: 4})
-    assert [(each.start, each.end) for each in told.story().increments] == [(1, 4)]
+    assert [(increment.start, increment.end) for increment in told.story().increments] == [(1, 4)]
     assert told.story().gaps == [(0, 1)]
 
 
@@ -119,7 +121,7 @@ def test_memory_is_bounded_by_telling_early():
         audit.began(P, 0)
         audit._copied._windows_max = 2
         offsets = [0, 60_000, 120_000, 180_000, 240_000]
-        audit.took(P, copy_of(*offsets, stretches=tuple((each, 1) for each in offsets)))
+        audit.took(P, copy_of(*offsets, stretches=tuple((offset, 1) for offset in offsets)))
         assert len(told.story().increments) == 2
         audit.tell({P: 240_001})
     assert (told.story().gaps, told.story().end) == ([], 240_001)
@@ -158,6 +160,6 @@ def test_two_mirrors_tell_what_is_copied_as_that_and_no_copy_as_an_original(nort
     for told, flow, own, copies in ((at_north, "north->south", 30, 20), (at_south, "south->north", 20, 30)):
         story = told.story(partition, flow)
         assert (story.start, story.gaps) == (0, [])
-        assert whole(tally for each in story.increments for tally in each.windows.values()).count == own
-        asides = (windows for each in story.increments for windows in each.aside.values())
+        assert whole(tally for increment in story.increments for tally in increment.windows.values()).count == own
+        asides = (windows for increment in story.increments for windows in increment.aside.values())
         assert whole(tally for windows in asides for tally in windows.values()).count == copies

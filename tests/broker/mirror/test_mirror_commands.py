@@ -48,7 +48,7 @@ def test_the_first_mirror_copies_under_the_same_name_and_goes_on_where_it_stoppe
         mirror.terminate()
         assert mirror.wait(40) == 143
     been = (CLUSTERS, f"{north.id},{south.id}".encode())
-    assert [each[1:] for each in south.read(topic)] == [
+    assert [item[1:] for item in south.read(topic)] == [
         (key, value, [*headers, been], timestamp) for _, key, value, headers, timestamp in north.read(topic)
     ]
 

@@ -137,7 +137,7 @@ def test_what_is_wrong_with_a_mirror_is_said_key_by_key(worker):
         "replication.policy.class": "Other",
     }  # fmt: skip
     answer = worker.ask("PUT", "/connector-plugins/MirrorSourceConnector/config/validate", body, status=200)
-    wrong = {each["value"]["name"] for each in answer["configs"] if each["value"]["errors"]}
+    wrong = {config["value"]["name"] for config in answer["configs"] if config["value"]["errors"]}
     assert wrong >= {"source.cluster.alias", "target.cluster.bootstrap.servers", "topics", "replication.policy.class"}
 
 

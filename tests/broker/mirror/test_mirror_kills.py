@@ -54,7 +54,7 @@ def strike(sides, at_random):
 
 def in_sync(side):
     topics = side.admin.list_topics(timeout=10).topics.values()
-    return all(len(each.isrs) == 2 for topic in topics for each in topic.partitions.values())
+    return all(len(partition.isrs) == 2 for topic in topics for partition in topic.partitions.values())
 
 
 @pytest.mark.parametrize("seconds", [12, pytest.param(600, marks=[pytest.mark.long, pytest.mark.timeout(1500)])])
@@ -77,8 +77,8 @@ def test_every_acknowledged_record_arrives_once_and_in_order_whoever_is_killed(s
         missing: list[str] = []
 
         def is_all_read() -> bool:
-            copies = {each.source.partition: each.next_offset for each in task.copies.values()}
-            missing[:] = [f"{copies[each]:,} of {last[each] + 1:,}" for each in copies if copies[each] <= last[each]]
+            copies = {copy.source.partition: copy.next_offset for copy in task.copies.values()}
+            missing[:] = [f"{copies[copy]:,} of {last[copy] + 1:,}" for copy in copies if copies[copy] <= last[copy]]
             return not missing
 
         try:

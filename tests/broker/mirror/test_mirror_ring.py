@@ -21,7 +21,7 @@ def west(tmp_path_factory, zookeeper):
 
 @pytest.fixture
 def sides(north, south, west):
-    return {each.alias: each for each in (north, south, west)}
+    return {item.alias: item for item in (north, south, west)}
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def assert_each_once_everywhere(sides, flows, topic):
         for alias, side in sides.items():
             written[alias] |= write(side, topic, turn)
         for alias, side in sides.items():
-            wanted = set().union(*(written[each] for each in reached[alias]))
+            wanted = set().union(*(written[item] for item in reached[alias]))
             await_true(lambda side=side, wanted=wanted: set(values(side, topic)) == wanted, f"all is in {alias}", 90)
     for alias, side in sides.items():
         there = values(side, topic)
@@ -146,5 +146,5 @@ def test_with_prefixes_each_cluster_has_copies_of_both_others_and_none_of_its_ow
                     f"{copy} has all", 60,
                 )  # fmt: skip
         for side in sides.values():
-            mine = [each for each in side.admin.list_topics(timeout=10).topics if topic in each]
+            mine = [item for item in side.admin.list_topics(timeout=10).topics if topic in item]
             assert len(mine) == 3

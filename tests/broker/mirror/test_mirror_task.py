@@ -32,8 +32,8 @@ def test_records_keep_key_headers_timestamp_and_partition(north, south, topic, e
         for partition in (0, 1):
             await_true(lambda at=partition: len(south.read(topic, at)) == 100, "all is there")
     for partition in (0, 1):
-        assert [each[1:] for each in south.read(topic, partition)] == [
-            each[1:] for each in north.read(topic, partition)
+        assert [item[1:] for item in south.read(topic, partition)] == [
+            item[1:] for item in north.read(topic, partition)
         ]
 
 
@@ -105,7 +105,7 @@ def test_compacted_and_log_append_times_are_packed_anew(north, south, topic):
     north.write(topic, [f"{number}" for number in range(20)], timestamp=1)
     with mirroring(north, south, {topic: 1}):
         await_true(lambda: len(south.read(topic)) == 20, "all is there")
-    assert [each[4][1] for each in south.read(topic)] == [each[4][1] for each in north.read(topic)]
+    assert [item[4][1] for item in south.read(topic)] == [item[4][1] for item in north.read(topic)]
 
 
 @pytest.mark.long
@@ -193,15 +193,15 @@ def test_a_lane_that_is_fenced_in_the_middle_of_a_transaction_goes_on_and_holds_
     writing = threading.Thread(target=write)
     writing.start()
     with mirroring(north, south, {topic: 2}, exactly_once=True, commit_interval_s=20) as task:
-        await_true(lambda: all(each.is_moved for each in task.copies.values()), "both have an open transaction")
+        await_true(lambda: all(copy.is_moved for copy in task.copies.values()), "both have an open transaction")
         with south.connect() as cluster:
             name = f"mirror.{flow(north, south).name}.{topic}-0"
             cluster.ask_any(InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=60_000))
-        await_true(lambda: not any(each.is_moved for each in task.copies.values()), "it has begun again")
-        await_true(lambda: all(each.is_moved for each in task.copies.values()), "both go on", 30)
+        await_true(lambda: not any(copy.is_moved for copy in task.copies.values()), "it has begun again")
+        await_true(lambda: all(copy.is_moved for copy in task.copies.values()), "both go on", 30)
         is_enough.set()
         writing.join()
         ends = [len(north.read(topic, partition)) for partition in (0, 1)]
-        await_true(lambda: [each.next_offset for each in task.copies.values()] == ends, "all is copied", 30)
+        await_true(lambda: [copy.next_offset for copy in task.copies.values()] == ends, "all is copied", 30)
     for partition in (0, 1):
         assert south.values(topic, partition) == north.values(topic, partition)

@@ -21,7 +21,7 @@ class World:
         self.records = {}
 
     def values(self):
-        return [each.get(TOPIC) for each in self.settings.values()]
+        return [setting.get(TOPIC) for setting in self.settings.values()]
 
     def set(self, alias, value):
         self.now_ms += 1
@@ -180,7 +180,7 @@ def test_whatever_is_changed_wherever_all_agree_at_last_and_nothing_moves_any_mo
     world = World(*flows, a="1", b=None, c="2")
     for what, said in steps:
         if what == "look":
-            world.look_at_once(*(flows[each % len(flows)] for each in said))
+            world.look_at_once(*(flows[item % len(flows)] for item in said))
         else:
             world.set(what, said)
     for _ in range(9):

@@ -118,7 +118,7 @@ def test_a_quota_is_told_of_while_it_holds_and_a_little_longer():
 
 
 def lag(task, topic):
-    (copied,) = (each for each in task.copies.values() if each.source.topic == topic)
+    (copied,) = (copy for copy in task.copies.values() if copy.source.topic == topic)
     return task.ends().get(copied.source, 0) - copied.next_offset
 
 
@@ -138,7 +138,7 @@ def test_a_follower_that_hangs_in_the_target_holds_up_what_wants_it_in_sync_and_
             await_true(lambda name=name: len(west.values(name)) == 10, "all is well", 60)
         west.running.broker(2).process.send_signal(signal.SIGSTOP)
         try:
-            (copied,) = (each for each in task.copies.values() if each.source.topic == strict)
+            (copied,) = (copy for copy in task.copies.values() if copy.source.topic == strict)
             for turn in range(3):
                 for name in (strict, plain):
                     east.write(name, [f"{turn}"])

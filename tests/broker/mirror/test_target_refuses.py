@@ -38,7 +38,7 @@ def assert_others_go_on(source, target, task, refused, taken):
         for topic in (refused, taken):
             source.write(topic, [f"{turn}"])
         await_true(lambda wanted=turn + 1: len(target.read(taken)) == wanted, "the other one goes on", _SOON_S)
-    (copied,) = (each for at, each in task.copies.items() if at.topic == refused)
+    (copied,) = (item for at, item in task.copies.items() if at.topic == refused)
     await_true(lambda: copied.error, "it is told why", 60)
 
 

@@ -74,9 +74,9 @@ def connector(source, target, topics, **config):
 def assigned(connector):
     """But for beats, which every mirror copies where there are any."""
     found = {
-        each.topic
+        partition.topic
         for config in connector.task_configs(4)
-        for each in parse_partitions(config["task.assigned.partitions"])
+        for partition in parse_partitions(config["task.assigned.partitions"])
     }
     return found - {HEARTBEATS}
 
@@ -190,17 +190,17 @@ def test_a_setting_that_was_changed_is_not_taken_back_by_the_mirror_that_comes_t
     for side in (north, south):
         side.create(mark, retention_ms="1000001")
     with connector(north, south, mark, **names) as there, connector(south, north, mark, **names) as back:
-        for each in (there, back):
-            await_true(lambda each=each: assigned(each) == {mark}, "it is copied", 30)
+        for copier in (there, back):
+            await_true(lambda copier=copier: assigned(copier) == {mark}, "it is copied", 30)
         for value, (changed, other), looks in (
             ("2000002", (south, north), (there, back)), ("3000003", (north, south), (back, there)),
         ):  # fmt: skip
             setting(changed, mark, value)
-            for each in looks:
-                each._look()
+            for look in looks:
+                look._look()
             await_true(lambda other=other, value=value: setting(other, mark) == value, "it follows", 20)
-            for each in (*looks, *looks):
-                each._look()
+            for look in (*looks, *looks):
+                look._look()
             assert setting(north, mark) == setting(south, mark) == value
 
 

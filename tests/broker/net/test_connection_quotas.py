@@ -109,8 +109,8 @@ async def test_who_was_used_least_recently_makes_room_for_a_broker(two):
 async def test_even_if_all_are_busy_one_makes_room_for_a_broker(two):
     two.quotas.limits = ConnectionLimits(2)
     async with connected(two.clients, 2) as clients:
-        for each in clients:
-            each.writer.write(REQUEST)
+        for client in clients:
+            client.writer.write(REQUEST)
         await eventually(lambda: sum(one.progress_count for one in two.clients._used) == 2, "they asked")
         async with connected(two.members, 1):
             await eventually(lambda: two.clients.connection_count == 1, "one is closed")

@@ -16,13 +16,13 @@ def pairs():
     def make() -> tuple[socket.socket, socket.socket]:
         pair = socket.socketpair()
         made.extend(pair)
-        for each in pair:
-            each.setblocking(False)
+        for item in pair:
+            item.setblocking(False)
         return pair
 
     yield make
-    for each in made:
-        each.close()
+    for item in made:
+        item.close()
 
 
 async def test_one_that_is_closed_while_its_answer_comes_leaves_the_next_socket_of_its_number_alone(pairs):

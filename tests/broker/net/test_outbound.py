@@ -33,7 +33,7 @@ async def test_requests_made_at_once_are_sent_one_after_the_other():
     async with ScriptedBroker() as peer:
         connection = await _connected(peer.port)
         requests = [UpdateMetadataRequest(controller_id=number) for number in range(20)]
-        await asyncio.gather(*(connection.request(each, 8, 5_000) for each in requests))
+        await asyncio.gather(*(connection.request(request, 8, 5_000) for request in requests))
         assert peer.received == requests
         connection.close()
 

@@ -50,7 +50,7 @@ class RunningProbe:
             return len(leads) == brokers and all(leads.values())
 
         await_true(all_lead, f"{brokers} brokers lead a partition each; the log:\n{self.log.read_text()[-2000:]}")
-        for part in (f"partition/{each}" for each in self.status()["partitions"]):
+        for part in (f"partition/{partition}" for partition in self.status()["partitions"]):
             before = self.total("read", part)
             await_true(lambda part=part, before=before: self.total("read", part) > before, f"{part} is read")
 

@@ -7,12 +7,12 @@ from broker.probe.record import Mark, decode, encode
 from broker.probe.spread import PartitionState
 from broker.records.record import decode_records
 
-ADDRESSES = {each: ("127.0.0.1", 9091 + each) for each in (1, 2, 3)}
+ADDRESSES = {number: ("127.0.0.1", 9091 + number) for number in (1, 2, 3)}
 
 
 def topology(*brokers, leaders=(1, 2, 3), identity="a"):
     partitions = tuple(PartitionState(at, leader, (1, 2, 3), (1, 2, 3)) for at, leader in enumerate(leaders))
-    return Topology({each: ADDRESSES[each] for each in brokers}, dict.fromkeys(brokers), partitions, identity)
+    return Topology({broker: ADDRESSES[broker] for broker in brokers}, dict.fromkeys(brokers), partitions, identity)
 
 
 def book_of(*brokers):

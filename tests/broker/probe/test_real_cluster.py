@@ -42,7 +42,7 @@ def assert_well_again(probe, blamed):
     await_true(lambda: not probe.blamed(), "nobody is blamed")
     probe.await_reading(brokers=3)
     await_true(lambda: not probe.status()["troubled"], "no partition is in trouble")
-    assert [probe.total(each) for each in ("lost", "duplicated", "reordered")] == [0, 0, 0]
+    assert [probe.total(name) for name in ("lost", "duplicated", "reordered")] == [0, 0, 0]
     assert set(probe.ever_blamed()) == blamed
 
 
@@ -79,7 +79,7 @@ def test_a_probe_that_starts_again_calls_no_record_of_before_lost(cluster, probe
     with running_probe(tmp_path, cluster.bootstrap_servers) as other:
         other.await_reading(brokers=3)
         assert other.status()["run"] != probe.status()["run"]
-        assert [other.total(each) for each in ("lost", "duplicated", "reordered")] == [0, 0, 0]
+        assert [other.total(name) for name in ("lost", "duplicated", "reordered")] == [0, 0, 0]
         assert other.stop() == 0
 
 
@@ -127,5 +127,5 @@ def test_a_mirror_is_measured_to_its_far_end(cluster, probe, mirrored, tmp_path)
     with running_probe(tmp_path, cluster.bootstrap_servers, **there) as other:
         for part in ("mirror/0", "mirror/1", "mirror/2"):
             await_true(lambda part=part: other.total("read", part) > 1, f"{part} is read")
-        assert [other.total(each, "mirror") for each in ("lost", "duplicated", "reordered")] == [0, 0, 0]
+        assert [other.total(name, "mirror") for name in ("lost", "duplicated", "reordered")] == [0, 0, 0]
         assert other.status()["total"]["mirror"]["end_to_end"]

@@ -15,15 +15,17 @@ def carried_out(step, view):
     partitions = list(view.partitions)
     match step:
         case Create(assignments):
-            partitions = [PartitionState(at, each[0], each, each) for at, each in enumerate(assignments)]
+            partitions = [
+                PartitionState(at, assignment[0], assignment, assignment) for at, assignment in enumerate(assignments)
+            ]
         case Add(count, assignments):
-            assert {len(each) for each in assignments} == {len(partitions[0].replicas)}
+            assert {len(assignment) for assignment in assignments} == {len(partitions[0].replicas)}
             partitions += [PartitionState(len(partitions) + at, x[0], x, x) for at, x in enumerate(assignments)]
             assert len(partitions) == count
         case Move(replicas):
-            for at, each in replicas.items():
-                leader = partitions[at].leader if partitions[at].leader in each else each[0]
-                partitions[at] = PartitionState(at, leader, each, each)
+            for at, item in replicas.items():
+                leader = partitions[at].leader if partitions[at].leader in item else item[0]
+                partitions[at] = PartitionState(at, leader, item, item)
         case Elect(indexes):
             for at in indexes:
                 partitions[at] = PartitionState(at, partitions[at].replicas[0], *(partitions[at].replicas,) * 2)
@@ -42,10 +44,10 @@ def settled(view):
 def seen_by(brokers, view):
     """`view` when these brokers are registered: others lead nothing, and who is back does not lead yet."""
     partitions = []
-    for each in view.partitions:
-        isr = tuple(broker for broker in each.replicas if broker in brokers)
-        leader = each.leader if each.leader in brokers else (isr[-1] if isr else -1)
-        partitions.append(PartitionState(each.index, leader, each.replicas, isr))
+    for partition in view.partitions:
+        isr = tuple(broker for broker in partition.replicas if broker in brokers)
+        leader = partition.leader if partition.leader in brokers else (isr[-1] if isr else -1)
+        partitions.append(PartitionState(partition.index, leader, partition.replicas, isr))
     return View(brokers, tuple(partitions))
 
 
@@ -56,11 +58,11 @@ def test_every_broker_leads_whoever_comes_and_goes_and_no_partition_is_taken_awa
     for brokers in worlds:
         before = len(view.partitions)
         view = settled(seen_by(brokers, view))
-        assert set(brokers) <= {each.replicas[0] for each in view.partitions}
-        assert set(brokers) <= {each.leader for each in view.partitions}
+        assert set(brokers) <= {partition.replicas[0] for partition in view.partitions}
+        assert set(brokers) <= {partition.leader for partition in view.partitions}
         assert before <= len(view.partitions) <= max(before, len(brokers))
-        for each in view.partitions:
-            assert len(set(each.replicas)) == len(each.replicas) >= min(FACTOR, len(brokers))
+        for partition in view.partitions:
+            assert len(set(partition.replicas)) == len(partition.replicas) >= min(FACTOR, len(brokers))
 
 
 @settings(max_examples=examples(200))
@@ -68,11 +70,13 @@ def test_every_broker_leads_whoever_comes_and_goes_and_no_partition_is_taken_awa
 def test_a_broker_that_is_away_for_a_while_loses_no_preference(brokers, data):
     view = settled(View(brokers))
     away = data.draw(st.sampled_from(sorted(brokers)))
-    rest = {each: rack for each, rack in brokers.items() if each != away}
+    rest = {item: rack for item, rack in brokers.items() if item != away}
     steps = next_step(seen_by(rest, view), FACTOR) if rest else None
     assert steps is None or isinstance(steps, Elect)
     back = settled(seen_by(brokers, seen_by(rest, view)))
-    assert [each.replicas for each in back.partitions] == [each.replicas for each in view.partitions]
+    assert [partition.replicas for partition in back.partitions] == [
+        partition.replicas for partition in view.partitions
+    ]
 
 
 @settings(max_examples=examples(200))
@@ -81,15 +85,17 @@ def test_a_topic_that_somebody_made_is_spread_and_gets_its_replicas(brokers, dat
     ids = sorted(brokers)
     made = data.draw(st.lists(st.permutations(ids).map(tuple), min_size=1, max_size=9))
     copies = data.draw(st.integers(1, len(ids)))
-    cut = [each[:copies] for each in made]
-    view = settled(View(brokers, tuple(PartitionState(at, each[0], each, each) for at, each in enumerate(cut))))
-    assert set(brokers) <= {each.leader for each in view.partitions}
-    assert all(len(each.replicas) >= min(FACTOR, len(ids)) for each in view.partitions)
+    cut = [item[:copies] for item in made]
+    view = settled(View(brokers, tuple(PartitionState(at, item[0], item, item) for at, item in enumerate(cut))))
+    assert set(brokers) <= {partition.leader for partition in view.partitions}
+    assert all(len(partition.replicas) >= min(FACTOR, len(ids)) for partition in view.partitions)
 
 
 def test_replicas_lie_in_other_racks_first():
     view = settled(View({1: "a", 2: "a", 3: "b", 4: "b"}))
-    assert all({1, 2} & set(each.replicas[:2]) and {3, 4} & set(each.replicas[:2]) for each in view.partitions)
+    assert all(
+        {1, 2} & set(partition.replicas[:2]) and {3, 4} & set(partition.replicas[:2]) for partition in view.partitions
+    )
 
 
 def test_a_first_partition_without_replicas_is_given_some_before_partitions_are_added():

@@ -89,7 +89,7 @@ def test_what_kafka_python_writes_reads_the_same(message, theirs, version, sampl
 def test_every_api_of_clients_is_compared():
     not_theirs = {ApiKey.UNREGISTER_BROKER, *DELEGATION_TOKENS}
     compared = MESSAGES.keys() - BETWEEN_BROKERS - OWN - not_theirs - OF_OTHER_CLUSTERS.keys()
-    assert {each.values[0].api for each in BOTH} == compared
+    assert {reading.values[0].api for reading in BOTH} == compared
 
 
 def test_declared_are_the_apis_of_kafka_3_9_and_those_that_only_other_clusters_serve():

@@ -75,7 +75,7 @@ def _translate_value(value, kafka_type, struct):
     if value is None or value == ZERO_UUID:
         return None
     if isinstance(value, list):
-        return tuple(_translate_value(each, kafka_type, struct) for each in value)
+        return tuple(_translate_value(item, kafka_type, struct) for item in value)
     if struct is not None:
         return _translate(value, struct)
     if kafka_type == "error_code":

@@ -17,7 +17,7 @@ MANY = [("n" * 200, [Produced(index, 2 * index, -1, 0) for index in range(300)])
 def declared(version: int, appended: list[tuple[str, list[Produced]]]) -> bytes:
     responses = [
         TopicProduceResponse(
-            name=name, partition_responses=[PartitionProduceResponse(**each._asdict()) for each in partitions]
+            name=name, partition_responses=[PartitionProduceResponse(**partition._asdict()) for partition in partitions]
         )
         for name, partitions in appended
     ]

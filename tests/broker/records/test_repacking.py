@@ -53,7 +53,7 @@ def test_level_decides_how_small_it_gets():
         assert decode_records(small) == decode_records(fast)
 
 
-@pytest.mark.parametrize("source", [each for each in Compression if each])
+@pytest.mark.parametrize("source", [item for item in Compression if item])
 def test_batch_that_unpacks_to_more_than_it_may_is_refused(source):
     batch = build_batch([Record(0, 1, None, bytes(100_000))], compression=source)
     with pytest.raises(ApiError) as refused:

@@ -9,10 +9,10 @@ from broker.registry.errors import InvalidSchema
 from broker.registry.kinds import parse
 from broker.registry.protobuf import compiler
 
-AVRO = {"type": "record", "name": "R", "fields": [{"name": f"f{each}", "type": "int"} for each in range(20)]}
-JSON_SCHEMA = {"type": "object", "properties": {f"f{each}": {"type": "string"} for each in range(20)}}
-PROTOBUF = 'syntax = "proto3"; message M {' + "".join(f"int32 f{each} = {each};" for each in range(1, 20)) + "}"
-ENUM = 'syntax = "proto3"; enum E {' + "".join(f"V{each} = {each};" for each in range(20)) + "}"
+AVRO = {"type": "record", "name": "R", "fields": [{"name": f"f{index}", "type": "int"} for index in range(20)]}
+JSON_SCHEMA = {"type": "object", "properties": {f"f{index}": {"type": "string"} for index in range(20)}}
+PROTOBUF = 'syntax = "proto3"; message M {' + "".join(f"int32 f{index} = {index};" for index in range(1, 20)) + "}"
+ENUM = 'syntax = "proto3"; enum E {' + "".join(f"V{index} = {index};" for index in range(20)) + "}"
 SCHEMAS = [("AVRO", json.dumps(AVRO)), ("JSON", json.dumps(JSON_SCHEMA)), ("PROTOBUF", PROTOBUF), ("PROTOBUF", ENUM)]
 
 

@@ -10,7 +10,7 @@ from broker.registry.schema import Content, Reference, Version
 from broker.registry.store import Store
 
 FIELDS = {"name": "string", "age": "int", "ssn": "string"} | {
-    each.lower(): f"io.confluent.kafka.example.{each}" for each in ("User", "Address")
+    item.lower(): f"io.confluent.kafka.example.{item}" for item in ("User", "Address")
 }
 TEXT = json.dumps(
     {

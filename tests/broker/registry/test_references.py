@@ -23,7 +23,7 @@ def store():
 
 
 def referring(count):
-    return Content("AVRO", "text", tuple(Reference(f"s{each}", f"s{each}", 1) for each in range(1, count + 1)))
+    return Content("AVRO", "text", tuple(Reference(f"s{index}", f"s{index}", 1) for index in range(1, count + 1)))
 
 
 def test_a_new_schema_refers_to_so_many_bytes_at_most(store):

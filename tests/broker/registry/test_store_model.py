@@ -121,9 +121,9 @@ class Registrations(RuleBasedStateMachine):
 def shown(store):
     return {
         "subjects": [(subject, list(versions)) for subject, versions in store.subjects()],
-        "settings": [(store.config(each), store.mode(each)) for each in ("", "a", "b", ":.c:a")],
+        "settings": [(store.config(name), store.mode(name)) for name in ("", "a", "b", ":.c:a")],
         "referrers": [store.referrers("b", number, deleted=True) for number in range(1, 5)],
-        "ids": [store.ids_max(each) for each in (".", ".c")],
+        "ids": [store.ids_max(name) for name in (".", ".c")],
         "count": store.version_count,
     }
 

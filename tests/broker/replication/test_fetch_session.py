@@ -42,7 +42,7 @@ class Story:
         self.now_ms = 0
 
     def begin(self, session_id, epoch, *asked, forgotten=(), topic="t", by_id=False, principal=""):
-        asked = [(topic, each if isinstance(each, Asked) else Asked(each)) for each in asked]
+        asked = [(topic, item if isinstance(item, Asked) else Asked(item)) for item in asked]
         forgotten = [(topic, partition) for partition in forgotten]
         return self.sessions.begin(Opening(session_id, epoch, asked, forgotten, by_id, principal), self.now_ms)
 
@@ -51,8 +51,11 @@ class Story:
         return self.finish(self.begin(session_id, epoch, *asked, **more), *reads)
 
     def finish(self, fetch, *reads):
-        by_partition = {each.partition_index: each for each in reads}
-        answers = [(topic, by_partition.get(each.partition, Read(each.partition))) for topic, each in fetch.partitions]
+        by_partition = {read.partition_index: read for read in reads}
+        answers = [
+            (topic, by_partition.get(partition.partition, Read(partition.partition)))
+            for topic, partition in fetch.partitions
+        ]
         session_id, told = fetch.finish(answers)
         return session_id, [answer.partition_index for _, answer in told]
 
@@ -63,7 +66,7 @@ class Story:
 
 
 def asked_by(fetch) -> list[tuple[int, int]]:
-    return [(each.partition, each.fetch_offset) for _, each in fetch.partitions]
+    return [(partition.partition, partition.fetch_offset) for _, partition in fetch.partitions]
 
 
 def test_a_client_without_sessions_is_answered_in_full_every_time():
@@ -287,7 +290,8 @@ def test_a_client_that_keeps_what_it_was_told_always_knows_every_high_watermark(
         try:
             fetch = story.begin(session_id, epoch, *asked, forgotten=forgotten)
             answers = [
-                (topic, Read(each.partition, high_watermark=marks[each.partition])) for topic, each in fetch.partitions
+                (topic, Read(partition.partition, high_watermark=marks[partition.partition]))
+                for topic, partition in fetch.partitions
             ]
             answered_id, told = fetch.finish(answers)
         except ApiError:
@@ -295,10 +299,10 @@ def test_a_client_that_keeps_what_it_was_told_always_knows_every_high_watermark(
         if answered_id != NO_SESSION:
             view = believed[answered_id] = {} if kind == "open" else believed[answered_id]
             view.update({answer.partition_index: answer.high_watermark for _, answer in told})
-            assert all(view[each.partition] == marks[each.partition] for _, each in fetch.partitions)
+            assert all(view[partition.partition] == marks[partition.partition] for _, partition in fetch.partitions)
             epochs[answered_id] = 1 if kind == "open" else epoch + 1
         assert len(story.sessions) <= 3
-        held = [len(each.partitions) for each in story.sessions._sessions.values()]
+        held = [len(session.partitions) for session in story.sessions._sessions.values()]
         assert story.sessions.partition_count == sum(held) <= 8
 
 

@@ -20,7 +20,7 @@ def feed():
 
 
 def told(feed) -> list[TopicPartition]:
-    return [each.topic_partition for each in feed.news()]
+    return [ask.topic_partition for ask in feed.news()]
 
 
 def test_what_was_just_asked_for_is_looked_at_once(feed):
@@ -51,8 +51,8 @@ def test_what_did_not_fit_comes_after_the_others_next_time(feed):
 
 
 def test_a_refused_partition_is_left_alone_until_it_is_asked_for_anew(feed):
-    for each in feed.news():
-        feed.forget(each.topic_partition)
+    for ask in feed.news():
+        feed.forget(ask.topic_partition)
     feed.records_came(T)
     assert not feed.has_news
     feed.ask(FedPartition(T, UUID(int=1), leader_epoch=6, read_from=3, max_bytes=100))

@@ -21,7 +21,7 @@ class Follower:
         self.ends = {}
 
     def plan(self, now_ms=0):
-        return self.link.next_plan(lambda each: Position(self.ends.get(each, 0), 4, 0), now_ms)
+        return self.link.next_plan(lambda item: Position(self.ends.get(item, 0), 4, 0), now_ms)
 
     def plans(self, now_ms=0):
         found = []
@@ -57,7 +57,7 @@ def test_the_first_request_opens_a_session_with_everything_followed(follower):
     follower.link.follow(U, ID_U, 6)
     plan = follower.plan()
     assert plan.opens_session
-    assert [(each.topic_partition, each.leader_epoch, each.is_progress) for each in plan.asks] == [
+    assert [(ask.topic_partition, ask.leader_epoch, ask.is_progress) for ask in plan.asks] == [
         (T, 5, False),
         (U, 6, False),
     ]
@@ -68,7 +68,9 @@ def test_the_first_request_opens_a_session_with_everything_followed(follower):
 def test_at_rest_one_fetch_is_under_way(follower):
     (plan,) = follower.opened().plans()
     assert (plan.session_id, plan.session_epoch, plan.asks) == (SESSION, 1, [])
-    assert [len(each.asks) for each in follower.takes_records(now_ms=1_000)] == [1], "it says what is held, and waits"
+    assert [len(record.asks) for record in follower.takes_records(now_ms=1_000)] == [1], (
+        "it says what is held, and waits"
+    )
     follower.link.answered(SESSION)
     assert len(follower.plans(now_ms=1_500)) == 1
 
@@ -77,8 +79,8 @@ def test_while_records_come_close_together_several_fetches_are_under_way(followe
     follower.opened().plans()
     follower.takes_records(now_ms=1_000)
     plans = follower.takes_records(now_ms=1_000 + CLOSE_TOGETHER_MS)
-    assert [len(each.asks) for each in plans] == [1] + [0] * (FETCHES_UNDER_WAY - 1)
-    assert [each.session_epoch for each in plans] == list(range(3, 3 + FETCHES_UNDER_WAY))
+    assert [len(plan.asks) for plan in plans] == [1] + [0] * (FETCHES_UNDER_WAY - 1)
+    assert [plan.session_epoch for plan in plans] == list(range(3, 3 + FETCHES_UNDER_WAY))
 
 
 def test_of_several_fetches_one_is_left_when_no_more_records_come(follower):
@@ -97,8 +99,8 @@ def test_records_of_several_partitions_in_one_answer_are_not_close_together(foll
     follower.opened().link.follow(U, ID_U, 5)
     follower.plans()
     follower.link.answered(SESSION)
-    for each in (T, U):
-        follower.link.took_records(each, now_ms=1_000)
+    for item in (T, U):
+        follower.link.took_records(item, now_ms=1_000)
     assert len(follower.plans(now_ms=1_000)) == 1
 
 
@@ -109,9 +111,7 @@ def test_records_taken_are_acknowledged_with_the_next_request(follower):
     follower.ends[T] = 10
     follower.link.took_records(T, now_ms=0)
     (plan,) = follower.plans()
-    assert [(each.topic_partition, each.is_progress, each.position.log_end_offset) for each in plan.asks] == [
-        (T, True, 10)
-    ]
+    assert [(ask.topic_partition, ask.is_progress, ask.position.log_end_offset) for ask in plan.asks] == [(T, True, 10)]
 
 
 def test_an_idle_answer_is_replaced_by_one_request_without_partitions(follower):
@@ -125,7 +125,7 @@ def test_a_partition_added_later_is_asked_for_at_once_though_fetches_are_under_w
     follower.opened().plans()
     follower.link.follow(U, ID_U, 6)
     (plan,) = follower.plans()
-    assert [each.topic_partition for each in plan.asks] == [U]
+    assert [ask.topic_partition for ask in plan.asks] == [U]
     assert not plan.asks[0].is_progress
 
 
@@ -152,7 +152,7 @@ def test_a_partition_dropped_and_followed_again_is_asked_for_and_not_forgotten(f
     follower.link.follow(T, ID_T, 7)
     (plan,) = follower.plans()
     assert not plan.forgotten
-    assert [each.leader_epoch for each in plan.asks] == [7]
+    assert [ask.leader_epoch for ask in plan.asks] == [7]
 
 
 def test_a_topic_made_anew_is_another_topic(follower):
@@ -160,7 +160,7 @@ def test_a_topic_made_anew_is_another_topic(follower):
     follower.link.follow(T, ID_U, 0)
     (plan,) = follower.plans()
     assert plan.forgotten == [(ID_T, 0)]
-    assert [each.topic_id for each in plan.asks] == [ID_U]
+    assert [ask.topic_id for ask in plan.asks] == [ID_U]
 
 
 def test_a_refused_partition_is_asked_for_again_after_a_while_and_not_before(follower):
@@ -170,7 +170,7 @@ def test_a_refused_partition_is_asked_for_again_after_a_while_and_not_before(fol
     assert not follower.link.counts(T, request + 1)
     assert follower.link.next_retry_ms() == 100
     assert not follower.plan(now_ms=99).asks
-    assert [each.topic_partition for each in follower.plan(now_ms=100).asks] == [T]
+    assert [ask.topic_partition for ask in follower.plan(now_ms=100).asks] == [T]
 
 
 def test_after_the_connection_broke_everything_is_asked_for_in_a_new_session(follower):
@@ -178,7 +178,7 @@ def test_after_the_connection_broke_everything_is_asked_for_in_a_new_session(fol
     follower.link.disconnected()
     plan = follower.plan()
     assert plan.opens_session
-    assert [each.topic_partition for each in plan.asks] == [T]
+    assert [ask.topic_partition for ask in plan.asks] == [T]
 
 
 def test_the_same_role_told_again_asks_for_nothing(follower):
@@ -197,7 +197,7 @@ def test_a_throttled_partition_is_forgotten_and_asked_for_again_when_its_pause_i
     assert not plan.asks
     assert not follower.link.counts(T, request + 1), "what the leader sent before it heard of the pause"
     later = follower.plan(now_ms=100)
-    assert [(each.topic_partition, each.is_progress) for each in later.asks] == [(T, False)]
+    assert [(ask.topic_partition, ask.is_progress) for ask in later.asks] == [(T, False)]
 
 
 # --- logs that are not ready
@@ -253,8 +253,8 @@ MANY = [TopicPartition("m", number) for number in range(2 * PARTITIONS_PER_FETCH
 
 def test_who_follows_very_many_asks_for_them_in_several_requests(follower):
     follower.opened().plans()
-    for each in MANY:
-        follower.link.follow(each, ID_U, 1)
+    for item in MANY:
+        follower.link.follow(item, ID_U, 1)
     plans = follower.plans()
     assert [len(plan.asks) for plan in plans] == [PARTITIONS_PER_FETCH, PARTITIONS_PER_FETCH, 7]
     assert [plan.is_full for plan in plans] == [True, True, False]
@@ -267,13 +267,13 @@ def test_who_follows_very_many_asks_for_them_in_several_requests(follower):
 
 def test_of_very_many_what_is_held_is_said_first_and_all_of_it(follower):
     follower.opened().plans()
-    for each in MANY:
-        follower.link.follow(each, ID_U, 1)
+    for item in MANY:
+        follower.link.follow(item, ID_U, 1)
     requests = follower.plans()
     for _ in range(1 + len(requests)):
         follower.link.answered(SESSION)
-    for each in MANY:
-        follower.link.took_records(each, now_ms=0)
+    for item in MANY:
+        follower.link.took_records(item, now_ms=0)
     follower.link.follow(U, ID_U, 6)
     asked = [ask for plan in follower.plans() for ask in plan.asks]
     assert [ask.topic_partition for ask in asked] == [*MANY, U]
@@ -282,13 +282,13 @@ def test_of_very_many_what_is_held_is_said_first_and_all_of_it(follower):
 
 def test_what_is_forgotten_and_followed_again_is_never_forgotten_after_that(follower):
     follower.opened().plans()
-    for each in MANY:
-        follower.link.follow(each, ID_U, 1)
+    for item in MANY:
+        follower.link.follow(item, ID_U, 1)
     follower.plans()
-    for each in MANY:
-        follower.link.unfollow(each)
-    for each in MANY[-3:]:
-        follower.link.follow(each, ID_U, 2)
+    for item in MANY:
+        follower.link.unfollow(item)
+    for item in MANY[-3:]:
+        follower.link.follow(item, ID_U, 2)
     followed = set()
     for plan in follower.plans():
         followed -= {TopicPartition("m", number) for _, number in plan.forgotten}

@@ -26,7 +26,7 @@ def test_what_is_missing_says_what_to_do_next(log, copy, bytes_missing, step):
 
 
 def epochs(*pairs):
-    return [EpochStart(*each) for each in pairs]
+    return [EpochStart(*pair) for pair in pairs]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_log_that_was_cut_and_written_on_under_later_epochs_shares_what_was_le
         found = {}
         for offset, epoch in enumerate(records):
             found.setdefault(epoch, offset)
-        return [EpochStart(*each) for each in found.items()]
+        return [EpochStart(*item) for item in found.items()]
 
     was = sorted(raises)
     cut = min(cut, len(was))

@@ -5,7 +5,7 @@ from broker.replication.truncation import EpochEnd, truncation_offset
 
 
 def cut(leaders, own_epochs, log_end_offset, high_watermark=0):
-    own = LeaderEpochs(EpochEntry(*each) for each in own_epochs)
+    own = LeaderEpochs(EpochEntry(*epoch) for epoch in own_epochs)
     return truncation_offset(
         EpochEnd(*leaders),
         lambda epoch: EpochEnd(*own.end_offset_for(epoch, log_end_offset)),

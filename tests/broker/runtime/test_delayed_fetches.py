@@ -99,8 +99,8 @@ def going_on(monkeypatch):
 
     async def watched(waiting):
         counts = [0]
-        for each in waiting:
-            each.add_done_callback(lambda _: counts.__setitem__(0, counts[0] + 1))
+        for item in waiting:
+            item.add_done_callback(lambda _: counts.__setitem__(0, counts[0] + 1))
         while counts[0] < len(waiting):
             before = counts[0]
             await asyncio.sleep(0)
@@ -127,7 +127,7 @@ async def test_very_many_waiters_whose_time_is_up_go_on_a_few_at_a_time(going_on
     passes = await going_on(waiting)
     assert max(passes) <= WAKES_AT_ONCE_MAX
     assert sum(passes) == len(waiting)
-    assert [await each for each in waiting] == [set()] * len(waiting)
+    assert [await item for item in waiting] == [set()] * len(waiting)
 
 
 async def test_few_waiters_do_not_stand_in_line_behind_very_many():

@@ -76,7 +76,7 @@ async def run(logs):
 
     def start(*hosted: Hosted) -> Housekeeping:
         def high_watermarks() -> dict[TopicPartition, int]:
-            return {each.partition.topic_partition: each.partition.high_watermark for each in hosted}
+            return {partition.partition.topic_partition: partition.partition.high_watermark for partition in hosted}
 
         chores = Housekeeping(hosted, logs, read_broker_config(OFTEN), ManualClock(), high_watermarks)
         chores.start()

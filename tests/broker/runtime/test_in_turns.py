@@ -48,8 +48,8 @@ def clock(monkeypatch):
 async def test_no_slice_has_more_than_its_share_and_nothing_is_lost():
     log = Log()
     things = list(range(THINGS_IN_A_TURN * 3 + 5))
-    assert await in_turns(things, log.do, Turns()) == [-each for each in things]
-    assert await in_turns(things, log.do_later, Turns()) == [-each for each in things]
+    assert await in_turns(things, log.do, Turns()) == [-thing for thing in things]
+    assert await in_turns(things, log.do_later, Turns()) == [-thing for thing in things]
     assert log.done == things * 2
     assert max(log.end()) <= THINGS_IN_A_TURN * 2  # the last of one and the first of the next
 
@@ -83,24 +83,24 @@ async def test_of_many_requests_one_slice_is_done_in_a_pass_of_the_loop():
 
 async def test_partitions_come_back_by_topic():
     asked = {"a": [1, 2], "b": [], "c": list(range(THINGS_IN_A_TURN))}
-    assert await partitions_in_turns(asked, lambda topic, each: (topic, each), Turns()) == [
-        (topic, [(topic, each) for each in partitions]) for topic, partitions in asked.items()
+    assert await partitions_in_turns(asked, lambda topic, turn: (topic, turn), Turns()) == [
+        (topic, [(topic, partition) for partition in partitions]) for topic, partitions in asked.items()
     ]
 
 
 async def test_works_at_once_begin_a_slice_at_a_time():
     log = Log()
     works = (log.do_later(thing) for thing in range(THINGS_IN_A_TURN * 3))
-    assert await gather(works, Turns()) == [-each for each in range(THINGS_IN_A_TURN * 3)]
+    assert await gather(works, Turns()) == [-index for index in range(THINGS_IN_A_TURN * 3)]
     assert log.end() == [THINGS_IN_A_TURN] * 3
 
 
 async def test_a_request_that_was_given_up_holds_nobody_up():
     turns = Turns()
-    given_up = asyncio.ensure_future(in_turns(range(THINGS_IN_A_TURN * 9), lambda each: each, turns))
+    given_up = asyncio.ensure_future(in_turns(range(THINGS_IN_A_TURN * 9), lambda turn: turn, turns))
     await asyncio.sleep(0)
     given_up.cancel()
-    assert len(await in_turns(range(THINGS_IN_A_TURN * 2), lambda each: each, turns)) == THINGS_IN_A_TURN * 2
+    assert len(await in_turns(range(THINGS_IN_A_TURN * 2), lambda turn: turn, turns)) == THINGS_IN_A_TURN * 2
 
 
 @pytest.mark.parametrize("container", [dict.fromkeys(range(1_000)), list(range(1_000))], ids=["dict", "list"])

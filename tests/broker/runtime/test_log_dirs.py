@@ -24,9 +24,9 @@ def rooms(tmp_path):
 
 async def test_a_directory_tells_how_much_room_its_volume_has(rooms):
     _, log_dirs = rooms
-    for each in await log_dirs.describe():
-        assert each.error_code is ErrorCode.NONE
-        assert 0 < each.usable_bytes <= each.total_bytes
+    for directory in await log_dirs.describe():
+        assert directory.error_code is ErrorCode.NONE
+        assert 0 < directory.usable_bytes <= directory.total_bytes
 
 
 async def test_an_offline_directory_is_told_though_its_disk_still_answers(rooms, monkeypatch, tmp_path):
@@ -40,9 +40,9 @@ async def test_an_offline_directory_is_told_though_its_disk_still_answers(rooms,
 async def test_a_full_directory_says_so_until_it_has_room_again(rooms, tmp_path):
     logs, log_dirs = rooms
     logs.rooms[tmp_path / "b"].refused(0)
-    assert [each.is_full for each in await log_dirs.describe()] == [False, True]
+    assert [directory.is_full for directory in await log_dirs.describe()] == [False, True]
     logs.rooms[tmp_path / "b"].is_full = False
-    assert [each.is_full for each in await log_dirs.describe()] == [False, False]
+    assert [directory.is_full for directory in await log_dirs.describe()] == [False, False]
 
 
 async def test_a_directory_tells_how_many_logs_were_set_aside_in_it_until_they_are_removed(rooms, tmp_path):
@@ -52,7 +52,13 @@ async def test_a_directory_tells_how_many_logs_were_set_aside_in_it_until_they_a
     for name, size in (("a.log", 700), ("inner/b.log", 300)):
         (stray / name).write_bytes(bytes(size))
     logs.find_strays()
-    assert [(each.stray_count, each.stray_bytes) for each in await log_dirs.describe()] == [(0, 0), (1, 1000)]
+    assert [(directory.stray_count, directory.stray_bytes) for directory in await log_dirs.describe()] == [
+        (0, 0),
+        (1, 1000),
+    ]
     assert logs.stray_bytes == {tmp_path / "a": 0, tmp_path / "b": 1000}
     shutil.rmtree(stray)
-    assert [(each.stray_count, each.stray_bytes) for each in await log_dirs.describe()] == [(0, 0), (0, 0)]
+    assert [(directory.stray_count, directory.stray_bytes) for directory in await log_dirs.describe()] == [
+        (0, 0),
+        (0, 0),
+    ]

@@ -363,10 +363,10 @@ class Served:
     async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:
         """As the transaction coordinator; what it says of a partition may be a future."""
         self.verified.append((transactional_id, producer_id, epoch, tuple(partitions)))
-        verdicts = {each: self.verdicts.get(each, ErrorCode.NONE) for each in partitions}
+        verdicts = {partition: self.verdicts.get(partition, ErrorCode.NONE) for partition in partitions}
         return {
-            each: await verdict if isinstance(verdict, asyncio.Future) else verdict
-            for each, verdict in verdicts.items()
+            item: await verdict if isinstance(verdict, asyncio.Future) else verdict
+            for item, verdict in verdicts.items()
         }
 
     async def client(self) -> Client:

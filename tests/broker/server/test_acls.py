@@ -82,9 +82,9 @@ async def test_without_an_authorizer_all_three_say_so(served):
         answer = await client.ask(describe(pattern_type_filter=LITERAL), version)
         assert (answer.error_code, answer.error_message) == said
         created = await client.ask(CreateAclsRequest(creations=[creation(), creation()]), version)
-        assert [(each.error_code, each.error_message) for each in created.results] == [said] * 2
+        assert [(result.error_code, result.error_message) for result in created.results] == [said] * 2
         deleted = await client.ask(DeleteAclsRequest(filters=[deletion(pattern_type_filter=LITERAL)]), version)
-        assert [(each.error_code, each.error_message) for each in deleted.filter_results] == [said]
+        assert [(result.error_code, result.error_message) for result in deleted.filter_results] == [said]
 
 
 async def test_who_may_not_is_refused_entry_by_entry(served, authorizer):
@@ -92,13 +92,13 @@ async def test_who_may_not_is_refused_entry_by_entry(served, authorizer):
     denied = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert (await client.ask(describe(), 3)).error_code == denied
     created = await client.ask(CreateAclsRequest(creations=[creation(), creation(resource_name="")]), 3)
-    assert [each.error_code for each in created.results] == [denied] * 2
+    assert [result.error_code for result in created.results] == [denied] * 2
     deleted = await client.ask(DeleteAclsRequest(filters=[deletion()]), 3)
-    assert [each.error_code for each in deleted.filter_results] == [denied]
+    assert [result.error_code for result in deleted.filter_results] == [denied]
     await permit(authorizer, Operation.DESCRIBE)
     assert (await client.ask(describe(), 3)).error_code == 0
     created = await client.ask(CreateAclsRequest(creations=[creation()]), 3)
-    assert [each.error_code for each in created.results] == [denied]
+    assert [result.error_code for result in created.results] == [denied]
 
 
 async def test_what_can_be_no_rule_is_refused_and_the_others_are_kept(served, authorizer):
@@ -118,10 +118,12 @@ async def test_what_can_be_no_rule_is_refused_and_the_others_are_kept(served, au
     ]
     good = [creation(resource_pattern_type=PREFIXED), creation(resource_type=4, resource_name=CLUSTER_NAME)]
     answer = await client.ask(CreateAclsRequest(creations=[good[0], *bad, good[1]]), 3)
-    assert [each.error_code for each in answer.results] == [0, *[ErrorCode.INVALID_REQUEST] * len(bad), 0]
+    assert [result.error_code for result in answer.results] == [0, *[ErrorCode.INVALID_REQUEST] * len(bad), 0]
     assert answer.results[1].error_message == "The only valid name for the CLUSTER resource is kafka-cluster"
     told = await client.ask(describe(principal_filter="User:a"), 3)
-    assert sorted((each.resource_type, each.resource_name, each.pattern_type) for each in told.resources) == [
+    assert sorted(
+        (resource.resource_type, resource.resource_name, resource.pattern_type) for resource in told.resources
+    ) == [
         (2, "t", PREFIXED),
         (4, CLUSTER_NAME, LITERAL),
     ]
@@ -157,7 +159,7 @@ async def test_version_0_knows_literal_names_only(served, authorizer):
     deleted = await client.ask(
         DeleteAclsRequest(filters=[deletion(resource_type_filter=2, pattern_type_filter=LITERAL)]), 0
     )
-    assert [len(each.matching_acls) for each in deleted.filter_results] == [1]
+    assert [len(result.matching_acls) for result in deleted.filter_results] == [1]
     (left,) = (await client.ask(describe(resource_type_filter=2), 3)).resources
     assert left.pattern_type == PREFIXED
 

@@ -28,7 +28,7 @@ def addresses(text: str = ""):
         }
     )
     with closing(SimpleNamespace(close=listeners.stop)):
-        yield Addresses(config, listeners, metadata), config, {each.name: each.port for each in listeners}
+        yield Addresses(config, listeners, metadata), config, {listener.name: listener.port for listener in listeners}
 
 
 def test_every_listener_is_told_with_the_port_the_system_gave():
@@ -40,7 +40,7 @@ def test_every_listener_is_told_with_the_port_the_system_gave():
 
 def test_an_advertised_port_of_0_is_the_listeners():
     with addresses("advertised.listeners=B://h:0,A://h:9092\n") as (ours, _, ports):
-        told = [(each.listener, each.host, each.port) for each in ours.registration().endpoints]
+        told = [(endpoint.listener, endpoint.host, endpoint.port) for endpoint in ours.registration().endpoints]
         assert told == [("B", "h", ports["B"]), ("A", "h", 9092)]
 
 

@@ -32,9 +32,9 @@ def to(path: Path, *partitions: int, topic: str = "t") -> AlterReplicaLogDirsReq
 async def codes(client, request: AlterReplicaLogDirsRequest, version: int = 2) -> dict:
     results = (await client.ask(request, version)).results
     return {
-        (topic.topic_name, each.partition_index): ErrorCode(each.error_code)
+        (topic.topic_name, partition.partition_index): ErrorCode(partition.error_code)
         for topic in results
-        for each in topic.partitions
+        for partition in topic.partitions
     }
 
 
@@ -42,12 +42,12 @@ async def described(client) -> dict:
     """By directory: (partition, is it a copy, lag)."""
     answer = await client.ask(DescribeLogDirsRequest(topics=None), 4)
     return {
-        Path(each.log_dir).name: [
+        Path(result.log_dir).name: [
             (topic.name, one.partition_index, one.is_future_key, one.offset_lag)
-            for topic in each.topics
+            for topic in result.topics
             for one in topic.partitions
         ]
-        for each in answer.results
+        for result in answer.results
     }
 
 
@@ -111,7 +111,7 @@ async def test_a_log_moves_byte_for_byte_while_it_is_appended_to(served, directo
     hosted = served.replicas.get("t", 0)
     assert hosted.log is served.logs.get(T_0)
     assert hosted.partition.high_watermark == hosted.log.log_end_offset
-    assert [each.next_offset for each in hosted.log.segments][-1] == hosted.log.log_end_offset
+    assert [segment.next_offset for segment in hosted.log.segments][-1] == hosted.log.log_end_offset
     await eventually(lambda: not list(here.glob("t-0*")), "the old directory is freed")
     assert await described(client) == {here.name: [], there.name: [("t", 0, False, 0)]}
 

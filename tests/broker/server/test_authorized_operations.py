@@ -76,14 +76,14 @@ async def test_what_is_not_allowed_is_not_told(served, client):
         "hidden": OPERATIONS_NOT_REQUESTED,
     }
     assert told.cluster_authorized_operations == 0
-    pages = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=each.name) for each in topics])
-    assert {each.name: each.topic_authorized_operations for each in (await limited.ask(pages, 0)).topics} == {
+    pages = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=topic.name) for topic in topics])
+    assert {topic.name: topic.topic_authorized_operations for topic in (await limited.ask(pages, 0)).topics} == {
         "t": described | read,
         "missing": described,
         "hidden": OPERATIONS_NOT_REQUESTED,
     }
     groups = DescribeGroupsRequest(groups=["g", "hidden"], include_authorized_operations=True)
-    assert {each.group_id: each.authorized_operations for each in (await limited.ask(groups, 5)).groups} == {
+    assert {group.group_id: group.authorized_operations for group in (await limited.ask(groups, 5)).groups} == {
         "g": described,
         "hidden": OPERATIONS_NOT_REQUESTED,
     }

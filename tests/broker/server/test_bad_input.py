@@ -98,7 +98,7 @@ async def test_an_unknown_apiversions_version_is_answered_in_version_0(served):
     response = decode(ApiVersionsResponse, data[4:], 0)
     assert struct.unpack(">i", data[:4]) == (5,)
     assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert [(each.api_key, each.max_version) for each in response.api_keys] == [(ApiKey.API_VERSIONS, 4)]
+    assert [(key.api_key, key.max_version) for key in response.api_keys] == [(ApiKey.API_VERSIONS, 4)]
 
 
 async def test_bytes_behind_a_request_are_ignored_as_kafka_does(served):
@@ -145,7 +145,7 @@ async def test_more_partitions_than_a_produce_may_name_close_the_connection(serv
     with capture_logs() as lines:
         await client.send_request(request, version)
         assert await client.is_closed()
-    (line,) = (each for each in lines if each["event"] == "connection closed")
+    (line,) = (line for line in lines if line["event"] == "connection closed")
     assert f"more than {PRODUCE_ENTRIES_MAX} elements" in line["reason"]
 
 
@@ -282,10 +282,10 @@ async def test_a_client_that_asks_and_never_reads_does_not_fill_the_memory(serve
         ],
     )
     deaf = [await served.client() for _ in range(40)]  # the kernel takes what it likes of each answer of 200 kB
-    for each in deaf:
-        each.writer.write(request_frame(asked, 12) * 200)
+    for item in deaf:
+        item.writer.write(request_frame(asked, 12) * 200)
     await eventually(lambda: served.listener.connection_count < 41, "somebody who does not read is closed")
     assert served.memory.answer_bytes <= 1024 * 1024
     assert (await client.ask(asked, 12)).responses[0].partitions[0].error_code == ErrorCode.NONE
-    for each in deaf:
-        each.writer.transport.abort()
+    for item in deaf:
+        item.writer.transport.abort()

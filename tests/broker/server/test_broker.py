@@ -161,7 +161,7 @@ async def test_a_broker_in_the_chroot_of_another_kafka_registers_nothing_and_cla
         assert refused.value.exit_status == 78
         assert await kafka.children("/brokers/ids") == (["11"] if is_running else [])
         assert await kafka.exists("/barnabas") is None
-        assert [each.name for each in (tmp_path / "logs").iterdir()] == [LOCK_FILE]
+        assert [path.name for path in (tmp_path / "logs").iterdir()] == [LOCK_FILE]
     finally:
         await kafka.close()
     assert_nothing_is_left(port, tmp_path / "logs")

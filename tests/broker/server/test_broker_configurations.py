@@ -36,7 +36,7 @@ async def described(client, name: str, *keys: str):
     )
     response = await client.ask(DescribeConfigsRequest(resources=[asked], include_synonyms=True), 4)
     assert response.results[0].error_code == ErrorCode.NONE
-    return {each.name: each for each in response.results[0].configs}
+    return {config.name: config for config in response.results[0].configs}
 
 
 async def asked_and_done(client, request) -> None:
@@ -50,7 +50,7 @@ async def test_a_change_is_described_with_its_source_and_synonyms(served):
     await asked_and_done(client, changing("1", "log.segment.bytes", "6000"))
     entry = (await described(client, "1"))["log.segment.bytes"]
     assert (entry.value, entry.config_source, entry.read_only) == ("6000", ConfigSource.BROKER, False)
-    assert [(each.value, each.source) for each in entry.synonyms] == [
+    assert [(synonym.value, synonym.source) for synonym in entry.synonyms] == [
         ("6000", ConfigSource.BROKER),
         ("5000", ConfigSource.CLUSTER),
         ("1073741824", ConfigSource.DEFAULT),
@@ -63,14 +63,14 @@ async def test_for_all_brokers_only_what_is_set_is_described(served):
     client = await served.client()
     assert await described(client, "") == {}
     await asked_and_done(client, changing("", "max.connections", "50"))
-    assert {name: each.value for name, each in (await described(client, "")).items()} == {"max.connections": "50"}
+    assert {name: item.value for name, item in (await described(client, "")).items()} == {"max.connections": "50"}
 
 
 async def test_keys_of_the_file_and_of_the_start_are_told_apart(served):
     configs = await described(await served.client(), "1", "broker.id", "log.retention.ms", "num.partitions")
     assert configs["broker.id"].config_source == ConfigSource.BROKER_FILE
     assert configs["num.partitions"].config_source == ConfigSource.DEFAULT
-    assert {name: each.read_only for name, each in configs.items()} == {
+    assert {name: item.read_only for name, item in configs.items()} == {
         "broker.id": True,
         "num.partitions": True,
         "log.retention.ms": False,
@@ -140,7 +140,7 @@ async def test_a_key_nobody_knows_is_taken_and_shown_without_its_value(served, n
     client = await served.client()
     await asked_and_done(client, changing(name, "colour", "red"))
     entry = (await described(client, name))["colour"]
-    assert (entry.value, entry.is_sensitive, [each.value for each in entry.synonyms][:1]) == (None, True, [None])
+    assert (entry.value, entry.is_sensitive, [synonym.value for synonym in entry.synonyms][:1]) == (None, True, [None])
     assert served.store.configs["<default>" if name == "" else name] == {"colour": "red"}
 
 
@@ -197,7 +197,7 @@ async def test_a_secret_is_described_without_its_value(served):
     for name in ("ssl.key.password", "listener.name.plaintext.plain.sasl.jaas.config", "ssl.keystore.key"):
         entry = found[name]
         assert (entry.value, entry.is_sensitive, entry.config_type) == (None, True, ConfigType.PASSWORD)
-        assert {each.value for each in entry.synonyms} <= {None}
+        assert {synonym.value for synonym in entry.synonyms} <= {None}
 
 
 async def test_what_is_said_for_one_listener_is_described(served):

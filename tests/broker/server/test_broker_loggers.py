@@ -36,7 +36,7 @@ async def described(client, name: str = "1", *keys: str):
 
 
 async def levels(client) -> dict[str, str]:
-    return {each.name: each.value for each in (await described(client)).configs}
+    return {config.name: config.value for config in (await described(client)).configs}
 
 
 async def changed(client, *changes: tuple[str, int, str | None], broker: str = "1", validate_only: bool = False):
@@ -74,7 +74,7 @@ async def test_only_loggers_of_ours_are_there(served):
 
 async def test_one_logger_is_described_if_it_is_asked_for(served):
     configs = (await described(await served.client(), "1", NAME)).configs
-    assert [(each.name, each.config_source, each.read_only) for each in configs] == [(NAME, 6, False)]
+    assert [(config.name, config.config_source, config.read_only) for config in configs] == [(NAME, 6, False)]
 
 
 @pytest.mark.parametrize(

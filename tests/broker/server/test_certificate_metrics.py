@@ -23,7 +23,7 @@ def test_each_listener_with_tls_says_when_its_certificate_ends(tmp_path):
         tls.of_listener(config.of_listener(listener))
     metrics = CertificateMetrics(tls, SystemClock())
     (family,) = metrics.collect()
-    assert [each.name for each in metrics.describe()] == [family.name]
+    assert [metric.name for metric in metrics.describe()] == [family.name]
     ((labels, left_s),) = [(sample.labels, sample.value) for sample in family.samples]
     assert labels == {"listener": "SSL"}
     assert 19 < left_s / 86_400 <= 20

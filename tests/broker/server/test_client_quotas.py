@@ -46,7 +46,10 @@ async def describe(served, *components, strict=False):
 
 def told(response):
     return [
-        ({each.entity_type: each.entity_name for each in found.entity}, {each.key: each.value for each in found.values})
+        (
+            {data.entity_type: data.entity_name for data in found.entity},
+            {value.key: value.value for value in found.values},
+        )
         for found in response.entries
     ]
 
@@ -111,8 +114,8 @@ class TestApis:
             ]
         )
         results = (await (await served.client()).ask(request, 0)).entries
-        assert [each.error_code for each in results] == [ErrorCode.INVALID_REQUEST, 0]
-        assert [each.entity[0].entity_name for each in results] == ["u", "v"]
+        assert [result.error_code for result in results] == [ErrorCode.INVALID_REQUEST, 0]
+        assert [result.entity[0].entity_name for result in results] == ["u", "v"]
         assert list(served.entity_configs.configs) == ["users/v"]
 
     async def test_a_trial_changes_nothing(self, served):
@@ -233,7 +236,7 @@ class TestMutations:
         await alter(served, {"user": "ANONYMOUS"}, op("controller_mutation_rate", 1.0))
         topics = [CreatableTopic(name=f"n{number}", num_partitions=12, replication_factor=1) for number in range(2)]
         answer = await (await served.client()).ask(CreateTopicsRequest(topics=topics, timeout_ms=5_000), 6)
-        assert sorted(each.error_code for each in answer.topics) == [0, ErrorCode.THROTTLING_QUOTA_EXCEEDED]
+        assert sorted(topic.error_code for topic in answer.topics) == [0, ErrorCode.THROTTLING_QUOTA_EXCEEDED]
         assert answer.throttle_time_ms == 1_000
         more = CreateTopicsRequest(
             topics=[CreatableTopic(name="o", num_partitions=1, replication_factor=1)], timeout_ms=5_000

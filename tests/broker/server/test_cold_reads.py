@@ -191,7 +191,7 @@ async def test_a_follower_gets_all_that_is_cold_piece_by_piece(followed, page_ca
     answer, offsets = await follower.ask(following(0, 0, "t"), 12), []
     for epoch in range(1, 200):
         answer = await follower.ask(following(answer.session_id, epoch), 12)
-        for partition in (each for topic in answer.responses for each in topic.partitions):
+        for partition in (partition for topic in answer.responses for partition in topic.partitions):
             offsets.append(int.from_bytes(bytes(partition.records)[:8]))
         if offsets[-1:] >= [log.segments[-1].base_offset]:
             break

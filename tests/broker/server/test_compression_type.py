@@ -65,7 +65,7 @@ async def test_topic_decides_how_batches_are_packed_from_the_next_one_on(served,
     ):
         await configure(served, compression_type=name)
         assert await produced(client, batch(sent), acks=-1) == (ErrorCode.NONE, number * len(VALUES))
-    assert [each.name.lower() for each in await codecs(client)] == [
+    assert [codec.name.lower() for codec in await codecs(client)] == [
         "gzip",
         "zstd",
         "zstd",

@@ -12,9 +12,9 @@ from tests.broker.server.test_bad_input import batch_of, produce
 async def counted(client) -> dict[ApiKey, tuple[int, int]]:
     answer = await client.ask(DescribeRequestsRequest(), 0)
     return {
-        ApiKey(each.api_key): (each.count, each.error_count)
-        for each in answer.results
-        if each.api_key not in (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
+        ApiKey(result.api_key): (result.count, result.error_count)
+        for result in answer.results
+        if result.api_key not in (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
     }
 
 
@@ -42,10 +42,10 @@ async def test_the_errors_are_told_by_their_codes(served):
         await client.ask(produce(batch_of(b"x"), topic=topic), 9)
     await client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="missing")]), 12)
     results = (await client.ask(DescribeRequestsRequest(), 0)).results
-    errors = {ApiKey(each.api_key): {error.code: error.count for error in each.errors} for each in results}
+    errors = {ApiKey(result.api_key): {error.code: error.count for error in result.errors} for result in results}
     assert errors[ApiKey.METADATA] == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 1}
     assert errors[ApiKey.PRODUCE][ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] >= 2
-    assert all(sum(errors[each.api_key].values()) == each.error_count for each in results)
+    assert all(sum(errors[result.api_key].values()) == result.error_count for result in results)
 
 
 async def test_a_request_that_waits_is_counted_with_its_wait(served):
@@ -55,9 +55,9 @@ async def test_a_request_that_waits_is_counted_with_its_wait(served):
     topics = [FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=1000)])]
     await client.ask(FetchRequest(max_wait_ms=60, min_bytes=1, max_bytes=1000, topics=topics), 11)
     (fetch,) = (
-        each for each in (await client.ask(DescribeRequestsRequest(), 0)).results if each.api_key == ApiKey.FETCH
+        result for result in (await client.ask(DescribeRequestsRequest(), 0)).results if result.api_key == ApiKey.FETCH
     )
-    assert (fetch.api_key, fetch.count, sum(each.count for each in fetch.buckets)) == (ApiKey.FETCH, 1, 1)
+    assert (fetch.api_key, fetch.count, sum(bucket.count for bucket in fetch.buckets)) == (ApiKey.FETCH, 1, 1)
     assert 60_000 <= fetch.max_us <= fetch.buckets[-1].up_to_us
 
 

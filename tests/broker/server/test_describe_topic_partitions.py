@@ -23,7 +23,7 @@ async def page(client: Client, limit: int = 2_000, cursor: Cursor | None = None,
 
 
 def told(response) -> list[tuple[str, list[int]]]:
-    return [(topic.name, [each.partition_index for each in topic.partitions]) for topic in response.topics]
+    return [(topic.name, [partition.partition_index for partition in topic.partitions]) for topic in response.topics]
 
 
 async def test_all_topics_are_told_in_the_order_of_their_names(client):

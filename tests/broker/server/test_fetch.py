@@ -42,7 +42,7 @@ def fetch(*topics: FetchTopic, session: tuple[int, int] = (0, -1), **more) -> Fe
 
 
 def partitions(response) -> list:
-    return [each for topic in response.responses for each in topic.partitions]
+    return [partition for topic in response.responses for partition in topic.partitions]
 
 
 def lead(served, count: int = 1) -> None:
@@ -86,7 +86,7 @@ async def test_records_are_read_by_what_the_version_calls_a_topic(served, versio
 async def test_an_id_nobody_knows_is_refused_beside_one_that_is_known(served, version):
     client = await filled(served)
     response = await client.ask(fetch(topic(of(), of(1), topic_id=UUID(int=5)), topic(of())), version)
-    assert [(each.topic_id, [one.error_code for one in each.partitions]) for each in response.responses] == [
+    assert [(item.topic_id, [one.error_code for one in item.partitions]) for item in response.responses] == [
         (UUID(int=5), [ErrorCode.UNKNOWN_TOPIC_ID] * 2),
         (TOPIC_ID, [ErrorCode.NONE]),
     ]
@@ -106,7 +106,7 @@ async def test_trap_12_the_log_of_an_earlier_topic_of_the_name_is_not_read(serve
     served.tell_of("t", topic_id=new_id)
     for topic_id, code in [(new_id, ErrorCode.INCONSISTENT_TOPIC_ID), (TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_ID)]:
         response = await client.ask(fetch(topic(of(), topic_id=topic_id)), version)
-        assert [each.error_code for each in partitions(response)] == [code]
+        assert [partition.error_code for partition in partitions(response)] == [code]
 
 
 @pytest.mark.parametrize("version", [12, *BY_ID])
@@ -140,7 +140,7 @@ async def test_who_could_not_be_told_where_logs_part_may_not_follow(served, vers
     served.tell_of("t")
     client = await served.member()
     answer = await client.ask(fetch(topic(of(offset=1_000)), replica_id=OTHER), version)
-    assert [each.error_code for each in partitions(answer)] == [ErrorCode.UNSUPPORTED_VERSION]
+    assert [partition.error_code for partition in partitions(answer)] == [ErrorCode.UNSUPPORTED_VERSION]
 
 
 @pytest.mark.parametrize("version", [12, 17])
@@ -152,7 +152,7 @@ async def test_who_follows_nothing_is_refused(served, version):
         request.replica_state = ReplicaState()
     else:
         request.replica_id = -1
-    assert [each.error_code for each in partitions(await client.ask(request, version))] == [
+    assert [partition.error_code for partition in partitions(await client.ask(request, version))] == [
         ErrorCode.NOT_LEADER_OR_FOLLOWER
     ]
 
@@ -171,7 +171,7 @@ async def test_one_whole_batch_is_sent_whatever_the_limit_and_no_second_beyond_i
     client = await filled(served, 3)
     asked = [topic(of(0, offset=1), of(1, max_bytes=1), of(2))]
     read = partitions(await client.ask(fetch(*asked, **limits), 17))
-    assert [bool(each.records) for each in read] == [False, True, False]
+    assert [bool(item.records) for item in read] == [False, True, False]
     assert decode_records(read[1].records)[0].value == b"x" * 60
 
 
@@ -179,13 +179,13 @@ async def test_one_whole_batch_is_sent_whatever_the_limit_and_no_second_beyond_i
 async def test_a_session_is_opened_continued_and_closed(served, version):
     client = await filled(served, 2)
     opened = await client.ask(fetch(topic(of(0), of(1)), session=(0, 0)), version)
-    assert [len(each.records) > 0 for each in partitions(opened)] == [True, True]
+    assert [len(partition.records) > 0 for partition in partitions(opened)] == [True, True]
     session_id = opened.session_id
     quiet = await client.ask(fetch(topic(of(0, 1), of(1, 1)), session=(session_id, 1)), version)
     assert (quiet.error_code, quiet.session_id, quiet.responses) == (ErrorCode.NONE, session_id, [])
     await client.ask(produce(batch_of(b"new"), index=1), 9)
     news = await client.ask(fetch(session=(session_id, 2)), version)
-    assert [each.partition_index for each in partitions(news)] == [1]
+    assert [partition.partition_index for partition in partitions(news)] == [1]
     assert decode_records(partitions(news)[0].records)[0].value == b"new"
     closed = await client.ask(fetch(topic(of(1, 2)), session=(session_id, -1)), version)
     assert (closed.session_id, len(partitions(closed))) == (0, 1)
@@ -199,7 +199,7 @@ async def test_a_session_forgets_what_it_is_told_to(served, version):
     session_id = (await client.ask(fetch(topic(of(0), of(1)), session=(0, 0)), version)).session_id
     forgotten = [ForgottenTopic(topic="t", topic_id=TOPIC_ID, partitions=[0])]
     left = await client.ask(fetch(session=(session_id, 1), forgotten_topics_data=forgotten), version)
-    assert [each.partition_index for each in partitions(left)] == [1]
+    assert [partition.partition_index for partition in partitions(left)] == [1]
 
 
 async def test_a_session_does_not_mix_names_and_ids(served):
@@ -240,10 +240,10 @@ async def test_a_session_is_told_when_its_topic_goes_and_when_it_is_back(served)
     session_id = (await client.ask(fetch(topic(of(0, 1)), session=(0, 0)), 17)).session_id
     served.replicas.stop_replica(TopicPartition("t", 0), delete=False)
     gone = await client.ask(fetch(session=(session_id, 1)), 17)
-    assert [each.error_code for each in partitions(gone)] == [ErrorCode.NOT_LEADER_OR_FOLLOWER]
+    assert [partition.error_code for partition in partitions(gone)] == [ErrorCode.NOT_LEADER_OR_FOLLOWER]
     served.lead("t")
     back = await client.ask(fetch(session=(session_id, 2)), 17)
-    assert [(each.error_code, each.high_watermark) for each in partitions(back)] == [(ErrorCode.NONE, 1)]
+    assert [(partition.error_code, partition.high_watermark) for partition in partitions(back)] == [(ErrorCode.NONE, 1)]
 
 
 @pytest.mark.parametrize("is_hosted", [True, False])
@@ -284,7 +284,9 @@ async def test_an_answer_of_many_small_pieces_is_sent_from_their_files_beyond_a_
     for index in range(4):
         await client.ask(produce(batch_of(b"%d" % index * 5_000), index=index), 9)
     answers = partitions(await client.ask(fetch(topic(*map(of, range(4))), max_wait_ms=0, min_bytes=1), 12))
-    assert [decode_records(each.records)[0].value for each in answers] == [b"%d" % index * 5_000 for index in range(4)]
+    assert [decode_records(answer.records)[0].value for answer in answers] == [
+        b"%d" % index * 5_000 for index in range(4)
+    ]
 
 
 async def test_a_partition_named_again_and_again_waits_once_and_the_last_that_is_said_of_it_counts(served):
@@ -372,8 +374,8 @@ async def test_a_fetch_that_is_woken_reads_what_moved_and_nothing_else(served, m
     await producer.ask(produce(batch_of(b"x"), index=3), 9)
     answer = await waiting.answer(fetch().api, 12)
     assert indexes == [0, 1, 2, 3, 4, 3]
-    assert [bool(each.records) for each in partitions(answer)] == [False, False, False, True, False]
-    assert [each.partition_index for each in partitions(answer)] == [0, 1, 2, 3, 4]
+    assert [bool(partition.records) for partition in partitions(answer)] == [False, False, False, True, False]
+    assert [partition.partition_index for partition in partitions(answer)] == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("has_records", [True, False])
@@ -399,5 +401,5 @@ async def test_a_fetch_of_very_many_partitions_is_read_in_turns_and_misses_nothi
     monkeypatch.setattr(served.dispatcher._services.turns, "mine", move_what_was_read)
     answer = await client.ask(fetch(topic(*map(of, range(8))), min_bytes=1, max_wait_ms=60_000), 12)
     assert indexes == [0, 1, 2, 3, 4, 5, 6, 7] + ([] if has_records else [1])
-    assert [each.partition_index for each in partitions(answer) if each.records] == [1]
+    assert [partition.partition_index for partition in partitions(answer) if partition.records] == [1]
     await eventually(lambda: len(served.delayed_fetches) == 0, "nothing waits any more")

@@ -73,19 +73,21 @@ async def test_a_flood_of_commits_leaves_consumers_alone_and_is_told_of(served):
     await lives(consumer, "there", there)
     await lives(consumer, "fresh")
     answer = await member.ask(DescribeRequestsRequest(), 5)
-    (simple,) = (each for each in answer.budgets if each.name == "simple offsets")
+    (simple,) = (budget for budget in answer.budgets if budget.name == "simple offsets")
     assert (simple.principal, simple.host) == ("User:ANONYMOUS", "/127.0.0.1")
     assert simple.held_by_client == simple.held > 0
     assert (simple.refused, simple.size) == (2, 200_000)
-    assert [each.name for each in answer.budgets][-2:] == ["transactional ids", "transaction partitions"]
+    assert [budget.name for budget in answer.budgets][-2:] == ["transactional ids", "transaction partitions"]
     assert 0 <= simple.refused_ms_ago < 60_000
-    (earlier,) = (each for each in (await member.ask(DescribeRequestsRequest(), 4)).budgets if each.name == simple.name)
+    (earlier,) = (
+        budget for budget in (await member.ask(DescribeRequestsRequest(), 4)).budgets if budget.name == simple.name
+    )
     (owner,) = earlier.owners
     assert (owner.principal, owner.host, owner.held) == (simple.principal, simple.host, simple.held)
     assert (earlier.refused, earlier.principal, simple.owners) == (2, "", []), "version 4 as it was"
-    names = [f"made-up-{each}" for each in range(number)]
+    names = [f"made-up-{index}" for index in range(number)]
     deleted = await greedy.ask(DeleteGroupsRequest(groups_names=names), 2)
-    assert {each.error_code for each in deleted.results} == {ErrorCode.NONE}
+    assert {result.error_code for result in deleted.results} == {ErrorCode.NONE}
     assert served.group_memory.simple_offsets.held == 0
     assert await commits(greedy, "again", "x" * 4_000) is ErrorCode.NONE
 
@@ -98,7 +100,7 @@ async def test_what_groups_hold_is_scraped_without_the_names_of_clients(served):
         groups=served.groups, transactions=served.transactions, group_memory=served.group_memory, markers=()
     )
     samples = [sample for family in CoordinatorMetrics(coordination).collect() for sample in family.samples]
-    told = {(each.name, each.labels.get("of")): each.value for each in samples}
+    told = {(sample.name, sample.labels.get("of")): sample.value for sample in samples}
     assert told["barnabas_broker_group_memory_bytes", "members"] == 5
     assert told["barnabas_broker_group_memory_max_bytes", "members"] == GROUP_MEMBERS_BYTES_MAX
     assert told["barnabas_broker_group_memory_refusals_total", "simple offsets"] == 1

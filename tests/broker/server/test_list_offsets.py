@@ -71,7 +71,7 @@ async def test_trap_48_time_finds_the_first_record_not_older_and_its_epoch(serve
         timestamp: await listed(client, timestamp)
         for timestamp in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, MAX_TIMESTAMP, 500, 1_500, 9_999)
     }
-    assert {timestamp: (each.offset, each.leader_epoch) for timestamp, each in found.items()} == {
+    assert {timestamp: (item.offset, item.leader_epoch) for timestamp, item in found.items()} == {
         EARLIEST_TIMESTAMP: (0, 3),
         LATEST_TIMESTAMP: (2, 8),
         MAX_TIMESTAMP: (1, 8),

@@ -36,7 +36,7 @@ def opened(config: BrokerConfig, *, is_serving: bool = False) -> Iterator[Listen
 
 
 def named(listeners: Listeners) -> dict[str, int]:
-    return {each.name: each.port for each in listeners}
+    return {listener.name: listener.port for listener in listeners}
 
 
 def test_of_several_one_that_cannot_be_bound_ends_the_start_and_frees_the_others():
@@ -133,7 +133,9 @@ def test_limits_are_read_anew_for_the_broker_and_each_listener():
         listeners.limit(DESCRIPTORS)
         assert (listeners.quotas.limits.total, listeners.quotas.creation_rate.per_second) == (100, 50)
         assert listeners.quotas.limits.ceiling == DESCRIPTORS // 2
-        limits = {each.name: (each.connections_max, each.creation_rate.per_second) for each in listeners}
+        limits = {
+            listener.name: (listener.connections_max, listener.creation_rate.per_second) for listener in listeners
+        }
         assert limits == {"A": (100, 50), "B": (7, 5)}
 
 

@@ -59,7 +59,7 @@ async def test_all_partitions_of_a_wide_topic_are_told_in_turns(served, turns):
     for request in (MetadataRequest(topics=[MetadataRequestTopic(name="wide")]), MetadataRequest(topics=None)):
         turns.taken = 0
         (topic,) = (await answer_of(served, request, 9)).topics
-        assert [each.partition_index for each in topic.partitions] == list(range(PARTITIONS))
+        assert [partition.partition_index for partition in topic.partitions] == list(range(PARTITIONS))
         assert turns.taken >= PARTITIONS // ENTRIES_ENCODED_IN_A_TURN - 1
 
 
@@ -84,18 +84,18 @@ async def test_configurations_of_many_topics_are_described_in_turns(served, turn
     names = [f"t-{number}" for number in range(100)]
     for name in names:
         served.tell_of(name)
-    asked = [DescribeConfigsResource(resource_type=2, resource_name=each, configuration_keys=None) for each in names]
+    asked = [DescribeConfigsResource(resource_type=2, resource_name=name, configuration_keys=None) for name in names]
     response = await answer_of(served, DescribeConfigsRequest(resources=asked, include_synonyms=True), 4)
-    assert [each.resource_name for each in response.results] == names
-    assert {len(each.configs) for each in response.results} == {len(KEYS)}
+    assert [result.resource_name for result in response.results] == names
+    assert {len(result.configs) for result in response.results} == {len(KEYS)}
     assert turns.taken >= 100 * len(KEYS) // ENTRIES_ENCODED_IN_A_TURN
 
 
 async def test_errors_in_a_long_answer_are_counted(served):
-    partitions = [ListOffsetsPartition(partition_index=each, timestamp=-1) for each in range(PARTITIONS)]
+    partitions = [ListOffsetsPartition(partition_index=index, timestamp=-1) for index in range(PARTITIONS)]
     request = ListOffsetsRequest(topics=[ListOffsetsTopic(name="missing", partitions=partitions)])
     (topic,) = (await answer_of(served, request, 7)).topics
-    assert {each.error_code for each in topic.partitions} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    assert {partition.error_code for partition in topic.partitions} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
     assert served.request_times.of(ApiKey.LIST_OFFSETS).error_count == 1
 
 
@@ -105,8 +105,10 @@ def committing(**offsets: range) -> OffsetCommitRequest:
         OffsetCommitRequestTopic(
             name=name,
             partitions=[
-                OffsetCommitRequestPartition(partition_index=each, committed_offset=each + 1, committed_metadata="")
-                for each in partitions
+                OffsetCommitRequestPartition(
+                    partition_index=partition, committed_offset=partition + 1, committed_metadata=""
+                )
+                for partition in partitions
             ],
         )
         for name, partitions in offsets.items()
@@ -125,7 +127,7 @@ async def coordinating(served):
 async def test_offsets_of_many_partitions_are_committed_in_turns_and_all_of_them(coordinating, turns):
     asked = committing(missing=range(150), wide=range(PARTITIONS + 50))
     response = await answer_of(coordinating, asked, 7)
-    codes = {topic.name: [each.error_code for each in topic.partitions] for topic in response.topics}
+    codes = {topic.name: [partition.error_code for partition in topic.partitions] for topic in response.topics}
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert codes == {"missing": [unknown] * 150, "wide": [ErrorCode.NONE] * PARTITIONS + [unknown] * 50}
     assert turns.taken >= PARTITIONS // THINGS_IN_A_TURN
@@ -144,8 +146,8 @@ async def test_offsets_of_many_partitions_are_fetched_in_turns(coordinating, tur
         groups = [OffsetFetchRequestGroup(group_id="g", topics=topics)]
         (response,) = (await answer_of(coordinating, OffsetFetchRequest(groups=groups), version)).groups
     (topic,) = response.topics
-    offsets = {each.partition_index: each.committed_offset for each in topic.partitions}
-    assert offsets == {each: each + 1 for each in range(PARTITIONS)}
+    offsets = {partition.partition_index: partition.committed_offset for partition in topic.partitions}
+    assert offsets == {index: index + 1 for index in range(PARTITIONS)}
     assert turns.taken >= PARTITIONS // ENTRIES_ENCODED_IN_A_TURN - 1
 
 
@@ -174,7 +176,7 @@ async def test_a_few_long_answers_are_encoded_at_a_time(served, monkeypatch):
     served.tell_of("wide", PARTITIONS)
     asking = (answer_of(served, MetadataRequest(topics=None), 9) for _ in range(3 * LONG_ANSWERS_ENCODED_MAX))
     answers = await asyncio.gather(*asking)
-    assert {len(each.topics[0].partitions) for each in answers} == {PARTITIONS}
+    assert {len(answer.topics[0].partitions) for answer in answers} == {PARTITIONS}
     assert most == LONG_ANSWERS_ENCODED_MAX
 
 

@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def wide(correlation_id: int = 1, topics: int = 1, partitions: int = PARTITIONS) -> bytes:
-    partitions = [ListOffsetsPartition(partition_index=each, timestamp=-1) for each in range(partitions)]
+    partitions = [ListOffsetsPartition(partition_index=index, timestamp=-1) for index in range(partitions)]
     request = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=partitions)] * topics)
     return request_frame(request, VERSION, correlation_id)
 

@@ -64,13 +64,13 @@ def topic(name: str, *, configs=(), assignments=(), partitions=1, factor=1) -> C
 async def created(served, *topics: CreatableTopic):
     served.tell_of("known")
     response = await (await served.client()).ask(creating(*topics), 7)
-    return {each.name: each for each in response.topics}
+    return {item.name: item for item in response.topics}
 
 
 async def test_topics_of_one_request_are_written_at_the_same_time(served, zookeeper):
     zookeeper.expected = 20
     answers = await created(served, *(topic(f"t{number}") for number in range(20)))
-    assert {each.error_code for each in answers.values()} == {ErrorCode.NONE}
+    assert {answer.error_code for answer in answers.values()} == {ErrorCode.NONE}
     assert {f"t{number}" for number in range(20)} <= served.metadata.topics.keys()
 
 
@@ -81,7 +81,9 @@ async def test_partitions_are_added_to_many_topics_at_the_same_time(served, zook
         served.lead(name)
     asked = [CreatePartitionsTopic(name=name, count=2, assignments=None) for name in "abc"]
     response = await (await served.client()).ask(CreatePartitionsRequest(topics=asked, timeout_ms=5_000), 3)
-    assert [(each.name, each.error_code) for each in response.results] == [(name, ErrorCode.NONE) for name in "abc"]
+    assert [(result.name, result.error_code) for result in response.results] == [
+        (name, ErrorCode.NONE) for name in "abc"
+    ]
 
 
 async def test_topics_are_deleted_at_the_same_time(served, zookeeper):
@@ -90,7 +92,7 @@ async def test_topics_are_deleted_at_the_same_time(served, zookeeper):
         served.tell_of(name)
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in "abc"], timeout_ms=5_000)
     response = await (await served.client()).ask(request, 6)
-    assert {each.error_code for each in response.responses} == {ErrorCode.NONE}
+    assert {item.error_code for item in response.responses} == {ErrorCode.NONE}
     assert served.metadata.topics == {}
 
 
@@ -137,7 +139,7 @@ async def test_names_that_collide_in_one_request_are_not_both_made(served, zooke
 
 async def test_a_new_topic_is_answered_with_the_configuration_it_has(served):
     answers = await created(served, topic("t", configs=[("retention.ms", "5")]))
-    configs = {each.name: (each.value, each.config_source) for each in answers["t"].configs}
+    configs = {config.name: (config.value, config.config_source) for config in answers["t"].configs}
     assert configs["retention.ms"] == ("5", ConfigSource.TOPIC)
     assert configs["cleanup.policy"] == ("delete", ConfigSource.DEFAULT)
 
@@ -146,7 +148,7 @@ async def test_a_topic_named_twice_is_not_deleted(served):
     served.tell_of("t")
     request = DeleteTopicsRequest(topics=[DeleteTopicState(name=None, topic_id=TOPIC_ID)] * 2, timeout_ms=1_000)
     response = await (await served.client()).ask(request, 6)
-    assert {each.error_code for each in response.responses} == {ErrorCode.INVALID_REQUEST}
+    assert {item.error_code for item in response.responses} == {ErrorCode.INVALID_REQUEST}
     assert "t" in served.metadata.topics
 
 
@@ -154,4 +156,4 @@ async def test_very_many_names_are_counted_in_one_go(served):
     """Comparing each with each would take the loop for minutes; the timeout of the test tells."""
     asked = [DeleteTopicState(name=f"t{number}") for number in range(15_000)]
     response = await (await served.client()).ask(DeleteTopicsRequest(topics=asked, timeout_ms=1_000), 6)
-    assert {each.error_code for each in response.responses} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    assert {item.error_code for item in response.responses} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}

@@ -55,8 +55,8 @@ MARKERS = WriteTxnMarkersRequest(
 
 def test_it_is_declared_which_apis_are_for_members():
     """Whoever adds an API decides that; what is served and not advertised is for members, but for the login itself."""
-    assert {each.api: each.members_from for each in HANDLERS if each.members_from is not None} == FOR_MEMBERS
-    unadvertised = {each.api for each in HANDLERS if each.advertised is None}
+    assert {item.api: item.members_from for item in HANDLERS if item.members_from is not None} == FOR_MEMBERS
+    unadvertised = {item.api for item in HANDLERS if item.advertised is None}
     assert unadvertised - FOR_MEMBERS.keys() == {ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE}
 
 
@@ -83,7 +83,7 @@ async def test_markers_of_a_stranger_are_refused_partition_by_partition(served, 
     served.lead("t", 2)
     response = await (await served.client()).ask(MARKERS, version)
     (marker,) = response.markers
-    codes = [each.error_code for topic in marker.topics for each in topic.partitions]
+    codes = [partition.error_code for topic in marker.topics for partition in topic.partitions]
     assert codes == [ErrorCode.CLUSTER_AUTHORIZATION_FAILED] * 2
     assert served.replicas.get("t", 0).log.log_end_offset == 0
 
@@ -144,7 +144,7 @@ async def test_a_member_is_served_on_the_connection_it_logged_in_on_and_on_no_ot
 
 
 async def test_clients_are_not_told_of_the_login(served):
-    told = {each.api_key for each in (await (await served.client()).ask(INTRODUCTION, 3)).api_keys}
+    told = {key.api_key for key in (await (await served.client()).ask(INTRODUCTION, 3)).api_keys}
     assert not told & {ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.LEADER_AND_ISR}
     assert ApiKey.METADATA in told
 
@@ -191,8 +191,8 @@ async def test_a_login_that_was_overheard_cannot_be_said_again(served):
     listening.ask = overhear
     await listening.log_in(MEMBERSHIP.dial("127.0.0.1", served.listener.port))
     client = await served.client()
-    answers = [await client.ask(*each) for each in said]
-    assert [each.error_code for each in answers] == [ErrorCode.NONE] * 2 + [ErrorCode.SASL_AUTHENTICATION_FAILED]
+    answers = [await client.ask(*item) for item in said]
+    assert [answer.error_code for answer in answers] == [ErrorCode.NONE] * 2 + [ErrorCode.SASL_AUTHENTICATION_FAILED]
     assert await client.is_closed()
 
 

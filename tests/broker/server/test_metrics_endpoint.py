@@ -94,10 +94,10 @@ def test_the_controller_counts_unclean_elections_and_the_brokers_of_another_kafk
         foreign_brokers = frozenset({21, 22})
 
     elections, foreign = ControllerMetrics(Controller()).collect()
-    assert [(each.name, each.value) for each in elections.samples][:1] == [
+    assert [(sample.name, sample.value) for sample in elections.samples][:1] == [
         ("barnabas_broker_unclean_leader_elections_total", 3)
     ]
-    assert [(each.name, each.value) for each in foreign.samples] == [("barnabas_broker_foreign_brokers", 2)]
+    assert [(sample.name, sample.value) for sample in foreign.samples] == [("barnabas_broker_foreign_brokers", 2)]
 
 
 async def test_a_client_that_reads_no_answer_is_hung_up_on(endpoint, monkeypatch):

@@ -33,7 +33,7 @@ ASKED = [
 def said_again(part):
     """The same with three times the elements in each array, however deep."""
     if isinstance(part, list):
-        return [said_again(each) for each in part] * 3
+        return [said_again(item) for item in part] * 3
     if isinstance(part, Struct):
         for field in part.fields:
             setattr(part, field.name, said_again(getattr(part, field.name)))
@@ -65,7 +65,7 @@ async def test_partitions_that_are_named_again_are_previewed_once(client):
 
 async def test_an_id_under_many_names_is_one_topic(client):
     asked = [MetadataRequestTopic(name=name, topic_id=TOPIC_ID) for name in ("a", "b", "c")]
-    assert [each.name for each in (await client.ask(MetadataRequest(topics=asked), 12)).topics] == ["t"]
+    assert [topic.name for topic in (await client.ask(MetadataRequest(topics=asked), 12)).topics] == ["t"]
 
 
 def test_what_is_said_of_a_partition_last_counts_in_the_place_of_the_first():

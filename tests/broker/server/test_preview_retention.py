@@ -71,7 +71,7 @@ async def test_a_changed_configuration_tells_each_segment_that_would_go(client, 
 
 async def test_the_reason_names_what_is_exceeded(client):
     (partition,) = (await only_topic(client, asking([0], retention_bytes="600"))).partitions
-    assert {each.reason for each in partition.segments} == {DeletionReason.SIZE}
+    assert {segment.reason for segment in partition.segments} == {DeletionReason.SIZE}
     assert 0 < partition.size_bytes - partition.deleted_bytes <= 1_100
 
 
@@ -87,7 +87,7 @@ async def test_compaction_tells_what_stays_and_what_goes(client):
     assert (compaction.is_due, compaction.is_complete) == (True, True)
     assert compaction.bytes_after < compaction.bytes_before
     assert (compaction.records_kept, compaction.records_superseded) == (2, compaction.end_offset - 2)
-    assert {each.reason for each in partition.segments} == {DeletionReason.COMPACTION}
+    assert {segment.reason for segment in partition.segments} == {DeletionReason.COMPACTION}
 
 
 async def test_compaction_is_left_out_when_not_asked_for(client):

@@ -24,13 +24,13 @@ def batch(*values: bytes, key: bytes | None = b"k", compression=Compression.ZSTD
 
 
 def produce(*batches, acks: int = 1, transactional_id=None) -> ProduceRequest:
-    data = [PartitionProduceData(index=0, records=each) for each in batches]
+    data = [PartitionProduceData(index=0, records=item) for item in batches]
     topic = TopicProduceData(name="t", partition_data=data)
     return ProduceRequest(transactional_id=transactional_id, acks=acks, timeout_ms=1_000, topic_data=[topic])
 
 
 def codes(answer) -> list[ErrorCode]:
-    return [each.error_code for topic in answer.responses for each in topic.partition_responses]
+    return [response.error_code for topic in answer.responses for response in topic.partition_responses]
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ async def test_nothing_of_the_connection_overtakes_batches_that_are_looked_at(se
     client = await served.client()
     await client.send(request_frame(produce(first), 9, 1) + request_frame(produce(second), 9, 2))
     answers = [await client.answer(produce(b"").api, 9, number) for number in (1, 2)]
-    assert [each.responses[0].partition_responses[0].base_offset for each in answers] == [0, 5_000]
+    assert [answer.responses[0].partition_responses[0].base_offset for answer in answers] == [0, 5_000]
 
 
 async def test_nothing_overtakes_a_request_of_many_partitions_either(served):
@@ -139,6 +139,6 @@ async def test_the_one_record_without_a_key_is_named_to_its_producer(served, com
     answer = await (await served.client()).ask(produce(sent, transactional_id=transactional_id), 9)
     (refused,) = answer.responses[0].partition_responses
     assert refused.error_code == ErrorCode.INVALID_RECORD
-    assert [each.batch_index for each in refused.record_errors] == [1]
+    assert [error.batch_index for error in refused.record_errors] == [1]
     assert "without a key" in refused.record_errors[0].batch_index_error_message
     assert compacted.log_end_offset == 0

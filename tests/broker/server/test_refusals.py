@@ -38,7 +38,7 @@ async def test_a_partition_named_twice_is_written_twice_and_answered_twice(serve
     request = produce(batch_of(b"a"))
     request.topic_data[0].partition_data.append(produce(batch_of(b"b")).topic_data[0].partition_data[0])
     answers = (await (await served.member()).ask(request, 9)).responses[0].partition_responses
-    assert [each.base_offset for each in answers] == [0, 1]
+    assert [answer.base_offset for answer in answers] == [0, 1]
 
 
 async def test_a_log_that_cannot_be_deleted_is_told_to_the_controller(served, monkeypatch):
@@ -104,7 +104,9 @@ async def test_offsets_of_partitions_that_are_not_there_are_refused_one_by_one(s
     ]
     answer = await (await served.member()).ask(OffsetCommitRequest(group_id="g", topics=topics), 8)
     assert {
-        (topic.name, each.partition_index): each.error_code for topic in answer.topics for each in topic.partitions
+        (topic.name, partition.partition_index): partition.error_code
+        for topic in answer.topics
+        for partition in topic.partitions
     } == {
         ("t", 0): ErrorCode.NONE,
         ("t", 2): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -116,7 +118,7 @@ async def test_offsets_of_partitions_that_are_not_there_are_refused_one_by_one(s
 async def test_coordinators_there_are_none_of_are_refused(served, key_type, key):
     request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
     answer = await (await served.member()).ask(request, 4)
-    assert [each.error_code for each in answer.coordinators] == [ErrorCode.INVALID_REQUEST]
+    assert [coordinator.error_code for coordinator in answer.coordinators] == [ErrorCode.INVALID_REQUEST]
 
 
 @pytest.mark.parametrize(("key_type", "topic"), [(0, OFFSETS_TOPIC), (1, TRANSACTION_TOPIC)])
@@ -124,7 +126,9 @@ async def test_the_first_to_ask_for_a_coordinator_has_its_topic_created(served, 
     served.tell_of("other")
     request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=["a"])
     answer = await (await served.member()).ask(request, 4)
-    assert [(each.error_code, each.node_id) for each in answer.coordinators] == [(ErrorCode.NONE, 1)]
+    assert [(coordinator.error_code, coordinator.node_id) for coordinator in answer.coordinators] == [
+        (ErrorCode.NONE, 1)
+    ]
     assert len(served.metadata.topics[topic].partitions) == 3
 
 

@@ -34,7 +34,7 @@ def only(response):
 
 async def test_api_versions_says_what_the_registry_lists(served):
     response = await (await served.client()).ask(INTRODUCTION, 3)
-    told = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
+    told = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
     for_all = [handler for handler in HANDLERS if handler.advertised and handler.api < OWN_APIS_FROM]
     assert told == {handler.api: handler.advertised for handler in for_all}
     assert ApiKey.LEADER_AND_ISR not in told
@@ -43,7 +43,7 @@ async def test_api_versions_says_what_the_registry_lists(served):
 async def test_only_programs_of_this_product_are_told_of_its_own_apis(served):
     request = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
     response = await (await served.client()).ask(request, 3)
-    own = {each.api_key for each in response.api_keys if each.api_key >= OWN_APIS_FROM}
+    own = {key.api_key for key in response.api_keys if key.api_key >= OWN_APIS_FROM}
     assert own == {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS, ApiKey.DESCRIBE_CLIENT_TRAFFIC}
 
 
@@ -52,12 +52,9 @@ async def test_what_is_advertised_is_served_but_for_the_produce_versions_that_li
     response = await (await served.client()).ask(INTRODUCTION, 3)
     served_versions = {handler.api: handler.served for handler in HANDLERS}
     beyond = {
-        each.api_key
-        for each in response.api_keys
-        if not served_versions[each.api_key][0]
-        <= each.min_version
-        <= each.max_version
-        <= served_versions[each.api_key][1]
+        key.api_key
+        for key in response.api_keys
+        if not served_versions[key.api_key][0] <= key.min_version <= key.max_version <= served_versions[key.api_key][1]
     }
     assert beyond == {ApiKey.PRODUCE}
 
@@ -191,7 +188,7 @@ async def test_offsets_are_listed_by_meaning_and_by_time(served):
 async def test_what_is_written_between_a_fetch_and_its_wait_is_not_missed(served):
     served.lead("t")
     client = await served.client()
-    together = b"".join(request_frame(each, version) for each, version in [(fetch(0, 60_000), 12), (produce_one(), 9)])
+    together = b"".join(request_frame(item, version) for item, version in [(fetch(0, 60_000), 12), (produce_one(), 9)])
     await client.send(together)
     assert len(only(await client.answer(ApiKey.FETCH, 12)).records) > 0
 

@@ -94,7 +94,7 @@ async def test_the_answer_says_which_roles_are_in_a_log_directory_that_is_full(s
     controller = await served.member()
     served.logs.rooms[served.logs.online_directories[0]].refused(0)
     [topic] = (await controller.ask(leading("t", 2), 7)).topics
-    assert [(each.error_code, each.is_full) for each in topic.partition_errors] == [(ErrorCode.NONE, True)] * 2
+    assert [(error.error_code, error.is_full) for error in topic.partition_errors] == [(ErrorCode.NONE, True)] * 2
 
 
 async def test_what_nobody_foresaw_leaves_no_role_either(served, monkeypatch):

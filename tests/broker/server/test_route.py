@@ -41,7 +41,7 @@ def test_every_api_refuses_lists_beyond_its_budget_before_it_makes_them(handler,
 def test_only_record_batches_and_brokers_may_bring_much():
     unbounded = {handler.api for handler in HANDLERS if handler.budget.bytes_max > PEER_REQUEST_BYTES_MAX}
     assert unbounded == {ApiKey.PRODUCE}
-    for_peers = {each.api for each, version in _ALL if each.budget_of(version).bytes_max == PEER_REQUEST_BYTES_MAX}
+    for_peers = {item.api for item, version in _ALL if item.budget_of(version).bytes_max == PEER_REQUEST_BYTES_MAX}
     assert for_peers == {
         ApiKey.ADD_PARTITIONS_TO_TXN,
         ApiKey.CONTROLLED_SHUTDOWN,
@@ -51,9 +51,9 @@ def test_only_record_batches_and_brokers_may_bring_much():
         ApiKey.WRITE_TXN_MARKERS,
     }
     assert not [
-        (each.api, version)
-        for each, version in _ALL
-        if each.budget_of(version).bytes_max == PEER_REQUEST_BYTES_MAX and not each.is_for_members(version)
+        (item.api, version)
+        for item, version in _ALL
+        if item.budget_of(version).bytes_max == PEER_REQUEST_BYTES_MAX and not item.is_for_members(version)
     ], "what is for brokers only"
     few = {handler.api for handler in HANDLERS if handler.budget.entries_max < ORDINARY.entries_max}
     assert few == {ApiKey.PRODUCE}

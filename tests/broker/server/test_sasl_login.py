@@ -43,8 +43,8 @@ def start(tmp_path):
         return started[-1]
 
     yield serve
-    for each in started:
-        each.stop()
+    for item in started:
+        item.stop()
 
 
 async def shake(client: Client, mechanism: str = "PLAIN", version: int = 1):
@@ -89,7 +89,7 @@ async def test_who_has_logged_in_is_served_as_who_it_is(start):
 
 
 async def test_clients_are_told_of_the_login_where_they_need_it(start):
-    told = {each.api_key: each.max_version for each in (await (await start().client()).ask(INTRODUCTION, 3)).api_keys}
+    told = {key.api_key: key.max_version for key in (await (await start().client()).ask(INTRODUCTION, 3)).api_keys}
     assert (told[ApiKey.SASL_HANDSHAKE], told[ApiKey.SASL_AUTHENTICATE]) == (1, 2)
 
 
@@ -107,7 +107,9 @@ async def test_members_are_let_in_by_a_mechanism_that_nobody_else_may_use(start)
     assert (await shake(client, "SCRAM-SHA-256")).error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
     sock = await served.dial_as_member()
     try:
-        await eventually(lambda: any(each.session.is_member for each in connections(served)), "the member is let in")
+        await eventually(
+            lambda: any(connection.session.is_member for connection in connections(served)), "the member is let in"
+        )
     finally:
         sock.close()
 
@@ -130,7 +132,7 @@ async def test_credentials_are_those_of_zookeeper(start, name):
     if name == "alice":
         exchange.verify(bytes(answer.auth_bytes))
         described = await client.ask(DescribeUserScramCredentialsRequest(users=[UserName(name="alice")]), 0)
-        assert [(each.mechanism, each.iterations) for each in described.results[0].credential_infos] == [(2, 4096)]
+        assert [(info.mechanism, info.iterations) for info in described.results[0].credential_infos] == [(2, 4096)]
     else:
         assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
     served.store.configs["alice"] = {"producer_byte_rate": "1"}
@@ -169,7 +171,7 @@ async def test_a_failure_is_told_and_is_the_end(start, capsys):
     assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
     assert answer.error_message == "Authentication failed: Invalid username or password"
     assert await client.is_closed()
-    (line,) = [each for each in capsys.readouterr().out.splitlines() if "Failed authentication" in each]
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "Failed authentication" in line]
     assert "Invalid username or password" in line
     assert "wrong" not in line
     assert "alice" not in line
@@ -180,7 +182,7 @@ async def test_many_failures_are_few_lines(start, capsys):
     for _ in range(60):
         client = await served.client()
         await shake(client, "GSSAPI")
-    lines = [each for each in capsys.readouterr().out.splitlines() if "Failed authentication" in each]
+    lines = [line for line in capsys.readouterr().out.splitlines() if "Failed authentication" in line]
     assert (len(lines), served.waiting_room.failed) == (20, 60)
     served.clock.advance(60_000)
     await shake(await served.client(), "GSSAPI")

@@ -77,7 +77,7 @@ async def test_others_are_served_while_new_partitions_wait_for_the_disk(served, 
     assert served.replicas.get("u", 0) is None
     disk.may_go_on.set()
     answer = await controller.answer(ApiKey.LEADER_AND_ISR, 7)
-    assert {each.error_code for each in answer.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert {error.error_code for error in answer.topics[0].partition_errors} == {ErrorCode.NONE}
     assert served.replicas.get("u", 2).partition.is_leader
 
 
@@ -89,7 +89,7 @@ async def test_others_are_served_while_missing_logs_are_made_anew_that_were_with
         served.logs.withheld.add(TopicPartition("t", state.partition_index))
         state.leader, state.replicas, state.is_new = 2, [2, 1], False
     answer = await (await served.member()).ask(request, 7)
-    assert {each.error_code for each in answer.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert {error.error_code for error in answer.topics[0].partition_errors} == {ErrorCode.NONE}
     assert served.logs.withheld == set()
 
 
@@ -111,7 +111,7 @@ async def test_roles_are_applied_in_the_order_they_came(served, disk):
     disk.may_go_on.set()
     for controller in (first, second):
         answer = await controller.answer(ApiKey.LEADER_AND_ISR, 7)
-        assert {each.error_code for each in answer.topics[0].partition_errors} == {ErrorCode.NONE}
+        assert {error.error_code for error in answer.topics[0].partition_errors} == {ErrorCode.NONE}
     assert served.replicas.get("t", 1).partition.is_leader
 
 
@@ -136,7 +136,7 @@ async def test_a_partition_whose_log_cannot_be_made_is_answered_with_the_reason(
 
     monkeypatch.setattr(served.logs, "_create", refuse_second)
     answer = await (await served.member()).ask(leading("t", 3), 7)
-    codes = {each.partition_index: each.error_code for each in answer.topics[0].partition_errors}
+    codes = {error.partition_index: error.error_code for error in answer.topics[0].partition_errors}
     assert codes == {0: ErrorCode.NONE, 1: ErrorCode.REPLICA_NOT_AVAILABLE, 2: ErrorCode.NONE}
 
 
@@ -163,7 +163,7 @@ async def test_many_partitions_are_deleted_with_one_fsync_of_their_directory(ser
 
     monkeypatch.setattr(log_removal, "fsync_file", count)
     answer = await controller.ask(deleting("t", 50), 4)
-    assert {each.error_code for each in answer.partition_errors} == {ErrorCode.NONE}
+    assert {error.error_code for error in answer.partition_errors} == {ErrorCode.NONE}
     assert len(answer.partition_errors) == 50
     assert synced == [(str(served.logs.online_directories[0]), False)]
     assert not served.logs.logs
@@ -184,9 +184,9 @@ async def test_others_are_served_while_a_topic_is_deleted_and_it_is_made_anew_af
     assert (written.error_code, written.base_offset) == (ErrorCode.NONE, 0)
     disk.may_go_on.set()
     deleted = await controller.answer(ApiKey.STOP_REPLICA, 4)
-    assert {each.error_code for each in deleted.partition_errors} == {ErrorCode.NONE}
+    assert {error.error_code for error in deleted.partition_errors} == {ErrorCode.NONE}
     made = await another.answer(ApiKey.LEADER_AND_ISR, 7)
-    assert {each.error_code for each in made.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert {error.error_code for error in made.topics[0].partition_errors} == {ErrorCode.NONE}
     assert served.replicas.get("old", 0).log.log_end_offset == 0
 
 
@@ -203,10 +203,10 @@ async def test_a_deletion_whose_asker_goes_away_is_done_all_the_same(served, dis
     await another.send_request(deleting("old", 2), 4)
     disk.may_go_on.set()
     deleted = await another.answer(ApiKey.STOP_REPLICA, 4)
-    assert [each.error_code for each in deleted.partition_errors] == [ErrorCode.NONE] * 2
+    assert [error.error_code for error in deleted.partition_errors] == [ErrorCode.NONE] * 2
     assert not served.logs.logs
     made = await another.ask(leading("old", 2), 7)
-    assert {each.error_code for each in made.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert {error.error_code for error in made.topics[0].partition_errors} == {ErrorCode.NONE}
 
 
 # --- failing over

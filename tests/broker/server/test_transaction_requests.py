@@ -71,9 +71,9 @@ class Producer:
 
 def _codes(results) -> dict[TopicPartition, ErrorCode]:
     return {
-        TopicPartition(topic.name, each.partition_index): ErrorCode(each.partition_error_code)
+        TopicPartition(topic.name, partition.partition_index): ErrorCode(partition.partition_error_code)
         for topic in results
-        for each in topic.results_by_partition
+        for partition in topic.results_by_partition
     }
 
 
@@ -200,17 +200,17 @@ async def test_transactions_of_one_request_are_each_put_to_their_own_coordinator
     served.replicas.stop_replica(elsewhere, delete=False)
     transactions = [
         AddPartitionsToTxnTransaction(
-            transactional_id=each,
+            transactional_id=item,
             producer_id=producer.producer_id,
             producer_epoch=producer.epoch,
             verify_only=True,
             topics=[AddPartitionsToTxnTopic(name="t", partitions=[0, 1])],
         )
-        for each in (ID, other)
+        for item in (ID, other)
     ]
     client = await served.member()
     answer = await client.ask(AddPartitionsToTxnRequest(transactions=transactions), 5)
-    results = {each.transactional_id: _codes(each.topic_results) for each in answer.results_by_transaction}
+    results = {state.transactional_id: _codes(state.topic_results) for state in answer.results_by_transaction}
     assert results[ID] == {T0: ErrorCode.NONE, T1: ErrorCode.TRANSACTION_ABORTABLE}
     assert set(results[other].values()) == {ErrorCode.NOT_COORDINATOR}
     answer = await client.ask(AddPartitionsToTxnRequest(transactions=transactions), 4)
@@ -252,9 +252,9 @@ async def test_transactions_of_all_coordinators_are_listed(client, producer):
         await Producer(client).init(transactional_id=f"id-{number}")
     await producer.add(T0)
     everything = await client.ask(ListTransactionsRequest(state_filters=[], producer_id_filters=[]), 1)
-    assert {each.transactional_id for each in everything.transaction_states} == {ID, *(f"id-{n}" for n in range(6))}
+    assert {state.transactional_id for state in everything.transaction_states} == {ID, *(f"id-{n}" for n in range(6))}
     ongoing = await client.ask(ListTransactionsRequest(state_filters=["Ongoing", "Odd"], producer_id_filters=[]), 1)
-    assert [each.transactional_id for each in ongoing.transaction_states] == [ID]
+    assert [state.transactional_id for state in ongoing.transaction_states] == [ID]
     assert ongoing.unknown_state_filters == ["Odd"]
 
 

@@ -48,7 +48,7 @@ def commit(offset: int, topic: str = "t", partition: int = 0, epoch: int = 0, gr
 
 
 def codes(response) -> list[ErrorCode]:
-    return [ErrorCode(each.error_code) for topic in response.topics for each in topic.partitions]
+    return [ErrorCode(partition.error_code) for topic in response.topics for partition in topic.partitions]
 
 
 async def committed(client, *, require_stable: bool = False) -> tuple[int, ErrorCode]:

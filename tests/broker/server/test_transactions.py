@@ -80,12 +80,16 @@ def fetch(offset: int = 0, *, is_committed: bool = True, session=(0, -1), max_wa
 
 
 def produced(response) -> list[ErrorCode]:
-    return [ErrorCode(each.error_code) for topic in response.responses for each in topic.partition_responses]
+    return [
+        ErrorCode(partition_response.error_code)
+        for topic in response.responses
+        for partition_response in topic.partition_responses
+    ]
 
 
 def written(response) -> list[list[ErrorCode]]:
     return [
-        [ErrorCode(each.error_code) for topic in marker.topics for each in topic.partitions]
+        [ErrorCode(partition.error_code) for topic in marker.topics for partition in topic.partitions]
         for marker in response.markers
     ]
 
@@ -98,7 +102,7 @@ def offsets(response) -> list[int]:
 def told(response) -> tuple[int, int, list[tuple[int, int]]]:
     """(high watermark, last stable offset, aborted transactions)"""
     (read,) = response.responses[0].partitions
-    aborted = [(each.producer_id, each.first_offset) for each in read.aborted_transactions or []]
+    aborted = [(transaction.producer_id, transaction.first_offset) for transaction in read.aborted_transactions or []]
     return read.high_watermark, read.last_stable_offset, aborted
 
 
@@ -252,10 +256,10 @@ async def test_producers_of_a_partition_are_described_with_what_ends_a_hanging_t
     known, unknown = (await client.ask(asked, 0)).topics[0].partitions
     assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert [
-        (each.producer_id, each.last_sequence, each.coordinator_epoch, each.current_txn_start_offset)
-        for each in known.active_producers
+        (producer.producer_id, producer.last_sequence, producer.coordinator_epoch, producer.current_txn_start_offset)
+        for producer in known.active_producers
     ] == [(7, 0, 0, -1), (8, 0, 0, -1), (9, 0, -1, 4)]
-    assert all(each.last_timestamp > 0 and each.producer_epoch == 0 for each in known.active_producers)
+    assert all(producer.last_timestamp > 0 and producer.producer_epoch == 0 for producer in known.active_producers)
 
 
 # -- verification
@@ -300,7 +304,7 @@ async def test_trap_37_unverified_batch_is_refused_and_its_neighbour_written(
 ):
     served.verdicts[P0] = verdict
     assert produced(await client.ask(produce(data(7, 0), data(7, 0)), version)) == [expected, ErrorCode.NONE]
-    assert [served.replicas.get(*each).log.log_end_offset for each in (P0, P1)] == [0, 1]
+    assert [served.replicas.get(*item).log.log_end_offset for item in (P0, P1)] == [0, 1]
     served.verdicts.clear()
     assert produced(await client.ask(produce(data(7, 0)), version)) == [ErrorCode.NONE]
 
@@ -338,8 +342,8 @@ async def test_producers_batches_keep_their_order_while_the_first_is_verified(se
     assert produced(await served_later.ask(produce(data(8, 0, is_transactional=False)), 11)) == [ErrorCode.NONE]
     verdict.set_result(ErrorCode.NONE)
     answers = [await client.answer(ProduceRequest.api, 11) for _ in range(2)]
-    assert [produced(each) for each in answers] == [[ErrorCode.NONE]] * 2
-    assert [each.responses[0].partition_responses[0].base_offset for each in answers] == [1, 2]
+    assert [produced(answer) for answer in answers] == [[ErrorCode.NONE]] * 2
+    assert [answer.responses[0].partition_responses[0].base_offset for answer in answers] == [1, 2]
     assert len(served.verified) == 1
 
 
@@ -390,7 +394,7 @@ async def test_request_of_two_producers_is_refused(served, client, producer_id, 
     """Also if it names a partition twice: verified for one, it would open a transaction nobody ends for the other."""
     refused = await client.ask(produce(data(producer_id, 0, epoch), data(7, 0), partitions=partitions), 11)
     assert produced(refused) == [ErrorCode.INVALID_PRODUCER_ID_MAPPING] * 2
-    assert [served.replicas.get(*each).log.log_end_offset for each in (P0, P1)] == [0, 0]
+    assert [served.replicas.get(*item).log.log_end_offset for item in (P0, P1)] == [0, 0]
 
 
 async def test_partition_that_a_request_names_twice_gets_both_batches(served, client):

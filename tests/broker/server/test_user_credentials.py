@@ -40,20 +40,20 @@ async def test_each_user_is_answered_alone_and_in_order(told):
     bad = ScramCredentialUpsertion(name="bad", mechanism=1, iterations=1, salt=b"s", salted_password=bytes(32))
     gone = ScramCredentialDeletion(name="gone", mechanism=1)
     answer = await told(altering(GIVE, bad, deletions=[gone]))
-    assert {each.user: (each.error_code, each.error_message) for each in answer.results} == {
+    assert {result.user: (result.error_code, result.error_message) for result in answer.results} == {
         "u": (0, None),
         "bad": (ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations"),
         "gone": (ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist"),
     }
     described = await told(describing("u", "twice", "twice", "", "nobody"))
-    assert [(each.user, each.error_code) for each in described.results] == [
+    assert [(result.user, result.error_code) for result in described.results] == [
         ("", ErrorCode.RESOURCE_NOT_FOUND),
         ("nobody", ErrorCode.RESOURCE_NOT_FOUND),
         ("twice", ErrorCode.DUPLICATE_RESOURCE),
         ("u", ErrorCode.NONE),
     ]
     assert described.results[0].error_message == "Username must not be empty"
-    assert [(each.mechanism, each.iterations) for each in described.results[3].credential_infos] == [(1, 8192)]
+    assert [(info.mechanism, info.iterations) for info in described.results[3].credential_infos] == [(1, 8192)]
 
 
 @pytest.mark.parametrize("users", [None, []])
@@ -61,13 +61,13 @@ async def test_all_who_have_one_are_described_and_nobody_else(served, told, user
     await told(altering(GIVE))
     served.store.configs["quota-only"] = {"producer_byte_rate": "1"}
     answer = await told(DescribeUserScramCredentialsRequest(users=users))
-    assert [each.user for each in answer.results] == ["u"]
+    assert [result.user for result in answer.results] == ["u"]
 
 
 async def test_only_the_controller_alters(served, told):
     served.controller.is_controller = False
     answer = await told(altering(GIVE, deletions=[ScramCredentialDeletion(name="v", mechanism=1)]))
-    assert {each.user: each.error_code for each in answer.results} == dict.fromkeys(
+    assert {result.user: result.error_code for result in answer.results} == dict.fromkeys(
         ("u", "v"), ErrorCode.NOT_CONTROLLER
     )
     assert "u" not in served.store.configs
@@ -78,6 +78,6 @@ async def test_who_may_not_hears_so(served, told, monkeypatch, is_controller):
     served.controller.is_controller = is_controller
     monkeypatch.setattr(type(UNLIMITED), "may", Nobody.may)
     expected = ErrorCode.CLUSTER_AUTHORIZATION_FAILED if is_controller else ErrorCode.NOT_CONTROLLER
-    assert [each.error_code for each in (await told(altering(GIVE))).results] == [expected]
+    assert [result.error_code for result in (await told(altering(GIVE))).results] == [expected]
     assert (await told(describing())).error_code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert "u" not in served.store.configs

@@ -28,8 +28,8 @@ def test_a_host_with_many_addresses_gives_way_to_others(address):
     others = [Waiting(room, host) for host in ("10.0.0.7", "10.0.0.8", "2001:db8:0:2::1")]
     flood = [Waiting(room, address.format(number)) for number in range(1, 60)]
     assert room.count == 10
-    assert not any(each.is_closed for each in others)
-    assert [each.is_closed for each in flood] == [True] * 52 + [False] * 7
+    assert not any(other.is_closed for other in others)
+    assert [item.is_closed for item in flood] == [True] * 52 + [False] * 7
     for connection in (*others, *flood):
         connection.close()
     assert (room.count, room._waiting) == (0, {})

@@ -59,8 +59,8 @@ async def test_a_transaction_of_many_partitions_is_written_and_ended_in_turns(se
     at_turn.taken = 0
     assert await write(client, markers(7, *range(COUNT))) == [[ErrorCode.NONE] * COUNT]
     assert at_turn.taken >= COUNT // THINGS_IN_A_TURN
-    assert {served.replicas.get(*each).log.log_end_offset for each in PARTITIONS} == {2}
-    assert not any(served.replicas.get(*each).log.has_open_transaction(7, 0) for each in PARTITIONS)
+    assert {served.replicas.get(*partition).log.log_end_offset for partition in PARTITIONS} == {2}
+    assert not any(served.replicas.get(*partition).log.has_open_transaction(7, 0) for partition in PARTITIONS)
 
 
 async def test_a_marker_between_two_turns_keeps_what_comes_behind_it_from_opening_the_transaction_again(
@@ -101,7 +101,7 @@ async def test_a_transaction_of_many_partitions_is_refused_in_turns_each_by_its_
     answer = await client.ask(AddPartitionsToTxnRequest(transactions=[transaction]), 5)
     assert at_turn.taken >= 4 * (COUNT // THINGS_IN_A_TURN)
     codes = {
-        topic.name: {each.partition_error_code for each in topic.results_by_partition}
+        topic.name: {item.partition_error_code for item in topic.results_by_partition}
         for topic in answer.results_by_transaction[0].topic_results
     }
     assert codes == {"t": {ErrorCode.OPERATION_NOT_ATTEMPTED}, "gone": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}}
@@ -120,4 +120,4 @@ async def test_many_transactions_of_one_request_are_asked_about_in_turns(client,
     ]
     answer = await client.ask(AddPartitionsToTxnRequest(transactions=transactions), 5)
     assert at_turn.taken >= COUNT // THINGS_IN_A_TURN
-    assert [each.transactional_id for each in answer.results_by_transaction] == [f"id-{n}" for n in range(COUNT)]
+    assert [state.transactional_id for state in answer.results_by_transaction] == [f"id-{n}" for n in range(COUNT)]

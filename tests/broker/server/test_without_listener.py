@@ -29,7 +29,7 @@ def told(served):
         UpdateMetadataRequest(
             controller_id=1,
             controller_epoch=1,
-            live_brokers=[UpdateMetadataBroker(id=number, endpoints=[each]) for number, each in endpoints.items()],
+            live_brokers=[UpdateMetadataBroker(id=number, endpoints=[item]) for number, item in endpoints.items()],
             topic_states=[UpdateMetadataTopicState(topic_name="t", partition_states=states)],
         ),
     )
@@ -40,7 +40,7 @@ def told(served):
 async def test_a_leader_without_the_listener_is_none(told, version, code):
     answer = await (await told.client()).ask(MetadataRequest(topics=[MetadataRequestTopic(name="t")]), version)
     assert [broker.node_id for broker in answer.brokers] == [1]
-    reached, unreached = sorted(answer.topics[0].partitions, key=lambda each: each.partition_index)
+    reached, unreached = sorted(answer.topics[0].partitions, key=lambda partition: partition.partition_index)
     assert (reached.error_code, reached.leader_id, reached.isr_nodes) == (ErrorCode.NONE, 1, [1, 2])
     assert (unreached.error_code, unreached.leader_id) == (code, -1)
     assert reached.offline_replicas == unreached.offline_replicas == [2]

@@ -130,7 +130,7 @@ def written_by(spark, topics, tmp_path):
             .start()
         )
         query.awaitTermination()
-        reports = [json.loads(each.json) for each in query.recentProgress]
+        reports = [json.loads(item.json) for item in query.recentProgress]
         run.counted = {"read": sum(map(records_read, reports)), "dead": sum(map(records_dead, reports))}
         return found
 

@@ -124,7 +124,7 @@ def test_counts_are_exact_after_a_kill_in_mid_stream(cluster, driver):
 def of_the_audit(servers: str) -> tuple[dict, dict]:
     """Rows and verdicts of the topic, as the audit itself finds them now."""
     ledger = ledger_of(servers)
-    for chain in [each for each in ledger.stories if each.topic != TOPIC]:
+    for chain in [story for story in ledger.stories if story.topic != TOPIC]:
         del ledger.stories[chain]
     return rows_of(ledger), verdicts_of(ledger, time.time_ns() // 1_000_000)
 
@@ -162,6 +162,6 @@ def test_windows_of_the_audit_are_those_of_its_ledger_after_a_kill_in_mid_stream
     table = table_of(servers)
     verdicts = table.verdicts().values()
     assert "complete" in [state for state, _ in verdicts]
-    assert sum(each.count for _, found in verdicts for each in found if each.state == "duplicate") == 7
+    assert sum(item.count for _, found in verdicts for item in found if item.state == "duplicate") == 7
     produced = sum(tally.count for (_, tier, _), (tally, _) in table.rows().items() if tier == "produced")
     assert produced == counted.produced

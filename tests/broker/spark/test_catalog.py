@@ -32,7 +32,7 @@ def test_help_and_form_come_from_the_one_declaration(name, capsys):
     job = find_job(name, None)
     stream_jobs.main([name, "--json"])
     described = json.loads(capsys.readouterr().out)
-    assert [each["name"] for each in described["parameters"]] == [key.name for key in job.keys]
+    assert [parameter["name"] for parameter in described["parameters"]] == [key.name for key in job.keys]
     for said, key in zip(described["parameters"], job.keys, strict=True):
         assert said["is_required"] or key.read(said["default"] or "") == key.default, key.name
     stream_jobs.main([name])
@@ -46,7 +46,7 @@ def test_template_is_a_job_that_runs(jobs, topics, written_by, capsys):
     assert user_jobs(jobs) == ["shout"]
     topics.append("calls", [Row("k", "hello"), Row(None, "no")])
     settings = {"input.topic": "calls", "output.topic": "loud", "length.min": "3"}
-    assert [(each.key, each.value) for each in written_by("shout", settings, jobs)] == [("k", "HELLO")]
+    assert [(setting.key, setting.value) for setting in written_by("shout", settings, jobs)] == [("k", "HELLO")]
     with pytest.raises(StartupError, match="File exists"):
         stream_template.main(["shout", "--jobs-dir", str(jobs)])
     with pytest.raises(StartupError, match="cannot be a job's name"):

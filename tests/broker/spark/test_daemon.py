@@ -90,16 +90,16 @@ def test_a_query_after_all_daemons_have_ended_is_answered(spark):
     assert numbers() == [0, 1]
     ended = daemons()
     assert len(ended) >= 3
-    await_true(lambda: not any(has_workers(each) for each in ended), "Spark keeps no worker any more", 200)
-    for each in ended:
-        each.terminate()
-    await_true(lambda: not any(lives(each) for each in ended), "all have ended", 60)
+    await_true(lambda: not any(has_workers(item) for item in ended), "Spark keeps no worker any more", 200)
+    for item in ended:
+        item.terminate()
+    await_true(lambda: not any(lives(item) for item in ended), "all have ended", 60)
     assert numbers() == [0, 1]
     assert daemons()
 
 
 def has_workers(daemon: psutil.Process) -> bool:
-    return any(lives(each) for each in daemon.children())
+    return any(lives(child) for child in daemon.children())
 
 
 def lives(process: psutil.Process) -> bool:
@@ -112,10 +112,10 @@ def lives(process: psutil.Process) -> bool:
 def daemons() -> list[psutil.Process]:
     """Not their workers, which are forks of them and have the same command line."""
     found = {}
-    for each in psutil.Process().children(recursive=True):
+    for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # Java's children end as they like
-            command = each.cmdline()
+            command = child.cmdline()
             assert "pyspark.daemon" not in command
             if "broker.spark.daemon" in command:
-                found[each.pid] = each, each.ppid()
-    return [each for each, parent in found.values() if parent not in found]
+                found[child.pid] = child, child.ppid()
+    return [item for item, parent in found.values() if parent not in found]

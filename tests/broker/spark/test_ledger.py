@@ -189,7 +189,7 @@ def test_twin_of_a_task_in_a_repeated_stage_leaves_the_chosen_transaction_alone(
     twins = run.write(0, attempt=0)
     run.commit(0, chosen)
     run.ledger.sweep("only")
-    assert {each.transactional_id for each in chosen}.isdisjoint(each.transactional_id for each in twins)
+    assert {state.transactional_id for state in chosen}.isdisjoint(twin.transactional_id for twin in twins)
     assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
     assert open_transactions(cluster, f"sink-{topic}") == []
 
@@ -200,7 +200,7 @@ def test_ids_are_used_again_once_their_transactions_have_ended(cluster, topic):
     for batch in range(2):
         producers = run.write(batch)
         run.commit(batch, producers)
-        ids.append([each.transactional_id for each in producers])
+        ids.append([producer.transactional_id for producer in producers])
     assert ids[0] == ids[1]
 
 

@@ -95,8 +95,8 @@ def test_pieces_are_together_what_was_cut(sizes, at_least, max_records):
     whole = [OffsetRange(TopicPartition("t", number), 7, 7 + size) for number, size in enumerate(sizes)]
     pieces = split(whole, at_least, max_records)
     assert all(piece.start < piece.end for piece in pieces)
-    for each in whole:
-        edges = [(piece.start, piece.end) for piece in pieces if piece.partition == each.partition]
-        assert edges[0][0] == each.start
-        assert edges[-1][1] == each.end
+    for increment in whole:
+        edges = [(piece.start, piece.end) for piece in pieces if piece.partition == increment.partition]
+        assert edges[0][0] == increment.start
+        assert edges[-1][1] == increment.end
         assert all(before[1] == after[0] for before, after in pairwise(edges))

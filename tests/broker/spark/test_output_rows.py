@@ -53,7 +53,7 @@ def batch(**columns) -> pa.RecordBatch:
 def test_rows_are_sorted_by_topic_and_partition_in_order():
     rows = batch(value=["1", "2", "3", "4"], topic=["a", "b", "a", "a"], partition=[1, 0, 1, 0], key=["k"] * 4)
     found = by_partition(rows, None, {"a": 2, "b": 1}.get, 0)
-    assert {partition: each.value.to_pylist() for partition, each in found.items()} == {
+    assert {partition: item.value.to_pylist() for partition, item in found.items()} == {
         TopicPartition("a", 0): [b"4"],
         TopicPartition("a", 1): [b"1", b"3"],
         TopicPartition("b", 0): [b"2"],

@@ -90,7 +90,7 @@ def test_damaged_records_are_refused_or_still_add_up(part, data):
     except ApiError:
         return
     ends = (columns.end_at, columns.headers_at, columns.value_at + columns.value_length, columns.key_at)
-    assert all((each <= len(whole)).all() for each in ends)
+    assert all((end <= len(whole)).all() for end in ends)
     assert len(columns.offset) == len(part[0])
 
 

@@ -185,7 +185,9 @@ def test_partition_that_is_added_is_read_from_its_first_record(bootstrap_servers
     await_true(lambda: len(admin.list_topics("growing", 5).topics["growing"].partitions) == 2, "two partitions")
     produce_all(bootstrap_servers, "growing", [b"2", b"3"], partition=1)
     end = reader.latestOffset(start, ReadAllAvailable())
-    assert [each.wanted for each in reader.partitions(start, end)] == [OffsetRange(TopicPartition("growing", 1), 0, 2)]
+    assert [partition.wanted for partition in reader.partitions(start, end)] == [
+        OffsetRange(TopicPartition("growing", 1), 0, 2)
+    ]
 
 
 def test_topic_that_begins_to_match_is_taken_in(bootstrap_servers):
@@ -231,7 +233,7 @@ def test_moment_is_the_first_record_not_before_it(bootstrap_servers):
         start_of(startingTimestamp="1000000009000")
     assert start_of(startingTimestamp="1000000009000", startingOffsetsByTimestampStrategy="latest") == 3
     batch = data_source(bootstrap_servers, subscribe="timed", endingTimestamp="1000000005000").reader(None)
-    assert [each.wanted for each in batch.partitions()] == [OffsetRange(TopicPartition("timed", 0), 0, 2)]
+    assert [partition.wanted for partition in batch.partitions()] == [OffsetRange(TopicPartition("timed", 0), 0, 2)]
 
 
 def test_offsets_of_a_partition_that_is_not_there_are_refused(bootstrap_servers):

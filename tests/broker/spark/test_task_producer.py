@@ -125,8 +125,8 @@ def test_topic_that_takes_small_messages_only_gets_small_batches(kafka, cluster,
         producer.write(dict(zip(small_messages, (of_first, of_first.slice(0, 50)), strict=True)))
     end_transaction(coordinators, who, commit=True)
     records = all_records(kafka.bootstrap_servers, "out-small")
-    assert [each.value() for each in records if each.partition() == 0] == values * 2
-    assert [each.value() for each in records if each.partition() == 1] == values[:50] * 2
+    assert [record.value() for record in records if record.partition() == 0] == values * 2
+    assert [record.value() for record in records if record.partition() == 1] == values[:50] * 2
 
 
 def test_record_that_is_too_large_for_its_topic_is_said(cluster, small_messages):

@@ -47,7 +47,7 @@ def test_the_line_zookeeper_moved_to_its_dynamic_file_is_moved_back(tmp_path):
     prepare_server(tmp_path, "127.0.0.1", 2181)
     line = "server.1=127.0.0.1:2901:2902:participant;127.0.0.1:2181"
     (tmp_path / "zoo.cfg.dynamic.100").write_text(line)
-    kept = "\n".join(each for each in _config(tmp_path).splitlines() if not each.startswith("server."))
+    kept = "\n".join(line for line in _config(tmp_path).splitlines() if not line.startswith("server."))
     (tmp_path / "zoo.cfg").write_text(kept + "\ndynamicConfigFile=/was/elsewhere/zoo.cfg.dynamic.100\n")
     assert prepare_server(tmp_path, "127.0.0.1", 2181).quorum_port == 2901
     assert "dynamicConfigFile" not in _config(tmp_path)
@@ -104,7 +104,7 @@ def test_launch_command_runs_the_quorum_server(tmp_path):
     prepare_server(tmp_path, "127.0.0.1", 2181)
     command = launch_command(Path("/java"), tmp_path / "zoo.cfg", "zoo.cfg")
     assert command[0] == "/java"
-    assert not any("netty" in each for each in command)
+    assert not any("netty" in item for item in command)
     assert command[-2:] == ["org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg"]
 
 

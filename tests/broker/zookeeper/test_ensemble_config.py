@@ -14,7 +14,7 @@ version=100000002"""
 def test_members_come_in_order_of_their_numbers_with_the_version():
     config = parse_config(THREE)
 
-    assert [each.number for each in config.members] == [1, 2, 10]
+    assert [member.number for member in config.members] == [1, 2, 10]
     assert config.version == 0x100000002
     assert config.voter_count == 2
     assert config.numbers == {1, 2, 10}

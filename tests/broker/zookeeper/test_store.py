@@ -145,7 +145,7 @@ async def test_of_two_who_create_a_topic_at_once_one_is_refused(store, new_sessi
     outcomes = await asyncio.gather(
         store.create_topic("t", {0: (1,)}, {}), other.create_topic("t", {0: (2,)}, {}), return_exceptions=True
     )
-    assert [isinstance(each, ApiError) for each in outcomes].count(True) == 1
+    assert [isinstance(outcome, ApiError) for outcome in outcomes].count(True) == 1
     assert await store.topic("t") in outcomes
 
 
@@ -178,7 +178,7 @@ async def test_partition_exists_until_its_topic_is_to_be_deleted(store):
     await store.create_topic("t", {0: (1,), 1: (1,)}, {})
     await store.session.create("/brokers/topics/bad", b"garbage")
     expected = {("t", 1): True, ("t", 2): False, ("unknown", 0): False, ("bad", 0): True}
-    assert {each: await store.partition_exists(TopicPartition(*each)) for each in expected} == expected
+    assert {item: await store.partition_exists(TopicPartition(*item)) for item in expected} == expected
     await store.request_topic_deletion("t")
     assert not await store.partition_exists(TopicPartition("t", 1))
 

@@ -20,8 +20,8 @@ def watch():
         return started[-1]
 
     yield start
-    for each in started:
-        each.close()
+    for item in started:
+        item.close()
 
 
 async def test_watch_tells_what_is_there_and_what_comes(store, watch):

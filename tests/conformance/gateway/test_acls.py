@@ -45,7 +45,7 @@ def name():
 
 
 def of(gateway, name: str) -> set[AclRule]:
-    return {each for each in gateway.acls.look().rules if each.name == name}
+    return {rule for rule in gateway.acls.look().rules if rule.name == name}
 
 
 def test_without_an_authorizer_it_is_said_by_its_code(gateway):
@@ -76,7 +76,7 @@ def test_rules_of_every_kind_are_created_told_and_deleted(guarded, name):
     assert guarded.acls.create(rules) == {}, "what is there already is no failure"
     assert of(guarded, name) == rules
     assert list(guarded.acls.look().rules) == sorted(guarded.acls.look().rules)
-    some = {each for each in rules if each.host == "*"}
+    some = {rule for rule in rules if rule.host == "*"}
     assert guarded.acls.delete(some) == {}
     assert guarded.acls.delete(some) == {}, "what is not there is no failure"
     assert of(guarded, name) == rules - some
@@ -112,7 +112,7 @@ def test_what_was_denied_is_told_and_the_try_out_says_what_the_broker_did(zookee
         ]
         assert gateway.acls.create(rules) == {}
         told = Decisions(gateway.acls.look()).of(ANONYMOUS, "127.0.0.1", "TOPIC", name)
-        assert {each for each in told if told[each].is_allowed} == {"READ", "DESCRIBE", "DESCRIBE_CONFIGS"}
+        assert {item for item in told if told[item].is_allowed} == {"READ", "DESCRIBE", "DESCRIBE_CONFIGS"}
         assert told["DESCRIBE_CONFIGS"].rule == rules[2]
         assert eventually(lambda: gateway.topic_settings(name), bool)
         with pytest.raises(RefusedError):

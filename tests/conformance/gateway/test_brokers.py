@@ -11,7 +11,7 @@ from tests.conformance.gateway.test_gateway import eventually
 
 
 def setting(gateway, broker_id: int, name: str):
-    return next(each for each in gateway.brokers.settings()[broker_id] if each.name == name)
+    return next(item for item in gateway.brokers.settings()[broker_id] if item.name == name)
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def first(gateway) -> int:
 
 def test_a_setting_has_its_value_source_default_and_meaning(gateway, first):
     found = gateway.brokers.settings()[first]
-    assert [each.name for each in found] == sorted(each.name for each in found)
+    assert [item.name for item in found] == sorted(item.name for item in found)
     number = setting(gateway, first, "broker.id")
     assert (number.value, number.source, number.is_read_only) == (str(first), "file", True)
     delay = setting(gateway, first, "log.segment.delete.delay.ms")
@@ -60,7 +60,7 @@ def test_log_directories_tell_their_volume_and_what_lies_in_them(gateway, first,
     topic = f"conformance-{uuid.uuid4().hex[:12]}"
     gateway.create_topic(topic, 1, 1)
     found = eventually(
-        lambda: next((each for each in gateway.describe_topics() if each.name == topic), None),
+        lambda: next((item for item in gateway.describe_topics() if item.name == topic), None),
         lambda seen: seen and seen.partitions[0].leader is not None,
     )
     append(topic, 0, 5)
@@ -76,10 +76,10 @@ def test_our_brokers_tell_how_long_their_requests_take(running_brokers):
     gateway = kafka_gateway(running_brokers)
     gateway.brokers.settings()
     (times, *_) = gateway.brokers.request_times().values()
-    by_api = {each.api: each for each in times}
+    by_api = {time_.api: time_ for time_ in times}
     assert by_api["DescribeConfigs"].count >= 1
     assert sum(count for _, count in by_api["DescribeConfigs"].buckets) == by_api["DescribeConfigs"].count
-    assert all(sum(error.count for error in each.errors) == each.error_count for each in times)
+    assert all(sum(error.count for error in time_.errors) == time_.error_count for time_ in times)
     gateway.close()
 
 

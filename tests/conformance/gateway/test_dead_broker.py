@@ -23,19 +23,21 @@ def gateway_and_kill(request):
 
 def offsets_by_leader(gateway, first_leaders) -> dict[int, int | None]:
     """The next offset of the partition each broker led at first."""
-    (topic,) = [each for each in gateway.describe_topics() if each.name == "orders"]
-    return {first_leaders[each.partition]: each.next_offset for each in topic.partitions}
+    (topic,) = [topic for topic in gateway.describe_topics() if topic.name == "orders"]
+    return {first_leaders[partition.partition]: partition.next_offset for partition in topic.partitions}
 
 
 def test_a_dead_broker_costs_the_offsets_of_its_own_partitions_only(gateway_and_kill):
     gateway, kill = gateway_and_kill
     gateway.create_topic("orders", 2, 1)
     await_true(
-        lambda: [each.next_offset for topic in gateway.describe_topics() for each in topic.partitions] == [0, 0],
+        lambda: (
+            [partition.next_offset for topic in gateway.describe_topics() for partition in topic.partitions] == [0, 0]
+        ),
         "both partitions are led and answer",
     )
     (topic,) = gateway.describe_topics()
-    leaders = {each.partition: each.leader for each in topic.partitions}
+    leaders = {partition.partition: partition.leader for partition in topic.partitions}
     assert sorted(leaders.values()) == [1, 2]
 
     kill(2)

@@ -30,7 +30,7 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1)
     return eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(each.next_offset is not None for each in found.partitions),
+        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
     )
 
 
@@ -47,13 +47,13 @@ def test_cluster_names_its_brokers_and_a_controller_among_them(gateway):
 def test_new_topic_is_listed_with_led_and_empty_partitions(gateway, topic):
     broker_ids = {broker.id for broker in gateway.describe_cluster().brokers}
 
-    assert [each.partition for each in topic.partitions] == [0, 1]
+    assert [partition.partition for partition in topic.partitions] == [0, 1]
     assert not topic.is_internal
-    for each in topic.partitions:
-        assert each.leader in broker_ids
-        assert each.leader in each.replicas
-        assert each.isr == tuple(sorted(each.replicas))
-        assert (each.first_offset, each.next_offset) == (0, 0)
+    for partition in topic.partitions:
+        assert partition.leader in broker_ids
+        assert partition.leader in partition.replicas
+        assert partition.isr == tuple(sorted(partition.replicas))
+        assert (partition.first_offset, partition.next_offset) == (0, 0)
 
 
 def test_topic_of_the_ledgers_is_internal(gateway):
@@ -62,7 +62,7 @@ def test_topic_of_the_ledgers_is_internal(gateway):
 
 
 def test_topics_are_sorted_by_name(gateway, topic):
-    names = [each.name for each in gateway.describe_topics()]
+    names = [item.name for item in gateway.describe_topics()]
 
     assert topic.name in names
     assert names == sorted(names)
@@ -81,10 +81,12 @@ def test_ends_that_a_look_finds_are_those_that_are_told_of_one_topic(gateway, to
     append(topic.name, 1, 7)
     assert gateway.delete_records(topic.name, {1: 3}) == {}
 
-    (seen,) = [each for each in gateway.describe_topics() if each.name == topic.name]
+    (seen,) = [item for item in gateway.describe_topics() if item.name == topic.name]
     spans = gateway.record_spans(topic.name, committed_only=False)
-    assert [(each.first_offset, each.next_offset) for each in seen.partitions] == [(0, 5), (3, 7)]
-    assert {each.partition: OffsetSpan(each.first_offset, each.next_offset) for each in seen.partitions} == spans
+    assert [(partition.first_offset, partition.next_offset) for partition in seen.partitions] == [(0, 5), (3, 7)]
+    assert {
+        partition.partition: OffsetSpan(partition.first_offset, partition.next_offset) for partition in seen.partitions
+    } == spans
 
 
 def test_topic_keeps_its_id_from_one_answer_to_the_next(gateway, topic):

@@ -47,7 +47,7 @@ def topic(gateway):
 
 
 def _has_leaders(topic) -> bool:
-    return all(each.next_offset is not None for each in topic.partitions)
+    return all(partition.next_offset is not None for partition in topic.partitions)
 
 
 def produce(gateway, topic: str) -> None:
@@ -73,7 +73,7 @@ def described(gateway, group: str, is_true):
 
     def listed():
         with contextlib.suppress(GatewayError):
-            return next((each for each in gateway.groups.describe().groups if each.group_id == group), None)
+            return next((item for item in gateway.groups.describe().groups if item.group_id == group), None)
 
     return eventually(listed, lambda found: found is not None and is_true(found), WITHIN_S)
 
@@ -93,7 +93,7 @@ def consumer_group(gateway, topic: str):
     consumer = Consumer({**settings, "group.protocol": "consumer", "enable.auto.commit": False})
     consumer.subscribe([topic])
     eventually(lambda: (consumer.poll(0.1), consumer.assignment())[1], lambda held: len(held) == 2, WITHIN_S)
-    gateway_offsets = [each for each in consumer.assignment() if each.partition == 0]
+    gateway_offsets = [partition for partition in consumer.assignment() if partition.partition == 0]
     gateway_offsets[0].offset = 4
     consumer.commit(offsets=gateway_offsets, asynchronous=False)
     yield group

@@ -18,7 +18,7 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1)
     eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(each.next_offset is not None for each in found.partitions),
+        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
     )
     return topic_name
 
@@ -53,7 +53,7 @@ def member(request, gateway, group, topic):
 
 def test_a_group_that_only_commits_is_empty_and_its_offsets_are_known(gateway, topic, committed):
     seen = eventually(
-        lambda: {each.group_id: each for each in gateway.groups.describe().groups}.get(committed),
+        lambda: {item.group_id: item for item in gateway.groups.describe().groups}.get(committed),
         lambda found: found is not None and found.committed,
     )
 
@@ -74,7 +74,7 @@ def test_members_are_named_with_what_they_are_assigned(gateway, topic, group):
 def test_groups_are_sorted_and_every_broker_answered(gateway, committed):
     seen = gateway.groups.describe()
 
-    assert [each.group_id for each in seen.groups] == sorted(each.group_id for each in seen.groups)
+    assert [item.group_id for item in seen.groups] == sorted(item.group_id for item in seen.groups)
     assert seen.answered == {broker.id for broker in gateway.describe_cluster().brokers}
 
 
@@ -84,7 +84,7 @@ def test_ledgers_of_stream_jobs_and_of_the_audit_are_no_groups(gateway, topic, c
     commit(ledger, topic, 1, 40)
 
     assert gateway.groups.describe_one(ledger).committed
-    assert ledger not in {each.group_id for each in gateway.groups.describe().groups}
+    assert ledger not in {item.group_id for item in gateway.groups.describe().groups}
 
 
 def test_an_unknown_group_is_dead(gateway, topic):
@@ -98,7 +98,7 @@ def test_commits_are_told_with_their_time(gateway, topic, committed):
     before_ms = time.time_ns() // 1_000_000
 
     def read():
-        arrived.extend(each for each in gateway.groups.commits() if each.group_id == committed)
+        arrived.extend(commit for commit in gateway.groups.commits() if commit.group_id == committed)
         return arrived
 
     (seen,) = eventually(read, lambda found: found)

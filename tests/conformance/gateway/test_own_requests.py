@@ -28,8 +28,8 @@ def test_requests_to_real_brokers_are_counted_by_broker_and_api(requests, runnin
     stream.close()
 
     def found() -> dict:
-        for each in requests.clients:
-            each.poll_statistics()
+        for client in requests.clients:
+            client.poll_statistics()
         return {tuple(row[:3]): row[3:] for row in requests.snapshot()["rows"]}
 
     def by_api(by: str) -> set[str]:

@@ -16,7 +16,7 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1)
     eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(each.next_offset is not None for each in found.partitions),
+        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
     )
     return topic_name
 
@@ -83,7 +83,7 @@ def test_a_stream_begins_where_it_is_told_and_steps_to_the_end(gateway, topic, a
     append(topic, 1, 3)
 
     records, positions = read({0: 3, 1: 0}, 5)
-    assert sorted((each.partition, each.offset) for each in records) == [(0, 3), (0, 4), (1, 0), (1, 1), (1, 2)]
+    assert sorted((record.partition, record.offset) for record in records) == [(0, 3), (0, 4), (1, 0), (1, 1), (1, 2)]
     assert positions == {0: 5, 1: 3}
 
 
@@ -106,10 +106,10 @@ def test_a_dropped_partition_brings_nothing_more(gateway, topic, append):
         append(topic, 1, 2)
         seen = []
         until = time.monotonic() + DEADLINE_S
-        while len([each for each in seen if each.partition == 1]) < 2:
+        while len([partition for partition in seen if partition.partition == 1]) < 2:
             assert time.monotonic() < until
             seen += stream.read(0.2, 10)
-        assert {each.partition for each in seen} == {1}
+        assert {partition.partition for partition in seen} == {1}
         assert stream.positions[0] == 0
     finally:
         stream.close()
@@ -156,7 +156,10 @@ def test_batches_tell_how_records_were_sent(gateway, topic):
     for number in range(3):
         gateway.produce_record(topic, 1, None, b"%d" % number)
 
-    found = sorted(gateway.batches_at(topic, {0: 0, 1: 1}), key=lambda each: each.base_offset)
-    assert [(each.partition, each.base_offset, each.records) for each in found] == [(1, 1, 1), (1, 2, 1)]
-    assert {each.compression for each in found} == {"none"}
-    assert all(each.size_bytes > 0 for each in found)
+    found = sorted(gateway.batches_at(topic, {0: 0, 1: 1}), key=lambda item: item.base_offset)
+    assert [(partition.partition, partition.base_offset, partition.records) for partition in found] == [
+        (1, 1, 1),
+        (1, 2, 1),
+    ]
+    assert {item.compression for item in found} == {"none"}
+    assert all(item.size_bytes > 0 for item in found)

@@ -13,12 +13,12 @@ def topic(gateway, topic_name):
     gateway.create_topic(topic_name, 2, 1, {"retention.ms": "86400000", "min.insync.replicas": "1"})
     return eventually(
         lambda: find_topic(gateway, topic_name),
-        lambda found: found is not None and all(each.next_offset is not None for each in found.partitions),
+        lambda found: found is not None and all(partition.next_offset is not None for partition in found.partitions),
     )
 
 
 def setting(gateway, topic, name: str) -> tuple[str | None, str]:
-    return next((each.value, each.source) for each in gateway.topic_settings(topic.name) if each.name == name)
+    return next((item.value, item.source) for item in gateway.topic_settings(topic.name) if item.name == name)
 
 
 def test_nothing_goes_while_everything_is_young(gateway, topic, append):
@@ -26,7 +26,10 @@ def test_nothing_goes_while_everything_is_young(gateway, topic, append):
     view = gateway.preview_retention(topic.name, {})
 
     assert (view.cleanup_policy, view.retention_ms, view.retention_bytes) == ("delete", 86_400_000, -1)
-    assert [(each.partition, each.error, each.deleted_records) for each in view.partitions] == [(0, "", 0), (1, "", 0)]
+    assert [(partition.partition, partition.error, partition.deleted_records) for partition in view.partitions] == [
+        (0, "", 0),
+        (1, "", 0),
+    ]
     assert view.partitions[1].next_offset == 7
 
 
@@ -39,9 +42,9 @@ def test_a_changed_time_shows_what_would_go_and_deletes_nothing(gateway, topic, 
     partition = view.partitions[1]
 
     assert (partition.first_offset, partition.new_first_offset, partition.next_offset) == (0, 7, 7)
-    assert partition.deleted_bytes == sum(each.size_bytes for each in partition.segments) > 0
-    assert {each.reason for each in partition.segments} == {"retention.ms"}
-    assert [(each.first_offset, each.last_offset) for each in partition.segments] == [(0, 6)]
+    assert partition.deleted_bytes == sum(segment.size_bytes for segment in partition.segments) > 0
+    assert {segment.reason for segment in partition.segments} == {"retention.ms"}
+    assert [(segment.first_offset, segment.last_offset) for segment in partition.segments] == [(0, 6)]
     assert find_topic(gateway, topic.name).partitions[1].first_offset == 0
 
 
@@ -69,7 +72,7 @@ def test_a_changed_setting_counts_and_taken_away_the_default_returns(gateway, to
 
 
 def test_settings_are_sorted_and_hold_those_of_retention(gateway, topic):
-    names = [each.name for each in gateway.topic_settings(topic.name)]
+    names = [item.name for item in gateway.topic_settings(topic.name)]
 
     assert names == sorted(names)
     assert {"cleanup.policy", "retention.ms", "retention.bytes"} <= set(names)
@@ -110,7 +113,7 @@ def test_an_outlook_covers_many_topics_at_once(gateway, topic, append):
     )
 
     assert outlook.keys() == {topic.name}
-    assert [each.partition for each in outlook[topic.name].partitions] == [0, 1]
+    assert [partition.partition for partition in outlook[topic.name].partitions] == [0, 1]
 
 
 def test_the_oldest_record_has_a_time_and_an_empty_partition_none(gateway, topic, append):

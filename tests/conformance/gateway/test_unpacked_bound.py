@@ -42,7 +42,7 @@ def bombed(gateway, running_brokers, topic):
 @pytest.mark.parametrize("place", ["oldest", "newest"])
 def test_a_page_says_which_batches_were_left_out_and_shows_the_others(gateway, bombed, place):
     page = read_page(gateway, bombed, 1, RecordQuery(place=place, limit=50))
-    assert sorted(each.value for each in page.records) == [b"first", b"last"]
+    assert sorted(record.value for record in page.records) == [b"first", b"last"]
     assert page.note.startswith("Left out: partition 0, offset 1 (")
     assert "; partition 0, offsets 2 to 3 (" in page.note
     assert "limit of 16777216 bytes" in page.note
@@ -53,7 +53,7 @@ def test_a_file_of_a_search_that_left_out_a_batch_is_no_whole_one(gateway, bombe
     while not turns or not turns[-1].ended:
         turns.append(reader.turn())
     reader.close()
-    assert [each.value for turn in turns for each in turn.records] == [b"first", b"last"]
+    assert [record.value for turn in turns for record in turn.records] == [b"first", b"last"]
     assert "Left out: partition 0, offset 1 (" in turns[-1].note
     assert "They hold 2 records." in turns[-1].summary
 
@@ -74,7 +74,7 @@ def test_many_batches_just_below_the_bound_are_read_one_at_a_time(gateway, runni
         while len(offsets) < 5 and time.monotonic() < until:
             read = stream.read(0.2, 1)
             assert len(read) <= 1
-            offsets += [each.offset for each in read]
+            offsets += [item.offset for item in read]
     finally:
         stream.close()
     assert offsets == [0, 1, 2, 3, 4]

@@ -81,9 +81,9 @@ def test_children_come_by_pages_in_natural_order(znodes):
     view = gateway.look("/topics", 0, 5)
 
     assert view.child_count == 12
-    assert [each.name for each in view.children] == ["0", "1", "2", "3", "4"]
-    assert [(each.child_count, each.data_bytes) for each in view.children][2:4] == [(1, 2), (0, 3)]
-    assert [each.name for each in gateway.look("/topics", 10, 5).children] == ["10", "11"]
+    assert [child.name for child in view.children] == ["0", "1", "2", "3", "4"]
+    assert [(child.child_count, child.data_bytes) for child in view.children][2:4] == [(1, 2), (0, 3)]
+    assert [child.name for child in gateway.look("/topics", 10, 5).children] == ["10", "11"]
     assert gateway.look("/topics", 15, 5).children == ()
 
 
@@ -91,7 +91,7 @@ def test_the_root_lists_what_lies_below_it(znodes):
     gateway, put = znodes
     put("/controller", b"{}")
 
-    assert "controller" in [each.name for each in gateway.look("/").children]
+    assert "controller" in [child.name for child in gateway.look("/").children]
 
 
 def test_a_path_that_does_not_exist_is_told_by_name(znodes):
@@ -156,7 +156,7 @@ def test_a_chroot_is_the_root_of_what_is_seen(server):
     client.close()
     below = KazooGateway(f"{server.connect}/kafka/east")
     try:
-        assert [each.name for each in below.look("/").children] == ["controller"]
+        assert [child.name for child in below.look("/").children] == ["controller"]
         assert below.look("/controller").path == "/controller"
         with pytest.raises(NoSuchZnodeError, match="no znode /kafka"):
             below.look("/kafka")

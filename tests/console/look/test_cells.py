@@ -22,6 +22,6 @@ def test_no_rule_for_a_class_alone_changes_how_a_cell_of_that_class_is_laid_out(
     for path in (ROOT / "static" / "css").glob("*.css"):
         for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", path.read_text()):
             if re.search(r"(?<![\w-])(display: (?!none)|height:)", body):
-                alone = [each.strip() for each in selectors.split(",")]
-                hit |= {f"{path.name} {each}" for each in alone if each.startswith(".") and each[1:] in cells}
+                alone = [part.strip() for part in selectors.split(",")]
+                hit |= {f"{path.name} {item}" for item in alone if item.startswith(".") and item[1:] in cells}
     assert hit == set()

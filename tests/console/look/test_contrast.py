@@ -9,8 +9,8 @@ CSS = Path(__file__).parents[3] / "static" / "css"
 GROUNDS = ("ground", "surface", "surface-raised", "surface-hover", "flash")
 TEXTS = ("text", "text-muted", "accent", "ok", "warning", "critical")
 TEXT_PAIRS = [(text, ground) for text in TEXTS for ground in GROUNDS]
-TEXT_PAIRS += [(each, f"{each}-soft") for each in ("accent", "ok", "warning", "critical")]
-TEXT_PAIRS += [("text", f"{each}-soft") for each in ("accent", "ok", "warning", "critical")]
+TEXT_PAIRS += [(name, f"{name}-soft") for name in ("accent", "ok", "warning", "critical")]
+TEXT_PAIRS += [("text", f"{name}-soft") for name in ("accent", "ok", "warning", "critical")]
 TEXT_PAIRS += [("accent-text", "accent")]
 EDGE_PAIRS = [
     (edge, ground) for edge in ("line-control", "focus") for ground in ("ground", "surface", "surface-raised")
@@ -20,14 +20,14 @@ EDGE_PAIRS = [
 def themes() -> dict[str, dict[str, str]]:
     blocks = re.findall(r":root(.*?)\{(.*?)\}", (CSS / "tokens.css").read_text(), re.DOTALL)
     colours = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", body)) for _, body in blocks]
-    light, by_system, chosen = (each for each in colours if each)
+    light, by_system, chosen = (colour for colour in colours if colour)
     assert by_system == chosen
     return {"light": light, "dark": light | chosen}
 
 
 def luminance(colour: str) -> float:
     shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in shares)
+    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -45,7 +45,7 @@ def test_contrast_is_computed_as_the_standard_says():
 @pytest.mark.parametrize(("pairs", "least"), [(TEXT_PAIRS, 4.5), (EDGE_PAIRS, 3.0)], ids=["texts", "edges"])
 def test_what_is_to_be_read_stands_out(theme, pairs, least):
     colours = themes()[theme]
-    faint = {pair: round(contrast(*(colours[each] for each in pair)), 2) for pair in pairs}
+    faint = {pair: round(contrast(*(colours[item] for item in pair)), 2) for pair in pairs}
     assert {pair: ratio for pair, ratio in faint.items() if ratio < least} == {}
 
 

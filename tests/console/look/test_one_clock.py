@@ -29,4 +29,4 @@ def test_every_time_of_day_in_a_text_says_its_zone():
     figures = (ROOT / "console" / "kit" / "common" / "figures.py").read_text()
     formats = re.findall(r"%H:%M[^\"]*", figures)
     assert formats
-    assert [each for each in formats if not each.endswith(("UTC", "UTC}", "{zone}"))] == []
+    assert [format_ for format_ in formats if not format_.endswith(("UTC", "UTC}", "{zone}"))] == []

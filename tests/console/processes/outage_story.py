@@ -61,7 +61,7 @@ def running_pids() -> list[int]:
     """Whoever started them."""
     servers = psutil.process_iter(["cmdline", "cwd"])
     directory = str(settings.DATA_DIR / NAME)
-    return [each.pid for each in servers if each.info["cwd"] == directory and _is_server(each.info["cmdline"])]
+    return [server.pid for server in servers if server.info["cwd"] == directory and _is_server(server.info["cmdline"])]
 
 
 def _is_server(words: list[str] | None) -> bool:
@@ -79,12 +79,12 @@ def redis_comes_back_empty() -> Iterator[None]:
 @contextmanager
 def database_moved_away() -> Iterator[None]:
     connection.close()
-    moved = [(each, each.with_name(f"{each.name}.away")) for each in DATABASE.parent.glob(f"{DATABASE.name}*")]
+    moved = [(path, path.with_name(f"{path.name}.away")) for path in DATABASE.parent.glob(f"{DATABASE.name}*")]
     for here, there in moved:
         here.rename(there)
     yield
     keep_house_for(GONE_S)
-    left = [each.name for each in DATABASE.parent.glob(f"{DATABASE.name}*") if not each.name.endswith(".away")]
+    left = [path.name for path in DATABASE.parent.glob(f"{DATABASE.name}*") if not path.name.endswith(".away")]
     if left:
         raise SystemExit(f"made in the place of the database: {left}")
     for here, there in moved:
@@ -134,7 +134,7 @@ def main() -> dict:
     kind.write_files(kind.check(process.spec))
     do_start(None, process)
     await_true("it runs", lambda: is_well(ManagedProcess.objects.get(name=NAME), 0))
-    return {each.__name__: suffer(each) for each in (redis_comes_back_empty, database_moved_away, database_locked)}
+    return {item.__name__: suffer(item) for item in (redis_comes_back_empty, database_moved_away, database_locked)}
 
 
 if __name__ == "__main__":

@@ -28,4 +28,4 @@ def test_no_broker_is_added(operator, client_of):
 
 
 def test_the_palette_offers_none(db):
-    assert "Add a broker" not in [each.title for each in find("add broker", EVERYTHING)]
+    assert "Add a broker" not in [cluster.title for cluster in find("add broker", EVERYTHING)]

@@ -148,7 +148,7 @@ def test_wrong_spec_is_refused_with_a_sentence_that_names_the_field(kind, given,
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_process_has_a_directory_of_its_own_below_the_data(kind, where, settings):
     settings.DATA_DIR = Path("/data")
-    settings.SECRETS_DIR, settings.RUN_DIR, settings.JOBS_DIR = (Path("/data", each) for each in OWN)
+    settings.SECRETS_DIR, settings.RUN_DIR, settings.JOBS_DIR = (Path("/data", item) for item in OWN)
     has_logs = kind in ("broker", "second")
     good = SPECS[kind] | {"directory": "/data/x"} | ({"log_dirs": ["/data/x/y"]} if has_logs else {})
     KINDS[kind].check(good)

@@ -41,5 +41,5 @@ def test_what_dies_while_redis_or_the_database_is_away_is_started_again_once_and
         assert seen["restarts"] == number, f"{outage}: started again once"
         # A worker that goes down with Redis takes the exit status along.
         whys = ["killed by signal 9 (SIGKILL)", *(["how it ended is not known"] if number == 1 else [])]
-        told_why = [each for each in seen["told"] if "started again in" in each and any(why in each for why in whys)]
+        told_why = [item for item in seen["told"] if "started again in" in item and any(why in item for why in whys)]
         assert told_why, f"{outage}: {seen['told']}"

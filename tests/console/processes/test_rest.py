@@ -27,7 +27,7 @@ class World:
 
     def __init__(self):
         self.running, self.now_s, self.is_disturbed = {ONE, TWO}, 100.0, False
-        self.rest = Rest(lambda: self.is_disturbed, lambda each: each in self.running, lambda: self.now_s)
+        self.rest = Rest(lambda: self.is_disturbed, lambda item: item in self.running, lambda: self.now_s)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_row_that_cannot_be_stepped_lets_nothing_rest(make_process, rest, monk
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("state", [each for each in State if each not in (State.HEALTHY, State.RUNNING)])
+@pytest.mark.parametrize("state", [item for item in State if item not in (State.HEALTHY, State.RUNNING)])
 def test_what_is_not_well_is_looked_at_every_second(make_process, state):
     row = make_process()
     row.desired = row.observed = Observed.RUNNING

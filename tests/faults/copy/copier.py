@@ -74,7 +74,7 @@ class Copier:
         self._insist(lambda: self._producer.init_transactions(_OPERATION_S))
         self._consumer.subscribe([self._source])
         while not self._is_over:
-            messages = [each for each in self._consumer.consume(_BATCH_MAX, 0.1) if _is_record(each)]
+            messages = [item for item in self._consumer.consume(_BATCH_MAX, 0.1) if _is_record(item)]
             if messages:
                 self._copy(messages)
         self._consumer.close()
@@ -82,8 +82,8 @@ class Copier:
     def _copy(self, messages: list[Message]) -> None:
         try:
             self._producer.begin_transaction()
-            for each in messages:
-                self._producer.produce(self._target, each.value(), each.key(), each.partition())
+            for message in messages:
+                self._producer.produce(self._target, message.value(), message.key(), message.partition())
                 self._producer.poll(0)
             if self._random.random() < _ABORTS:
                 self._abort()
@@ -102,9 +102,9 @@ class Copier:
         self._insist(lambda: self._producer.abort_transaction(_OPERATION_S))
         assigned = self._consumer.assignment()
         if assigned:
-            for each in self._insist(lambda: self._consumer.committed(assigned, _OPERATION_S)):
-                at = each.offset if each.offset >= 0 else OFFSET_BEGINNING
-                self._consumer.seek(TopicPartition(each.topic, each.partition, at))
+            for partition in self._insist(lambda: self._consumer.committed(assigned, _OPERATION_S)):
+                at = partition.offset if partition.offset >= 0 else OFFSET_BEGINNING
+                self._consumer.seek(TopicPartition(partition.topic, partition.partition, at))
 
     def _insist(self, operation: Callable):
         """Again while the client says that it may be tried again."""
@@ -132,7 +132,7 @@ def _is_record(message: Message) -> bool:
 
 
 def _ends(messages: list[Message]) -> list[TopicPartition]:
-    last = {(each.topic(), each.partition()): each.offset() for each in messages}
+    last = {(message.topic(), message.partition()): message.offset() for message in messages}
     return [TopicPartition(topic, partition, offset + 1) for (topic, partition), offset in last.items()]
 
 

@@ -27,8 +27,8 @@ class RandomFaults:
     def go_on(self) -> None:
         """What is due now: start what was killed, or do the next fault."""
         stage = self._stage
-        for each in self._copiers:
-            each.tend()
+        for copier in self._copiers:
+            copier.tend()
         if self._down is not None and time.monotonic() >= self._down[1]:
             stage.start(self._down[0])
             self._down = None
@@ -40,8 +40,8 @@ class RandomFaults:
     def _wait(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            for each in self._copiers:
-                each.tend()
+            for copier in self._copiers:
+                copier.tend()
             time.sleep(0.1)
 
     def _kill_copier(self) -> bool:

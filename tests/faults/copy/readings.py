@@ -39,10 +39,10 @@ def read_committed(servers: str, topic: str, partitions: int) -> CommittedRecord
         consumer.seek_to_beginning(*asked)
         ends = consumer.end_offsets(asked)
         heard_at = time.monotonic()
-        while any(consumer.position(each) < ends[each] for each in asked):
-            for each, records in consumer.poll(timeout_ms=200, max_records=5_000).items():
-                found.values[each.partition] += [record.value for record in records]
-                found.ends[each.partition] = records[-1].offset + 1
+        while any(consumer.position(item) < ends[item] for item in asked):
+            for item, records in consumer.poll(timeout_ms=200, max_records=5_000).items():
+                found.values[item.partition] += [record.value for record in records]
+                found.ends[item.partition] = records[-1].offset + 1
                 heard_at = time.monotonic()
             assert time.monotonic() < heard_at + _SILENCE_S, f"{topic} is not read to its end: {ends}"
     finally:
@@ -62,14 +62,14 @@ def transactions_under_way(stage: Stage) -> list[str]:
             continue
         if listed.error_code:
             found.append(f"broker {broker.broker_id} answered error {listed.error_code}")
-        found += [f"{each.transactional_id} is {each.transaction_state}" for each in listed.transaction_states]
+        found += [f"{state.transactional_id} is {state.transaction_state}" for state in listed.transaction_states]
     return found
 
 
 def open_in_partitions(stage: Stage, topic: str = "") -> list[str]:
     """Partitions, of `topic` or all, whose leader knows an open transaction, or where the last stable offset lags."""
     found = []
-    for partition in sorted(each for each in stage.replicas if topic in ("", each.topic)):
+    for partition in sorted(replica for replica in stage.replicas if topic in ("", replica.topic)):
         leader = stage.state(*partition).leader
         try:
             with WireClient(stage.broker(leader).port) as client:
@@ -84,9 +84,10 @@ def _open_in(client: WireClient, partition: TopicPartition) -> Iterator[str]:
     told = client.ask(DescribeProducersRequest(topics=[asked]), 0).topics[0].partitions[0]
     if told.error_code:
         yield f"{partition}: DescribeProducers answered error {told.error_code}"
-    for each in told.active_producers:
-        if each.current_txn_start_offset >= 0:
-            yield f"{partition}: producer {each.producer_id} has one open from {each.current_txn_start_offset} on"
+    for producer in told.active_producers:
+        if producer.current_txn_start_offset >= 0:
+            start = producer.current_txn_start_offset
+            yield f"{partition}: producer {producer.producer_id} has one open from {start} on"
     committed = _end(client, partition, _READ_UNCOMMITTED)
     stable = _end(client, partition, _READ_COMMITTED)
     if stable < committed:

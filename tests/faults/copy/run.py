@@ -88,17 +88,17 @@ def _copy_under_faults(stage: Stage, directory: Path, seconds: float, run: CopyR
         run.faults = faults.counts
         stage.heal()
         stage.await_whole()
-        for each in (feeder, undecided):
-            each.stop()
-            each.join(150)
-            assert each.failure is None, f"{each.name}: {each.failure!r}"
-            assert not each.is_alive(), f"{each.name} did not end"
+        for thread in (feeder, undecided):
+            thread.stop()
+            thread.join(150)
+            assert thread.failure is None, f"{thread.name}: {thread.failure!r}"
+            assert not thread.is_alive(), f"{thread.name} did not end"
         await_true(lambda: not open_in_partitions(stage, SOURCE), "what was aborted is over", _ENDED_WITHIN_S)
         came_in = read_committed(servers, SOURCE, _PARTITIONS)
         _await_copied(stage, copiers, came_in)
     ended = "every transaction has ended"
     await_coordinated(lambda: not transactions_under_way(stage), ended, _ENDED_WITHIN_S, stage, GROUP)
-    run.violations += [f"I7 hanging: {each}" for each in open_in_partitions(stage)]
+    run.violations += [f"I7 hanging: {partition}" for partition in open_in_partitions(stage)]
     came_out = read_committed(servers, TARGET, _PARTITIONS)
     run.violations += check_copy(feeder.sent, came_in.values, SOURCE)
     run.violations += check_copy(came_in.values, came_out.values, TARGET)
@@ -111,8 +111,8 @@ def _await_copying(stage: Stage, copiers: list[CopierProcess]) -> None:
     servers = stage.cluster.bootstrap_servers
 
     def is_copying() -> bool:
-        for each in copiers:
-            each.tend()
+        for copier in copiers:
+            copier.tend()
         return any(offset > 0 for offset in _committed(servers).values())
 
     _await(is_copying, "the copiers copy", stage, copiers)
@@ -126,8 +126,8 @@ def _await_copied(stage: Stage, copiers: list[CopierProcess], came_in: Committed
     servers = stage.cluster.bootstrap_servers
 
     def is_copied() -> bool:
-        for each in copiers:
-            each.tend()
+        for copier in copiers:
+            copier.tend()
         committed = _committed(servers)
         return all(committed.get(partition, -1) >= end for partition, end in came_in.ends.items())
 
@@ -139,8 +139,8 @@ def _await(condition: Callable[[], bool], what: str, stage: Stage, copiers: list
     try:
         await_coordinated(condition, what, _DRAINED_WITHIN_S, stage, GROUP)
     except AssertionError:
-        for each in copiers:
-            each.tell_where()
+        for copier in copiers:
+            copier.tell_where()
         raise
 
 
@@ -153,7 +153,7 @@ def _committed(servers: str) -> dict[int, int]:
         asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)])[GROUP].result(5)
     except (KafkaException, TimeoutError):
         return {}
-    return {each.partition: each.offset for each in asked.topic_partitions if each.topic == SOURCE}
+    return {partition.partition: partition.offset for partition in asked.topic_partitions if partition.topic == SOURCE}
 
 
 @contextlib.contextmanager
@@ -163,18 +163,18 @@ def _copiers(servers: str, directory: Path, run: CopyRun) -> Iterator[list[Copie
     try:
         yield copiers
     finally:
-        for each in copiers:
-            if not each.stop():
-                run.violations.append(f"{each.name} did not end as it should")
-            run.faults["copier that could not go on"] += each.gave_up
+        for copier in copiers:
+            if not copier.stop():
+                run.violations.append(f"{copier.name} did not end as it should")
+            run.faults["copier that could not go on"] += copier.gave_up
 
 
 @contextlib.contextmanager
 def _working(feeder: Feeder, undecided: Undecided) -> Iterator[None]:
     try:
-        for each in (feeder, undecided):
-            each.start()
+        for increment in (feeder, undecided):
+            increment.start()
         yield
     finally:
-        for each in (feeder, undecided):
-            each.stop()
+        for item in (feeder, undecided):
+            item.stop()

@@ -52,7 +52,7 @@ def missing_for_a_clock() -> str:
 def _library() -> Path | None:
     places = (
         *Path("/usr/lib").glob(f"*/{_LIBRARY}"),
-        *(Path(each) / _LIBRARY for each in ("/usr/lib", "/usr/local/lib")),
+        *(Path(name) / _LIBRARY for name in ("/usr/lib", "/usr/local/lib")),
     )
     return next((path for path in places if path.exists()), None)
 
@@ -110,7 +110,7 @@ def jump(stage: Stage) -> None:
 
 def no_rebalance(events: list[Event]) -> Iterator[str]:
     """Sessions of a group's members go on though the clock of their coordinator jumps."""
-    given = [each for each in events if isinstance(each, Assigned) and each.group.startswith(_PATIENT)]
+    given = [event for event in events if isinstance(event, Assigned) and event.group.startswith(_PATIENT)]
     if len(given) != 1:
         yield f"the member of a group was given partitions {len(given)} times when a clock jumped"
 
@@ -136,7 +136,7 @@ def _reading(stage: Stage, name: str, session_timeout_ms: int = 6_000) -> Iterat
     """A group coordinated by the jumper, whose member reads by the time this begins."""
     coordinated = stage.led_by(_JUMPER, OFFSETS)
     names = (f"{name}-{number}" for number in itertools.count())
-    group = next(each for each in names if partition_for(each, OFFSETS_PARTITIONS) in coordinated)
+    group = next(name for name in names if partition_for(name, OFFSETS_PARTITIONS) in coordinated)
     member = GroupMember(
         group, "m", ["aged"], stage.cluster.bootstrap_servers, stage.history, session_timeout_ms=session_timeout_ms
     )
@@ -150,8 +150,8 @@ def _reading(stage: Stage, name: str, session_timeout_ms: int = 6_000) -> Iterat
 
 
 def _who_is_what(stage: Stage) -> tuple:
-    registered = [stage.watch.broker_epoch(each) for each in stage.others()]
-    leaders = {each: stage.watch.state(each).leader_epoch for each in stage.replicas}
+    registered = [stage.watch.broker_epoch(other) for other in stage.others()]
+    leaders = {replica: stage.watch.state(replica).leader_epoch for replica in stage.replicas}
     return registered, stage.watch.controller_epoch(), leaders
 
 

@@ -44,9 +44,9 @@ def check_cluster(events: Iterable[Event]) -> Verdict:
 
 def _counts(events: list[Event]) -> Counter[str]:
     counts = Counter()
-    counts["batches stored"] = sum(isinstance(each, Stored) for each in events)
-    counts["states seen"] = sum(isinstance(each, StateSeen) for each in events)
-    counts["commits"] = sum(isinstance(each, CommitTried) for each in events)
+    counts["batches stored"] = sum(isinstance(event, Stored) for event in events)
+    counts["states seen"] = sum(isinstance(event, StateSeen) for event in events)
+    counts["commits"] = sum(isinstance(event, CommitTried) for event in events)
     return counts
 
 
@@ -55,10 +55,10 @@ def _counts(events: list[Event]) -> Counter[str]:
 
 def _replicas_agree(events: list[Event]) -> Iterator[str]:
     stored: dict[Partition, dict[int, dict[int, Stored]]] = defaultdict(lambda: defaultdict(dict))
-    for each in events:
-        if isinstance(each, Stored):
-            stored[each.topic, each.partition][each.broker][each.base_offset] = each
-    in_sync = {(each.topic, each.partition): each.isr for each in events if isinstance(each, StateSeen)}
+    for event in events:
+        if isinstance(event, Stored):
+            stored[event.topic, event.partition][event.broker][event.base_offset] = event
+    in_sync = {(event.topic, event.partition): event.isr for event in events if isinstance(event, StateSeen)}
     for extent in events:
         if not isinstance(extent, Extent) or extent.reader != FINAL:
             continue
@@ -90,13 +90,13 @@ def _told(batch: Stored | None) -> str:
 
 def _epochs_grow_along_logs(events: list[Event]) -> Iterator[str]:
     last: dict[tuple[int, str, int], Stored] = {}
-    for each in events:
-        if isinstance(each, Stored):
-            before = last.get((each.broker, each.topic, each.partition))
-            if before is not None and each.leader_epoch < before.leader_epoch:
-                where = f"{each.topic}-{each.partition}@{each.base_offset}"
-                yield f"I5: epoch {each.leader_epoch} behind {before.leader_epoch} at {where} on broker {each.broker}"
-            last[each.broker, each.topic, each.partition] = each
+    for event in events:
+        if isinstance(event, Stored):
+            before = last.get((event.broker, event.topic, event.partition))
+            if before is not None and event.leader_epoch < before.leader_epoch:
+                where = f"{event.topic}-{event.partition}@{event.base_offset}"
+                yield f"I5: epoch {event.leader_epoch} behind {before.leader_epoch} at {where} on broker {event.broker}"
+            last[event.broker, event.topic, event.partition] = event
 
 
 # -- I6
@@ -105,13 +105,13 @@ def _epochs_grow_along_logs(events: list[Event]) -> Iterator[str]:
 def _commits_stay(events: list[Event]) -> Iterator[str]:
     """In real time: what began after an acknowledgement knows of it."""
     told: dict[tuple[str, str, int], list[tuple[float, float, int, str]]] = defaultdict(list)
-    for each in events:
-        if isinstance(each, CommitTried) and each.outcome == Outcome.OK:
-            place = (each.group, each.topic, each.partition)
-            told[place].append((each.began[1], each.ended[1], each.offset, f"commit of {each.member}"))
-        elif isinstance(each, CommitSeen):
-            place = (each.group, each.topic, each.partition)
-            told[place].append((each.began[1], each.ended[1], each.offset, "asked from outside"))
+    for event in events:
+        if isinstance(event, CommitTried) and event.outcome == Outcome.OK:
+            place = (event.group, event.topic, event.partition)
+            told[place].append((event.began[1], event.ended[1], event.offset, f"commit of {event.member}"))
+        elif isinstance(event, CommitSeen):
+            place = (event.group, event.topic, event.partition)
+            told[place].append((event.began[1], event.ended[1], event.offset, "asked from outside"))
     for (group, topic, partition), facts in told.items():
         yield from _gone_back(f"{group} {topic}-{partition}", facts)
 
@@ -129,15 +129,15 @@ def _gone_back(where: str, facts: list[tuple[float, float, int, str]]) -> Iterat
 
 def _committed_was_read(events: list[Event]) -> Iterator[str]:
     read: dict[tuple[str, str, int], set[int]] = defaultdict(set)
-    for each in events:
-        if isinstance(each, Seen):
-            read[each.reader.partition("/")[0], each.topic, each.partition].add(each.offset)
-    unclean = {each.topic for each in events if isinstance(each, TopicDeclared) and each.policy == Policy.UNCLEAN}
+    for event in events:
+        if isinstance(event, Seen):
+            read[event.reader.partition("/")[0], event.topic, event.partition].add(event.offset)
+    unclean = {event.topic for event in events if isinstance(event, TopicDeclared) and event.policy == Policy.UNCLEAN}
     committed: dict[tuple[str, str, int], int] = {}
-    for each in events:
-        if isinstance(each, CommitSeen) and each.topic not in unclean:
-            place = (each.group, each.topic, each.partition)
-            committed[place] = max(each.offset, committed.get(place, -1))
+    for event in events:
+        if isinstance(event, CommitSeen) and event.topic not in unclean:
+            place = (event.group, event.topic, event.partition)
+            committed[place] = max(event.offset, committed.get(place, -1))
     for place, offset in committed.items():
         there = {at for at in read[FINAL, place[1], place[2]] if at < offset}
         unread = sorted(there - read[place])
@@ -151,19 +151,19 @@ def _committed_was_read(events: list[Event]) -> Iterator[str]:
 def _leader_epochs_grow(events: list[Event]) -> Iterator[str]:
     last: dict[Partition, StateSeen] = {}
     leaders: dict[tuple[str, int, int], int] = {}
-    for each in events:
-        if not isinstance(each, StateSeen):
+    for event in events:
+        if not isinstance(event, StateSeen):
             continue
-        where = f"{each.topic}-{each.partition}"
-        before = last.get((each.topic, each.partition))
-        if before is not None and each.zk_version <= before.zk_version:
+        where = f"{event.topic}-{event.partition}"
+        before = last.get((event.topic, event.partition))
+        if before is not None and event.zk_version <= before.zk_version:
             continue
-        if before is not None and _epochs(each) != tuple(map(max, _epochs(before), _epochs(each))):
-            yield f"I8: {where} went from (leader, controller) epoch {_epochs(before)} to {_epochs(each)}"
-        last[each.topic, each.partition] = each
-        owner = leaders.setdefault((each.topic, each.partition, each.leader_epoch), each.leader)
-        if owner != each.leader:
-            yield f"I8: epoch {each.leader_epoch} of {where} had the leaders {owner} and {each.leader}"
+        if before is not None and _epochs(event) != tuple(map(max, _epochs(before), _epochs(event))):
+            yield f"I8: {where} went from (leader, controller) epoch {_epochs(before)} to {_epochs(event)}"
+        last[event.topic, event.partition] = event
+        owner = leaders.setdefault((event.topic, event.partition, event.leader_epoch), event.leader)
+        if owner != event.leader:
+            yield f"I8: epoch {event.leader_epoch} of {where} had the leaders {owner} and {event.leader}"
 
 
 def _epochs(state: StateSeen) -> tuple[int, int]:
@@ -172,11 +172,11 @@ def _epochs(state: StateSeen) -> tuple[int, int]:
 
 def _controller_epochs_grow(events: list[Event]) -> Iterator[str]:
     last, owners = -1, {}
-    for each in events:
-        if not isinstance(each, ControllerSeen):
+    for event in events:
+        if not isinstance(event, ControllerSeen):
             continue
-        if each.epoch < last:
-            yield f"I8: the controller epoch went from {last} to {each.epoch}"
-        last = max(last, each.epoch)
-        if each.broker != _NOBODY and owners.setdefault(each.epoch, each.broker) != each.broker:
-            yield f"I8: epoch {each.epoch} had the controllers {owners[each.epoch]} and {each.broker}"
+        if event.epoch < last:
+            yield f"I8: the controller epoch went from {last} to {event.epoch}"
+        last = max(last, event.epoch)
+        if event.broker != _NOBODY and owners.setdefault(event.epoch, event.broker) != event.broker:
+            yield f"I8: epoch {event.epoch} had the controllers {owners[event.epoch]} and {event.broker}"

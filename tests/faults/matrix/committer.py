@@ -45,7 +45,7 @@ class Committer(Worker):
         _insist(lambda: producer.init_transactions(_OPERATION_S))
         number = 0
         while not self._stopping.is_set():
-            values = [b"%d" % (number + each) for each in range(_RECORDS)]
+            values = [b"%d" % (number + index) for index in range(_RECORDS)]
             number += len(values)
             if self._commit(producer, values):
                 self.count += 1
@@ -82,7 +82,7 @@ def check_atomic(stage: Stage, committer: Committer) -> None:
     await_true(lambda: not transactions_under_way(stage), "every transaction has ended", WHOLE_WITHIN_S)
     came_out = read_committed(stage.cluster.bootstrap_servers, ATOMIC, len(REPLICAS))
     stage.found += check_copy(committer.committed, came_out.values, ATOMIC)
-    stage.found += [f"I7 hanging: {each}" for each in open_in_partitions(stage)]
+    stage.found += [f"I7 hanging: {partition}" for partition in open_in_partitions(stage)]
 
 
 def _insist(operation: Callable[[], object]) -> None:

@@ -32,7 +32,7 @@ def coordination(stage: Stage, group: str) -> list[str]:
                 told = [*_of_group(client, group), *_of_transactions(client)]
         except OSError as error:
             told = [f"does not answer: {error}"]
-        found += [f"  broker {broker.broker_id}: {each}" for each in told]
+        found += [f"  broker {broker.broker_id}: {item}" for item in told]
     return found
 
 
@@ -41,24 +41,24 @@ def _of_group(client: WireClient, group: str) -> Iterator[str]:
     if described.error_code == ErrorCode.NOT_COORDINATOR:
         return
     code = f" ({ErrorCode(described.error_code).name})" if described.error_code else ""
-    members = ", ".join(each.member_id for each in described.members)
+    members = ", ".join(member.member_id for member in described.members)
     yield f"group {group} is {described.group_state}{code}, of {members or 'nobody'}"
     asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)], require_stable=True)
     (fetched,) = client.ask(asked, _OFFSETS_VERSION).groups
     for topic in fetched.topics:
-        for each in topic.partitions:
-            said = ErrorCode(each.error_code).name if each.error_code else each.committed_offset
-            yield f"offset of {topic.name}-{each.partition_index}: {said}"
+        for partition in topic.partitions:
+            said = ErrorCode(partition.error_code).name if partition.error_code else partition.committed_offset
+            yield f"offset of {topic.name}-{partition.partition_index}: {said}"
 
 
 def _of_transactions(client: WireClient) -> Iterator[str]:
     listed = client.ask(ListTransactionsRequest(), 0)
     if listed.error_code:
         yield f"transactions: {ErrorCode(listed.error_code).name}"
-    names = [each.transactional_id for each in listed.transaction_states]
+    names = [state.transactional_id for state in listed.transaction_states]
     if names:
-        for each in client.ask(DescribeTransactionsRequest(transactional_ids=names), 0).transaction_states:
-            yield f"transaction {each.transactional_id} is {each.transaction_state}{_since(each)}"
+        for state in client.ask(DescribeTransactionsRequest(transactional_ids=names), 0).transaction_states:
+            yield f"transaction {state.transactional_id} is {state.transaction_state}{_since(state)}"
 
 
 def _since(state: TransactionState) -> str:

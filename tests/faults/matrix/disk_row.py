@@ -72,7 +72,7 @@ def fill_the_disk(stage: Stage) -> None:
     logs, others = stage.broker(_SMALL).directory / "logs", stage.others(_SMALL)
     with _ballast(logs):
         _await_handed_over(stage)
-        for index in (each.partition for each in stage.replicas if each.topic == "kept"):
+        for index in (replica.partition for replica in stage.replicas if replica.topic == "kept"):
             stage.await_isr("kept", index, others)
         _stay_full(stage, others)
     stage.note("there is room again")
@@ -108,15 +108,15 @@ def _stay_full(stage: Stage, others: list[int]) -> None:
     until = time.monotonic() + _FULL_S
     while time.monotonic() < until:
         for topic, acks in (("kept", "all"), ("loose", "1")):
-            for each in others:
-                _expect(stage, _codes(stage, each, topic, acks), {ErrorCode.NONE})
+            for other in others:
+                _expect(stage, _codes(stage, other, topic, acks), {ErrorCode.NONE})
         stage.await_progress()
     if _leader_epochs(stage) != epochs:
         stage.found.append("leadership went on changing on a disk that stayed full")
 
 
 def _leader_epochs(stage: Stage) -> dict[TopicPartition, int]:
-    return {each: stage.state(*each).leader_epoch for each in stage.replicas if each.topic in _TOPICS}
+    return {replica: stage.state(*replica).leader_epoch for replica in stage.replicas if replica.topic in _TOPICS}
 
 
 def _expect_served_or_told_why(stage: Stage) -> None:
@@ -155,5 +155,5 @@ def _codes(stage: Stage, broker_id: int, topic: str, acks: str) -> set[ErrorCode
 
 def _expect(stage: Stage, codes: set[ErrorCode], allowed: set[ErrorCode]) -> None:
     if codes - allowed:
-        wanted = " or ".join(sorted(each.name for each in allowed))
-        stage.found.append(f"{wanted} was due, {sorted(each.name for each in codes)} was answered")
+        wanted = " or ".join(sorted(item.name for item in allowed))
+        stage.found.append(f"{wanted} was due, {sorted(code.name for code in codes)} was answered")

@@ -68,7 +68,7 @@ class KeptTopic:
         producer = Producer({"bootstrap.servers": servers, "transactional.id": label, "log_level": 0})
         producer.init_transactions(WHOLE_WITHIN_S)
         for number in range(_TRANSACTIONS):
-            values = [b"%s %d/%d " % (label.encode(), number, each) * 10 for each in range(_RECORDS)]
+            values = [b"%s %d/%d " % (label.encode(), number, index) * 10 for index in range(_RECORDS)]
             producer.begin_transaction()
             for value in values:
                 producer.produce(self.name, value, partition=0)

@@ -67,7 +67,7 @@ class GroupMember(Worker):
         self._consumer.close()
 
     def _on_assign(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        given = [[each.topic, each.partition] for each in partitions]
+        given = [[partition.topic, partition.partition] for partition in partitions]
         self._history.note(Assigned(self._group, self.name, given, now()))
 
     def _on_revoke(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
@@ -84,17 +84,26 @@ class GroupMember(Worker):
         began = now()
         try:
             answered = self._consumer.commit(offsets=wanted, asynchronous=False)
-            outcomes = {(each.topic, each.partition): each.error for each in answered}
+            outcomes = {(partition.topic, partition.partition): partition.error for partition in answered}
         except KafkaException as error:
-            outcomes = {(each.topic, each.partition): error for each in wanted}
+            outcomes = {(partition.topic, partition.partition): error for partition in wanted}
         ended = now()
-        for each in wanted:
-            is_committed = outcomes[each.topic, each.partition] is None
+        for partition in wanted:
+            is_committed = outcomes[partition.topic, partition.partition] is None
             if is_committed:
-                self._next.pop((each.topic, each.partition), None)
+                self._next.pop((partition.topic, partition.partition), None)
             outcome = Outcome.OK if is_committed else Outcome.UNKNOWN
             self._history.note(
-                CommitTried(self._group, self.name, each.topic, each.partition, each.offset, outcome, began, ended)
+                CommitTried(
+                    self._group,
+                    self.name,
+                    partition.topic,
+                    partition.partition,
+                    partition.offset,
+                    outcome,
+                    began,
+                    ended,
+                )
             )
 
 
@@ -109,9 +118,9 @@ def note_committed(bootstrap_servers: str, group: str, topics: Iterable[str], hi
         admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
         with contextlib.suppress(KafkaException, TimeoutError):
             asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(5)
-            for each in asked.topic_partitions:
-                if each.topic in topics:
-                    offset = max(-1, each.offset)
-                    history.note(CommitSeen(group, each.topic, each.partition, offset, began, now()))
+            for partition in asked.topic_partitions:
+                if partition.topic in topics:
+                    offset = max(-1, partition.offset)
+                    history.note(CommitSeen(group, partition.topic, partition.partition, offset, began, now()))
             return
     raise AssertionError(f"nobody says what {group} has committed, for {_ANSWER_DEADLINE_S} s")

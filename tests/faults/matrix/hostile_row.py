@@ -24,7 +24,9 @@ def _verdict_on(attacks: Iterable[Survived]) -> Verdict:
     for survived in attacks:
         print(survived, flush=True)
         verdict.counts["attacks"] += 1
-        verdict.violations += [f"{survived.attack}: {each}" for each in (*survived.violations, *survived.slow)]
+        verdict.violations += [
+            f"{survived.attack}: {violation}" for violation in (*survived.violations, *survived.slow)
+        ]
     if not verdict.counts["attacks"]:
         verdict.violations.append("nothing attacked")
     return verdict

@@ -51,7 +51,7 @@ class Network:
     @contextlib.contextmanager
     def deaf(self, host: str, *to: str) -> Iterator[None]:
         """While this lasts nothing that `to` send arrives at `host`; they are not told, and hear it themselves."""
-        names = ", ".join(self._addresses[each] for each in to)
+        names = ", ".join(self._addresses[item] for item in to)
         chain = "type filter hook input priority 0;"
         self._filter(host, f"table ip deaf {{ chain input {{ {chain} ip saddr {{ {names} }} counter drop; }}; }}")
         try:
@@ -80,7 +80,7 @@ class Network:
     def lost_on_the_way_to(self, host: str) -> int:
         """Packets dropped since `host` is deaf."""
         listed = json.loads(self._filter(host, "list table ip deaf", "--json"))
-        rules = [each["rule"]["expr"] for each in listed["nftables"] if "rule" in each]
+        rules = [nftable["rule"]["expr"] for nftable in listed["nftables"] if "rule" in nftable]
         return sum(part["counter"]["packets"] for parts in rules for part in parts if "counter" in part)
 
     def sent_again_by(self, host: str) -> int:

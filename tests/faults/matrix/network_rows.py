@@ -122,7 +122,7 @@ def cut_one_way(stage: Stage) -> None:
 def flap(stage: Stage) -> None:
     """The cable of one broker is out for a second and in for a second: less than a session, less than the lag."""
     flapping = stage.random.choice(stage.others())
-    before = {each: stage.watch.state(each).zk_version for each in stage.replicas}
+    before = {replica: stage.watch.state(replica).zk_version for replica in stage.replicas}
     sent_again = _network(stage).sent_again_by(_host(flapping))
     began = stage.note(f"the link of {flapping} flaps")
     for _ in range(_FLAPS):
@@ -131,11 +131,11 @@ def flap(stage: Stage) -> None:
         stage.stay_until(time.monotonic() + _FLAP_S)
     lapses_max = (stage.note("it does not any more") - began) / LAG_S
     _expect_lost(stage, _network(stage).sent_again_by(_host(flapping)) - sent_again)
-    writes = {each: stage.watch.state(each).zk_version - before[each] for each in stage.replicas}
+    writes = {replica: stage.watch.state(replica).zk_version - before[replica] for replica in stage.replicas}
     stage.note(f"a state was written {max(writes.values())} times at most")
     stage.found += [
-        f"the state of {each} was written {count} times, though a follower may lapse {lapses_max:.1f} times at most"
-        for each, count in writes.items()
+        f"the state of {item} was written {count} times, though a follower may lapse {lapses_max:.1f} times at most"
+        for item, count in writes.items()
         if count > _WRITES_FOR_ONE_LAPSE * lapses_max
     ]
 
@@ -166,7 +166,7 @@ def _write(
 
 def _expect(stage: Stage, codes: list[ErrorCode], allowed: set[ErrorCode]) -> None:
     if set(codes) - allowed:
-        wanted = " or ".join(sorted(each.name for each in allowed))
+        wanted = " or ".join(sorted(item.name for item in allowed))
         stage.found.append(f"{wanted} was due, {[code.name for code in codes]} was answered")
 
 
@@ -182,7 +182,7 @@ def _expect_nothing_shown_behind(stage: Stage, leader: int, topic: str, offset: 
 
 
 def _lost_on_the_way_to(stage: Stage, *broker_ids: int) -> list[int]:
-    return [_network(stage).lost_on_the_way_to(_host(each)) for each in broker_ids]
+    return [_network(stage).lost_on_the_way_to(_host(broker_id)) for broker_id in broker_ids]
 
 
 def _expect_lost(stage: Stage, *packets: int) -> None:

@@ -46,8 +46,8 @@ def _controller(stage: Stage, _leaving: int, _joining: int) -> int:
 
 def _move(stage: Stage, victim_of: Callable[[Stage, int, int], int]) -> None:
     """Every partition whose replicas lack a certain broker gets it in place of its leader."""
-    possible = {each: _moves_to(stage, each) for each in stage.others(stage.watch.controller())}
-    joining = stage.random.choice([each for each, moves in possible.items() if moves])
+    possible = {other: _moves_to(stage, other) for other in stage.others(stage.watch.controller())}
+    joining = stage.random.choice([item for item, moves in possible.items() if moves])
     wanted = possible[joining]
     leaving = stage.replicas[TopicPartition(TOPIC, min(wanted))][0]
     stage.suspend(joining)
@@ -75,12 +75,12 @@ def _moves_to(stage: Stage, joining: int) -> dict[int, tuple[int, ...]]:
 
 
 def _ask(stage: Stage, wanted: dict[int, tuple[int, ...]]) -> None:
-    partitions = [ReassignablePartition(partition_index=index, replicas=list(each)) for index, each in wanted.items()]
+    partitions = [ReassignablePartition(partition_index=index, replicas=list(item)) for index, item in wanted.items()]
     request = AlterPartitionReassignmentsRequest(
         timeout_ms=10_000, topics=[ReassignableTopic(name=TOPIC, partitions=partitions)]
     )
     with WireClient(stage.broker(stage.watch.controller()).port) as client:
         answer = client.ask(request, _VERSION)
-    codes = {answer.error_code, *(each.error_code for topic in answer.responses for each in topic.partitions)}
+    codes = {answer.error_code, *(partition.error_code for topic in answer.responses for partition in topic.partitions)}
     assert codes == {ErrorCode.NONE}, f"the move is refused: {[ErrorCode(code).name for code in codes]}"
     stage.note(f"asked to move {wanted}")

@@ -40,7 +40,7 @@ _PLANS = (
 def replay_produce(stage: Stage) -> None:
     """Under it a leader dies and comes back."""
     stage.create(ATOMIC, REPLICAS)
-    with ReplayingProxies([each.port for each in stage.cluster.brokers], stage.random.randrange(10**6)) as proxies:
+    with ReplayingProxies([broker.port for broker in stage.cluster.brokers], stage.random.randrange(10**6)) as proxies:
         servers = proxies.bootstrap_servers
         load = Load(_PLANS, servers, stage.history, stage.random.randrange(10**6), reader="live through the proxy")
         committer = Committer("replayed", servers)

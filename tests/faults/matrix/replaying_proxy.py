@@ -89,8 +89,8 @@ class ReplayingProxies:
             for pump in unfinished:
                 pump.cancel()
             await asyncio.gather(*pumps, return_exceptions=True)
-        for each in closing:
-            each.close()
+        for item in closing:
+            item.close()
 
     async def _requests(self, reader, broker_writer, asked: deque, broker_port: int) -> None:
         """Every request is answered: the load asks for no acks=0."""
@@ -134,16 +134,16 @@ class ReplayingProxies:
             told = response.coordinators
         else:
             told = [response]
-        for each in told:
-            each.port = self._ports.get(each.port, each.port)
+        for item in told:
+            item.port = self._ports.get(item.port, item.port)
         return frame[:at] + encode(response, version)
 
     async def _replay(self, frame: bytes, version: int, broker_port: int) -> None:
         await asyncio.sleep(self._random.uniform(0, _REPLAY_S_MAX))
         response = await self._ask(ApiKey.PRODUCE, frame, version, broker_port)
         for topic in response.responses if response else ():
-            for each in topic.partition_responses:
-                self.counts[f"PRODUCE again: {ErrorCode(each.error_code).name}"] += 1
+            for partition_response in topic.partition_responses:
+                self.counts[f"PRODUCE again: {ErrorCode(partition_response.error_code).name}"] += 1
 
     async def _end_twice(self, frame: bytes, version: int, broker_port: int) -> None:
         response = await self._ask(ApiKey.END_TXN, frame, version, broker_port)

@@ -17,7 +17,7 @@ def note_stored_batches(broker_id: int, log_dir: Path, topics: Iterable[str], hi
     """Every batch in the segment files of the broker's replicas of `topics`; raises BadBatchError at a torn one."""
     for topic in topics:
         for partition, directory in replica_directories(log_dir, topic):
-            for path in sorted(each for each in directory.glob("*.log") if each.stem.isdigit()):
+            for path in sorted(path for path in directory.glob("*.log") if path.stem.isdigit()):
                 for header, batch in _batches_of(path):
                     history.note(
                         Stored(

@@ -9,10 +9,10 @@ from tests.faults.matrix.stage import Stage
 
 def restart_each(stage: Stage) -> None:
     everybody = stage.others()
-    for each in stage.random.sample(everybody, len(everybody)):
-        took = stage.stop(each)
+    for item in stage.random.sample(everybody, len(everybody)):
+        took = stage.stop(item)
         stage.measured["stop"] = max(took, stage.measured.get("stop", 0.0))
-        stage.start(each)
+        stage.start(item)
         began = time.monotonic()
         stage.heal()
         stage.await_whole()
@@ -25,20 +25,20 @@ def nobody_noticed(events: list[Event]) -> Iterator[str]:
 
     Who writes with acks=all and without idempotence in this load was told not to try again.
     """
-    for each in events:
-        if isinstance(each, Produced) and each.outcome != Outcome.OK and (each.is_idempotent or each.acks == "1"):
-            yield f"{each.record} ended with {each.error}, though every broker stopped cleanly"
-        if isinstance(each, CommitTried) and each.outcome != Outcome.OK:
-            yield f"a commit of {each.member} for {each.topic}-{each.partition} was not acknowledged"
+    for event in events:
+        if isinstance(event, Produced) and event.outcome != Outcome.OK and (event.is_idempotent or event.acks == "1"):
+            yield f"{event.record} ended with {event.error}, though every broker stopped cleanly"
+        if isinstance(event, CommitTried) and event.outcome != Outcome.OK:
+            yield f"a commit of {event.member} for {event.topic}-{event.partition} was not acknowledged"
     yield from _left_while_leading(events)
 
 
 def _left_while_leading(events: list[Event]) -> Iterator[str]:
-    states = [each for each in events if isinstance(each, StateSeen)]
+    states = [event for event in events if isinstance(event, StateSeen)]
     before: set[int] = set()
-    for seen in (each for each in events if isinstance(each, BrokersSeen)):
+    for seen in (event for event in events if isinstance(event, BrokersSeen)):
         gone, before = before - set(seen.ids), set(seen.ids)
-        last = {(each.topic, each.partition): each for each in states if each.zxid < seen.zxid}
+        last = {(state.topic, state.partition): state for state in states if state.zxid < seen.zxid}
         for (topic, partition), state in last.items():
             if state.leader in gone:
                 yield f"broker {state.leader} left while it led {topic}-{partition}"

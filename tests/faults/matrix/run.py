@@ -181,7 +181,9 @@ def _loaded(row: Row, stage: Stage) -> Iterator[None]:
     def await_progress() -> None:
         read_before = sum(member.records for member in members)
         load.await_progress(WHOLE_WITHIN_S)
-        await_true(lambda: sum(each.records for each in members) > read_before, "the group reads on", WHOLE_WITHIN_S)
+        await_true(
+            lambda: sum(member.records for member in members) > read_before, "the group reads on", WHOLE_WITHIN_S
+        )
 
     stage.await_progress = await_progress
     load.start()
@@ -201,7 +203,7 @@ def _loaded(row: Row, stage: Stage) -> Iterator[None]:
 
 def _partitions(stage: Stage, *, internal: bool) -> dict[str, int]:
     """Of the topics that have to be whole; internal ones hold no records of the load's."""
-    return Counter(each.topic for each in stage.replicas if each.topic.startswith("__") == internal)
+    return Counter(replica.topic for replica in stage.replicas if replica.topic.startswith("__") == internal)
 
 
 def _note_files(stage: Stage) -> None:

@@ -47,8 +47,8 @@ def slow_follower(stage: Stage) -> None:
     at = stage.suspend(slow)
     stage.stay_until(at + _BURST_S)
     stage.kill(*stage.others(slow))
-    for each in stage.others(slow):
-        stage.expire_session(each)
+    for other in stage.others(slow):
+        stage.expire_session(other)
     stage.resume(slow)
     for partition in range(6):
         stage.await_leader("kept", partition, [slow])

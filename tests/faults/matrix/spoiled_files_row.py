@@ -78,7 +78,7 @@ def spoil_files(stage: Stage) -> None:
 def _await_checkpoints(stage: Stage) -> None:
     """Written a while after a start: who is killed before has none to spoil."""
     names = (RECOVERY_POINT_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT)
-    paths = [stage.broker(each).directory / "logs" / name for each in stage.others() for name in names]
+    paths = [stage.broker(other).directory / "logs" / name for other in stage.others() for name in names]
     await_true(lambda: all(path.exists() for path in paths), "every broker has its checkpoints", WHOLE_WITHIN_S)
 
 
@@ -173,8 +173,8 @@ class _Written:
             topic = TopicProduceData(name=_TOPIC, partition_data=[data])
             client.send(ProduceRequest(acks=-1, timeout_ms=10_000, topic_data=[topic]), PRODUCE_VERSION)
         answers = [client.answer(ApiKey.PRODUCE, PRODUCE_VERSION) for _ in numbers]
-        found = [each.responses[0].partition_responses[0] for each in answers]
-        return [(ErrorCode(each.error_code), each.base_offset) for each in found]
+        found = [answer.responses[0].partition_responses[0] for answer in answers]
+        return [(ErrorCode(item.error_code), item.base_offset) for item in found]
 
     def _end_transactions(self) -> list[bytes]:
         """The values of those that were committed."""
@@ -183,7 +183,7 @@ class _Written:
         producer = Producer({"bootstrap.servers": servers, "transactional.id": "half", "log_level": 0})
         producer.init_transactions(WHOLE_WITHIN_S)
         for number in range(_TRANSACTIONS):
-            values = [b"%d/%d" % (number, each) * 20 for each in range(5)]
+            values = [b"%d/%d" % (number, index) * 20 for index in range(5)]
             producer.begin_transaction()
             for value in values:
                 producer.produce(_ENDED, value, partition=0)
@@ -201,7 +201,7 @@ class _Written:
         for partition in range(len(_REPLICAS)):
             with self._leader(partition) as client:
                 self._stage.found += [
-                    f"after {after}, {_TOPIC}-{partition}: {each}" for each in self._changes(client, partition)
+                    f"after {after}, {_TOPIC}-{partition}: {change}" for change in self._changes(client, partition)
                 ]
         came_out = read_committed(self._stage.cluster.bootstrap_servers, _ENDED, 1).values[0]
         if came_out != self._committed:

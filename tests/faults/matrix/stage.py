@@ -55,7 +55,7 @@ class Stage:
         Keys of `config` are written with underscores.
         """
         settings = {key.replace("_", "."): value for key, value in config.items()}
-        assigned = [list(each) for each in replicas]
+        assigned = [list(replica) for replica in replicas]
         new = NewTopic(topic, len(replicas), replica_assignment=assigned, config=settings)
         admin = self.admin()
         admin.create_topics([new])[topic].result(30)
@@ -69,7 +69,7 @@ class Stage:
 
     def lead_as_preferred(self, topic: str) -> None:
         """Every partition of the topic, whole at the moment, is led by its first replica when this returns."""
-        replicas = {each.partition: found for each, found in self.replicas.items() if each.topic == topic}
+        replicas = {item.partition: found for item, found in self.replicas.items() if item.topic == topic}
         asked = [KafkaTopicPartition(topic, index) for index in replicas]
 
         def is_led() -> bool:
@@ -85,7 +85,7 @@ class Stage:
 
     def follow(self, topic: str, replicas: list[tuple[int, ...]]) -> None:
         """Count these partitions among those that have to be whole."""
-        partitions = {TopicPartition(topic, index): each for index, each in enumerate(replicas)}
+        partitions = {TopicPartition(topic, index): replica for index, replica in enumerate(replicas)}
         self.replicas |= partitions
         self.watch.watch(partitions)
 
@@ -146,11 +146,11 @@ class Stage:
 
     def led_by(self, broker_id: int, topic: str) -> list[int]:
         """Partitions of the topic that the broker leads."""
-        mine = [each.partition for each in self.replicas if each.topic == topic]
+        mine = [replica.partition for replica in self.replicas if replica.topic == topic]
         return [index for index in mine if self.state(topic, index).leader == broker_id]
 
     def others(self, *broker_ids: int) -> list[int]:
-        return [each.broker_id for each in self.cluster.brokers if each.broker_id not in broker_ids]
+        return [broker.broker_id for broker in self.cluster.brokers if broker.broker_id not in broker_ids]
 
     # -- faults
 
@@ -162,12 +162,12 @@ class Stage:
 
     def kill(self, *broker_ids: int) -> float:
         """kill -9, all of them before the first has ended."""
-        for each in broker_ids:
-            self._suspended.discard(each)
-            self.broker(each).process.send_signal(signal.SIGKILL)
+        for broker_id in broker_ids:
+            self._suspended.discard(broker_id)
+            self.broker(broker_id).process.send_signal(signal.SIGKILL)
         at = self.note(f"kill -9 {list(broker_ids)}")
-        for each in broker_ids:
-            self.broker(each).process.wait()
+        for broker_id in broker_ids:
+            self.broker(broker_id).process.wait()
         return at
 
     def kill_and_expire(self, broker_id: int) -> float:
@@ -195,20 +195,20 @@ class Stage:
         return self.note(f"{broker_id} has stopped") - at
 
     def suspend(self, *broker_ids: int) -> float:
-        for each in broker_ids:
-            self.broker(each).process.send_signal(signal.SIGSTOP)
-            self._suspended.add(each)
+        for broker_id in broker_ids:
+            self.broker(broker_id).process.send_signal(signal.SIGSTOP)
+            self._suspended.add(broker_id)
         return self.note(f"stopped {list(broker_ids)}")
 
     def resume(self, *broker_ids: int) -> float:
-        for each in broker_ids:
-            self.broker(each).process.send_signal(signal.SIGCONT)
-            self._suspended.discard(each)
+        for broker_id in broker_ids:
+            self.broker(broker_id).process.send_signal(signal.SIGCONT)
+            self._suspended.discard(broker_id)
         return self.note(f"continued {list(broker_ids)}")
 
     def start(self, *broker_ids: int) -> float:
-        for each in broker_ids:
-            self.broker(each).start()
+        for broker_id in broker_ids:
+            self.broker(broker_id).start()
         return self.note(f"started {list(broker_ids)}")
 
     def heal(self) -> None:
@@ -252,11 +252,11 @@ class Stage:
         return not self._broken()
 
     def _broken(self) -> dict[TopicPartition, LeaderAndIsr | None]:
-        states = {each: self.watch.state(each) for each in self.replicas}
+        states = {replica: self.watch.state(replica) for replica in self.replicas}
         return {
-            each: state
-            for each, state in states.items()
-            if state is None or state.leader < 0 or set(state.isr) != set(self.replicas[each])
+            item: state
+            for item, state in states.items()
+            if state is None or state.leader < 0 or set(state.isr) != set(self.replicas[item])
         }
 
     # -- what processes hold
@@ -264,7 +264,7 @@ class Stage:
     def holdings(self) -> dict[int, tuple[int, int]]:
         """By process id: how many threads and open files."""
         processes = [psutil.Process(broker.process.pid) for broker in self.cluster.brokers]
-        return {each.pid: (each.num_threads(), each.num_fds()) for each in processes}
+        return {process.pid: (process.num_threads(), process.num_fds()) for process in processes}
 
     def compare_holdings(self, before: dict[int, tuple[int, int]], threads_more: int = 8, files_more: int = 60) -> None:
         """I9: a process that has lived through the fault has not kept what it opened for it."""

@@ -15,10 +15,10 @@ _TRANSACTIONAL = {22, 23}
 
 def write_table(played: Sequence[Played]) -> str:
     """The table and below it what was violated; it is in TABLE as well."""
-    lines = [_HEADINGS, *(_line(each) for each in played)]
+    lines = [_HEADINGS, *(_line(item) for item in played)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
     shown = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    text = "\n".join([*shown, *(each for row in played for each in _violations(row))]) + "\n"
+    text = "\n".join([*shown, *(violation for row in played for violation in _violations(row))]) + "\n"
     TABLE.parent.mkdir(parents=True, exist_ok=True)
     TABLE.write_text(text)
     return text
@@ -47,6 +47,6 @@ def _line(played: Played) -> tuple[str, ...]:
 def _violations(played: Played) -> list[str]:
     """The first few of a row."""
     found = played.verdict.violations
-    shown = [f"row {played.row.number}, seed {played.seed}: {each}" for each in found[:_VIOLATIONS_SHOWN_MAX]]
+    shown = [f"row {played.row.number}, seed {played.seed}: {item}" for item in found[:_VIOLATIONS_SHOWN_MAX]]
     more = len(found) - len(shown)
     return [*shown, *([f"row {played.row.number}: … and {more} more"] if more else [])]

@@ -104,8 +104,8 @@ def tear_the_tails(stage: Stage) -> None:
     """
     torn = stage.random.choice(stage.others())
     stage.kill(*stage.others())
-    for each in stage.others():
-        stage.expire_session(each)
+    for other in stage.others():
+        stage.expire_session(other)
     partitions = range(6)
     ends = {index: _tear(stage, torn, index) for index in partitions}
     at = stage.start(torn)

@@ -102,8 +102,10 @@ class Throwing:
 
 def _wrap_all(throwing: Throwing) -> None:
     handlers = [
-        dataclasses.replace(each, handle=throwing.wrap(f"handler of {each.api.name}", each.handle, _CALLS_OFTEN))
-        for each in registry.HANDLERS
+        dataclasses.replace(
+            handler, handle=throwing.wrap(f"handler of {handler.api.name}", handler.handle, _CALLS_OFTEN)
+        )
+        for handler in registry.HANDLERS
     ]
     dispatcher.HANDLERS = handlers
     for sites, calls in ((_OFTEN, _CALLS_OFTEN), (_SELDOM, _CALLS_SELDOM)):

@@ -61,17 +61,17 @@ def stop_the_controller(stage: Stage) -> None:
 
 
 def _expect_refusal_of_old_epoch(stage: Stage, broker_ids: list[int], epoch: int) -> None:
-    for each in broker_ids:
+    for broker_id in broker_ids:
         request = LeaderAndIsrRequest(
             controller_id=0,
             controller_epoch=epoch,
-            broker_epoch=stage.watch.broker_epoch(each),
+            broker_epoch=stage.watch.broker_epoch(broker_id),
             type=0,
             topic_states=[],
             live_leaders=[],
         )
-        with WireClient(stage.broker(each).port) as client:
+        with WireClient(stage.broker(broker_id).port) as client:
             client.log_in(stage.watch.secret())
             code = ErrorCode(client.ask(request, _LEADER_AND_ISR_VERSION).error_code)
         if code is not ErrorCode.STALE_CONTROLLER_EPOCH:
-            stage.found.append(f"I8: broker {each} answered {code.name} to controller epoch {epoch}")
+            stage.found.append(f"I8: broker {broker_id} answered {code.name} to controller epoch {epoch}")

@@ -11,22 +11,22 @@ _QUORUM_LOST_S = 12.0
 def expire_sessions(stage: Stage) -> None:
     """The session of each broker in turn, and of all at once; no process ends, and nothing that was held is dropped."""
     everybody = stage.others()
-    for each in stage.random.sample(everybody, len(everybody)):
-        _expire(stage, [each])
+    for item in stage.random.sample(everybody, len(everybody)):
+        _expire(stage, [item])
         stage.await_whole()
     _expire(stage, everybody)
     stage.await_whole()
 
 
 def _expire(stage: Stage, broker_ids: list[int]) -> None:
-    before = {each: stage.watch.broker_epoch(each) for each in broker_ids}
+    before = {broker_id: stage.watch.broker_epoch(broker_id) for broker_id in broker_ids}
     began = time.monotonic()
-    for each in broker_ids:
-        stage.expire_session(each)
-    for each in broker_ids:
+    for broker_id in broker_ids:
+        stage.expire_session(broker_id)
+    for broker_id in broker_ids:
         await_true(
-            lambda each=each: stage.watch.broker_epoch(each) > before[each],
-            f"broker {each} is registered anew",
+            lambda broker_id=broker_id: stage.watch.broker_epoch(broker_id) > before[broker_id],
+            f"broker {broker_id} is registered anew",
             WHOLE_WITHIN_S,
         )
     took = time.monotonic() - began
@@ -38,7 +38,7 @@ def lose_the_quorum(stage: Stage) -> None:
     servers = stage.cluster.zookeeper.servers
     leader = stage.cluster.zookeeper.leader()
     still = [leader, next(server for server in servers if server is not leader)]
-    states = {each: stage.watch.state(each) for each in stage.replicas}
+    states = {replica: stage.watch.state(replica) for replica in stage.replicas}
     at = stage.note("stopped two ZooKeeper servers of three")
     for server in still:
         server.suspend()
@@ -51,7 +51,7 @@ def lose_the_quorum(stage: Stage) -> None:
         back = stage.note("continued the ZooKeeper servers")
     await_true(lambda: stage.watch.is_connected, "ZooKeeper answers again", WHOLE_WITHIN_S)
     stage.measured["quorum"] = time.monotonic() - back
-    for each, before in states.items():
-        after = stage.watch.state(each)
+    for item, before in states.items():
+        after = stage.watch.state(item)
         if set(after.isr) != set(before.isr) and after.leader_epoch == before.leader_epoch:
-            stage.found.append(f"the ISR of {each} changed from {before.isr} to {after.isr} by an outage of ZooKeeper")
+            stage.found.append(f"the ISR of {item} changed from {before.isr} to {after.isr} by an outage of ZooKeeper")

@@ -212,4 +212,4 @@ def _compare(run: StreamRun, servers: str, driver: KilledDriver) -> None:
     with Cluster(parse_bootstrap_servers(servers)) as cluster:
         left = open_transactions(cluster, LEDGER_PREFIX)
     # What the last kill cut off may be open; a batch is at most as many tasks.
-    run.violations += [f"left open: {each}" for each in left[8:]]
+    run.violations += [f"left open: {item}" for item in left[8:]]

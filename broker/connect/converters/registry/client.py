@@ -69,15 +69,17 @@ class Registry:
         return list(found.values())
 
     def _refer(self, content: Content, found: dict[tuple[str, str, int], Named], depth: int) -> None:
-        for each in content.references:
-            key = each.name, each.subject, each.version
+        for reference in content.references:
+            key = reference.name, reference.subject, reference.version
             if key in found:
                 continue
             if len(found) >= _REFERENCES_MAX or depth >= _REFERENCES_MAX:
                 raise DataError(f"A schema that refers to more than {_REFERENCES_MAX} others")
-            inner = _content(self._ask("GET", f"/subjects/{quote(each.subject, safe='')}/versions/{each.version}"))
+            inner = _content(
+                self._ask("GET", f"/subjects/{quote(reference.subject, safe='')}/versions/{reference.version}")
+            )
             self._refer(inner, found, depth + 1)
-            found[key] = Named(each.name, inner, each.subject, each.version)
+            found[key] = Named(reference.name, inner, reference.subject, reference.version)
 
     def _id_of(self, what: str, subject: str, content: Content) -> int:
         body: dict[str, Any] = {"schema": content.text}
@@ -142,8 +144,8 @@ def _content(said: Mapping[str, Any]) -> Content:
         raise DataError("The schema registry answers without a schema")
     try:
         references = tuple(
-            Reference(str(each["name"]), str(each["subject"]), int(each["version"]))
-            for each in said.get("references") or ()
+            Reference(str(reference["name"]), str(reference["subject"]), int(reference["version"]))
+            for reference in said.get("references") or ()
         )
     except (KeyError, TypeError, ValueError):
         raise DataError("The schema registry answers with references that are none") from None

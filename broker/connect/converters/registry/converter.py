@@ -85,11 +85,11 @@ class RegistryConverter(Converter):
 
     def to_columns(self, topic: str, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
         first = values[0][:HEAD_BYTES]
-        if not all(each.startswith(first) for each in values):
+        if not all(value.startswith(first) for value in values):
             return None
         schema_id, _ = split(values[0])
         columns = getattr(self._readers.found(schema_id, lambda: self._reader(schema_id)), "columns", None)
-        found: tuple[Schema, list[list[Any]]] | None = columns and columns([each[HEAD_BYTES:] for each in values])
+        found: tuple[Schema, list[list[Any]]] | None = columns and columns([value[HEAD_BYTES:] for value in values])
         return found
 
     def close(self) -> None:

@@ -119,7 +119,7 @@ class Settings:
 def read_settings(definition: ConfigDef, props: Props, is_key: bool) -> tuple[Settings, dict[str, Any]]:
     """And all that was parsed, for keys of a format's own. Raises ConfigError, which never tells a secret."""
     found = definition.parse(props)
-    urls = tuple(each.rstrip("/") for each in found["schema.registry.url"])
+    urls = tuple(value.rstrip("/") for value in found["schema.registry.url"])
     if found[_LOGIN] is not None and not all(map(_keeps_secrets, urls)):
         raise ConfigError(_LOGIN, f"{_LOGIN} is sent by https, or to this machine: not to every schema.registry.url")
     strategy = found[f"{'key' if is_key else 'value'}.subject.name.strategy"].removeprefix(_STRATEGIES)
@@ -142,7 +142,7 @@ def _keeps_secrets(url: str) -> bool:
 
 
 def _tls(urls: tuple[str, ...], trusted: str | None) -> ssl.SSLContext | None:
-    if not any(each.startswith("https:") for each in urls):
+    if not any(url.startswith("https:") for url in urls):
         return None
     try:
         return ssl.create_default_context(cafile=trusted or None)

@@ -29,8 +29,8 @@ def _is_policy(name: str, value: str) -> None:
 
 
 def _are_patterns(name: str, values: list[str]) -> None:
-    for each in values:
-        java_regex(name, each)
+    for value in values:
+        java_regex(name, value)
 
 
 def _is_alias(name: str, value: str) -> None:
@@ -117,7 +117,7 @@ HEARTBEAT = COMMON + ConfigDef(
 def validated(definition: ConfigDef, props: Props) -> list[ConfigValue]:
     """What is wrong with each key, and with both clusters' security."""
     found = definition.validate(props)
-    by_name = {each.name: each for each in found}
+    by_name = {value.name: value for value in found}
     for prefix in (_SOURCE, _TARGET):
         key = f"{prefix}bootstrap.servers"
         if not by_name[key].errors:
@@ -164,4 +164,4 @@ def chosen(values: Mapping[str, Any], what: str) -> Chosen:
 
 
 def patterns(name: str, texts: list[str]) -> tuple[BoundedPattern, ...]:
-    return tuple(java_regex(name, each) for each in texts)
+    return tuple(java_regex(name, text) for text in texts)

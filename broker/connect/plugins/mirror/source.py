@@ -191,7 +191,7 @@ class MirrorSourceConnector(SourceConnector):
         changes = decide(names, source, target)
         followed = {topic: copy for topic, copy in names.items() if topic not in changes.refused}
         own = self._settings(followed)
-        failed = keeper.apply(changes, {followed[topic]: each for topic, each in own.items()})
+        failed = keeper.apply(changes, {followed[topic]: item for topic, item in own.items()})
         present = {topic: copy for topic, copy in followed.items() if copy in target or copy not in failed}
         assigned = [
             TopicPartition(topic, number)
@@ -277,15 +277,15 @@ class MirrorSourceConnector(SourceConnector):
             self._settings_keeper = None
 
     def _is_excluded(self, setting: str) -> bool:
-        return any(each.fullmatch(setting) for each in self._excluded)
+        return any(pattern.fullmatch(setting) for pattern in self._excluded)
 
 
 def parse_partitions(text: str) -> list[TopicPartition]:
     """`topic-0,topic-1`. Raises ConnectError."""
     found = []
-    for each in filter(None, text.split(",")):
-        topic, _, number = each.rpartition("-")
+    for part in filter(None, text.split(",")):
+        topic, _, number = part.rpartition("-")
         if not topic or not number.isdecimal():
-            raise ConnectError(f"{each!r} is no partition")
+            raise ConnectError(f"{part!r} is no partition")
         found.append(TopicPartition(topic, int(number)))
     return found

@@ -21,8 +21,8 @@ def json_lines(file: OpenFile) -> bytes:
     values_of, schema = JsonValues(), file.schema
     values = _values(file)
     try:
-        read = [schemaless_to_json(each) if schema is None else values_of.to_json(schema, each) for each in values]
-        return b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in read)
+        read = [schemaless_to_json(value) if schema is None else values_of.to_json(schema, value) for value in values]
+        return b"".join(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE) for value in read)
     except (TypeError, ValueError) as error:
         raise DataError(f"Records that are no JSON: {error}") from error
 
@@ -62,21 +62,21 @@ def _table(file: OpenFile) -> Any:
 
     schema = file.schema
     if schema is None:
-        texts = [orjson.dumps(schemaless_to_json(each)).decode() for each in _values(file)]
+        texts = [orjson.dumps(schemaless_to_json(value)).decode() for value in _values(file)]
         return pyarrow.table({"value": pyarrow.array(texts, pyarrow.string())})
     if schema.type is not Type.STRUCT:
         return pyarrow.table({"value": pyarrow.array(list(map(_plain, _values(file))), arrow_type(schema))})
     columns = [
-        pyarrow.array(_column(each.schema, _members(file, at)), arrow_type(each.schema))
-        for at, each in enumerate(schema.fields)
+        pyarrow.array(_column(field.schema, _members(file, at)), arrow_type(field.schema))
+        for at, field in enumerate(schema.fields)
     ]
-    fields = [pyarrow.field(each.name, arrow_type(each.schema)) for each in schema.fields]
+    fields = [pyarrow.field(field.name, arrow_type(field.schema)) for field in schema.fields]
     return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
 
 
 def _values(file: OpenFile) -> list[Any]:
     """One by one, as all are that have no struct schema."""
-    return [each for part in file.parts for each in part]
+    return [item for part in file.parts for item in part]
 
 
 def _members(file: OpenFile, at: int) -> list[Any]:
@@ -96,11 +96,11 @@ def _column(schema: Schema, values: list[Any]) -> list[Any]:
 def _plain(value: Any) -> Any:
     """Structs as dictionaries and maps as pairs, as pyarrow takes them."""
     if isinstance(value, Struct):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, dict):
-        return [(_plain(key), _plain(each)) for key, each in value.items()]
+        return [(_plain(key), _plain(item)) for key, item in value.items()]
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value
 
 
@@ -121,6 +121,6 @@ def arrow_type(schema: Schema) -> Any:
     if schema.type is Type.MAP and schema.key_schema and schema.value_schema:
         return pyarrow.map_(arrow_type(schema.key_schema), arrow_type(schema.value_schema))
     if schema.type is Type.STRUCT:
-        return pyarrow.struct([pyarrow.field(each.name, arrow_type(each.schema)) for each in schema.fields])
+        return pyarrow.struct([pyarrow.field(field.name, arrow_type(field.schema)) for field in schema.fields])
     named = {Type.FLOAT32: "float32", Type.FLOAT64: "float64", Type.BOOLEAN: "bool_", Type.BYTES: "binary"}
     return getattr(pyarrow, named.get(schema.type, schema.type.value))()

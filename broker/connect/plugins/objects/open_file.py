@@ -74,7 +74,7 @@ class OpenFile:
             size = len(part[0]) if isinstance(part, Rows) and part else len(part)
             first, last = max(start - at, 0), max(end - at, 0)
             parts.append(
-                Rows(each[first:last] for each in part) if isinstance(part, Rows) else Values(part[first:last])
+                Rows(item[first:last] for item in part) if isinstance(part, Rows) else Values(part[first:last])
             )
             at += size
         return replace(self, offsets=self.offsets[start:end], parts=parts)
@@ -99,7 +99,7 @@ class Stretch:
     at: int = 0
 
     def __post_init__(self) -> None:
-        self._moments = [each or 0 for each in self.columns.timestamps_ms]
+        self._moments = [item or 0 for item in self.columns.timestamps_ms]
         self._until = list(accumulate(sizes_of(self.columns), initial=0))
 
     def __bool__(self) -> bool:
@@ -129,9 +129,9 @@ class Stretch:
         size, schema, moments = self._until[end] - self._until[at], self.columns.schema, self._moments
         if all(file.takes(moment, schema, size, bounds) for moment in (min(moments[at:end]), max(moments[at:end]))):
             return end
-        for each in range(at, end):
-            if not file.takes(moments[each], schema, self._until[each + 1] - self._until[at], bounds):
-                return each
+        for index in range(at, end):
+            if not file.takes(moments[index], schema, self._until[index + 1] - self._until[at], bounds):
+                return index
         return end
 
 
@@ -159,7 +159,7 @@ def size_of(value: Any) -> int:
     if kind is Struct:
         return sum(map(size_of, value.values_by_name.values()))
     if isinstance(value, Mapping):
-        return sum(size_of(key) + size_of(each) for key, each in value.items())
+        return sum(size_of(key) + size_of(item) for key, item in value.items())
     if isinstance(value, Sequence):
         return sum(map(size_of, value)) + 8
     return 8
@@ -177,4 +177,4 @@ def sizes_of(columns: SinkColumns) -> list[int]:
             sizes = list(map(add, sizes, map(len, column)))
         else:
             sizes = list(map(add, sizes, map(size_of, column)))
-    return [each + fixed for each in sizes]
+    return [size + fixed for size in sizes]

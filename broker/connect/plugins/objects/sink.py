@@ -78,10 +78,10 @@ class ObjectSinkTask(SinkTask):
 
     def close(self, partitions: Collection[TopicPartition]) -> None:
         """What is open is forgotten: its offsets were not committed, and whoever comes next makes the file."""
-        for each in partitions:
-            self._assigned.discard(each)
-            self._open.pop(each, None)
-            self._next.pop(each, None)
+        for partition in partitions:
+            self._assigned.discard(partition)
+            self._open.pop(partition, None)
+            self._next.pop(partition, None)
 
     def put(self, records: Sequence[SinkRecord]) -> None:
         """A batch that comes again after RetriableError goes on behind the record it came to."""
@@ -257,7 +257,7 @@ class ObjectSinkConnector(GroupSink):
 
     def validate(self, props: Props) -> list[ConfigValue]:
         found = super().validate(props)
-        by_name = {each.name: each for each in found}
+        by_name = {value.name: value for value in found}
         if not by_name["path"].value and not by_name["s3.bucket"].value:
             by_name["path"].errors.append("Either path or s3.bucket says where files go")
         if by_name["s3.access.key"].value and by_name["s3.secret.key"].value is None:

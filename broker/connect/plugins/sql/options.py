@@ -48,8 +48,8 @@ def check_options(name: str, database: str, query: Mapping[str, str | tuple[str,
 
 def _check_host(name: str, host: str) -> None:
     """One that begins with a slash is the directory of a socket, one with @ a socket without a file."""
-    for each in host.split(","):
-        if each.startswith("/"):
-            checked_path(name, each)
-        elif each.startswith("@"):
-            raise ConfigError(name, f"Invalid value for configuration {name}: this worker allows no socket {each}")
+    for part in host.split(","):
+        if part.startswith("/"):
+            checked_path(name, part)
+        elif part.startswith("@"):
+            raise ConfigError(name, f"Invalid value for configuration {name}: this worker allows no socket {part}")

@@ -47,7 +47,7 @@ def row_of(record: SinkRecord, pk_mode: str, pk_fields: list[str], deletes: bool
         return Row(record, keys, None, schemas)
     if not isinstance(record.value, Struct):
         raise DataError("A row needs a struct with its schema as the record's value")
-    said = {each.name: each.schema for each in record.value.schema.fields}
+    said = {field.name: field.schema for field in record.value.schema.fields}
     if pk_mode == "record_value":
         keys = {name: record.value[name] for name in pk_fields if name in said}
         if len(keys) < len(pk_fields):
@@ -160,7 +160,7 @@ class SqlSinkTask(SinkTask):
 
         same = [table.c[name] == sa.bindparam(f"b{at}") for at, name in enumerate(columns) if name in row.keys]
         values: dict[str, Any] = {name: sa.bindparam(f"b{at}") for at, name in enumerate(columns)}
-        changed = {name: each for name, each in values.items() if name not in row.keys}
+        changed = {name: item for name, item in values.items() if name not in row.keys}
         if is_deletion:
             return table.delete().where(*same)
         if self._mode == "update":
@@ -184,7 +184,7 @@ class SqlSinkTask(SinkTask):
                 table = sa.Table(name, sa.MetaData(), autoload_with=connection)
             except sa.exc.NoSuchTableError:
                 table = self._made(connection, name, row)
-        missing = [each for each in row.columns if each not in table.c]
+        missing = [column for column in row.columns if column not in table.c]
         if missing:
             table = self._widened(connection, table, missing, row)
         self._tables[name] = table
@@ -196,10 +196,10 @@ class SqlSinkTask(SinkTask):
         if not self._values["auto.create"] or row.others is None:
             raise ConnectError(f"Table {name} is missing and auto.create is false, or the record is a tombstone")
         columns = [
-            sa.Column(each, column_type(row.schemas[each]), primary_key=each in row.keys, autoincrement=False)
-            if each in row.keys
-            else sa.Column(each, column_type(row.schemas[each]), nullable=row.schemas[each].optional)
-            for each in row.columns
+            sa.Column(column, column_type(row.schemas[column]), primary_key=column in row.keys, autoincrement=False)
+            if column in row.keys
+            else sa.Column(column, column_type(row.schemas[column]), nullable=row.schemas[column].optional)
+            for column in row.columns
         ]
         table = sa.Table(name, sa.MetaData(), *columns)
         table.create(connection, checkfirst=True)
@@ -225,7 +225,7 @@ class SqlSinkTask(SinkTask):
 
 def _parameters(row: Row) -> dict[str, Any]:
     """Parameters have names of ours: a column's may have anything in it."""
-    return {f"b{at}": _plain(each) for at, each in enumerate(row.columns.values())}
+    return {f"b{at}": _plain(column) for at, column in enumerate(row.columns.values())}
 
 
 def _plain(value: Any) -> Any:

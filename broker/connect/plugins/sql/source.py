@@ -147,17 +147,17 @@ class _Reader:
     def _open(self, connection: Any) -> Any:
         import sqlalchemy as sa
 
-        wanted = [each for each in (self._number, self._time) if each]
+        wanted = [item for item in (self._number, self._time) if item]
         if self._table_name is None:
-            columns = [sa.column(each, _ts() if each == self._time else None) for each in wanted]
+            columns = [sa.column(item, _ts() if item == self._time else None) for item in wanted]
             return sa.text(self._values["query"]).columns(*columns).subquery("barnabas_query")
         schema, _, name = self._table_name.rpartition(".")
         table = sa.Table(name, sa.MetaData(), schema=schema or None, autoload_with=connection)
-        missing = [each for each in wanted if each not in table.c]
+        missing = [item for item in wanted if item not in table.c]
         if missing:
             raise ConnectError(f"{self._table_name} has no column {missing[0]}")
         is_sqlite = self._engine.dialect.name == "sqlite"
-        fields = tuple(Field(each.name, schema_of_column(each, is_sqlite)) for each in table.c)
+        fields = tuple(Field(column.name, schema_of_column(column, is_sqlite)) for column in table.c)
         self._schema = Schema(Type.STRUCT, name=name, fields=fields)
         return table
 
@@ -169,7 +169,7 @@ class _Reader:
         if len(rows) <= limit:
             return rows
         last = rows[-1]._mapping[self._time]
-        whole = [each for each in rows if each._mapping[self._time] != last]
+        whole = [row for row in rows if row._mapping[self._time] != last]
         return whole or self._fetch(connection, [self._column(self._time) == last], ROWS_OF_A_MOMENT_MAX)
 
     def _column(self, name: str | None) -> Any:
@@ -206,7 +206,7 @@ class _Reader:
 
         every = [self._source] if self._schema else [sa.text("*")]
         statement = sa.select(*every).select_from(self._source).where(*conditions)
-        order = [self._column(each) for each in (self._time, self._number) if each]
+        order = [self._column(item) for item in (self._time, self._number) if item]
         return statement.order_by(*order).limit(limit)
 
     def _record(self, row: Any) -> SourceRecord:
@@ -214,7 +214,7 @@ class _Reader:
         schema = self._schema or _schema_of(values)
         if self._mode != "bulk":
             self.offset = self._offset_of(values)
-        made = Struct(schema, {each.name: _fitting(each.schema, values[each.name]) for each in schema.fields})
+        made = Struct(schema, {field.name: _fitting(field.schema, values[field.name]) for field in schema.fields})
         return SourceRecord(self.partition, self.offset, self._topic, None, None, None, schema, made)
 
     def _offset_of(self, values: Mapping[str, Any]) -> dict[str, Any]:

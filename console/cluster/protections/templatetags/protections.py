@@ -25,7 +25,7 @@ class ShownProtection(NamedTuple):
 def protections(context: Mapping[str, Any], topic: Topic) -> dict[str, object]:
     person = context["request"].user
     reach = reach_of(person)
-    rows = [_shown(each, reach) for each in protections_of(topic)]
+    rows = [_shown(item, reach) for item in protections_of(topic)]
     return {"topic": topic, "rows": rows, "may_remove": has_right(person, Right.ADMINISTER)}
 
 

@@ -53,7 +53,7 @@ class Decisions:
     def of(self, principal: str, host: str, resource: str, name: str) -> Mapping[str, Decision]:
         """By operation, in Kafka's order; `host` is as `java_host` writes it."""
         if principal in self._super_users:
-            return {each: Decision(each, True, Cause.SUPER_USER) for each in OPERATIONS[resource]}
+            return {operation: Decision(operation, True, Cause.SUPER_USER) for operation in OPERATIONS[resource]}
         told = self._explained(principal, host, ResourceType[resource], name)
         return {operation.name: self._decision(operation.name, why) for operation, why in told.items()}
 
@@ -74,8 +74,8 @@ class Decisions:
         rules = self._rules.get(principal)
         if rules is None:
             found: dict[Pattern, list[Entry]] = {}
-            for each in {principal, ANYBODY}:
-                for pattern, entries in self._by_principal.get(each, {}).items():
+            for name in {principal, ANYBODY}:
+                for pattern, entries in self._by_principal.get(name, {}).items():
                     found.setdefault(pattern, []).extend(entries)
             rules = self._rules[principal] = AccessRules(found, allows_if_none=bool(self._view.allows_if_none))
         return rules

@@ -26,7 +26,7 @@ __all__ = ["ANYBODY", "ANY_HOST", "CLUSTER_NAME", "WILDCARD", "java_host"]
 
 #: Type of resource → what can be done with one, but for ALL.
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
-    kind.name: tuple(each.name for each in operations) for kind, operations in SUPPORTED.items()
+    kind.name: tuple(operation.name for operation in operations) for kind, operations in SUPPORTED.items()
 }
 #: The refusal of a cluster that has no authorizer.
 NO_AUTHORIZER = "SECURITY_DISABLED"

@@ -57,7 +57,7 @@ class KafkaAcls:
         if answer.error_code:
             raise _refusal_of_all(answer)
         found = [rule for resource in answer.resources for rule in _rules(resource)]
-        known = [each for each in found if each is not None]
+        known = [item for item in found if item is not None]
         super_users, allows_if_none = _deciding_settings(self._brokers.settings().values())
         return AclView(
             rules=tuple(sorted(known)),
@@ -71,7 +71,7 @@ class KafkaAcls:
     def create(self, rules: Collection[AclRule]) -> Mapping[AclRule, str]:
         refused: dict[AclRule, str] = {}
         for number, some in enumerate(_batches(sorted(rules))):
-            answer = self._ask(CreateAclsRequest(creations=[_creation(*binding_of(each)) for each in some]))
+            answer = self._ask(CreateAclsRequest(creations=[_creation(*binding_of(item)) for item in some]))
             if number == 0:
                 _check_all(answer.results)
             refused |= {rule: _why(result) for rule, result in zip(some, answer.results, strict=True) if _why(result)}
@@ -80,24 +80,24 @@ class KafkaAcls:
     def delete(self, rules: Collection[AclRule]) -> Mapping[AclRule, str]:
         refused = {}
         for number, some in enumerate(_batches(sorted(rules))):
-            answer = self._ask(DeleteAclsRequest(filters=[_filter(*binding_of(each)) for each in some]))
+            answer = self._ask(DeleteAclsRequest(filters=[_filter(*binding_of(item)) for item in some]))
             if number == 0:
                 _check_all(answer.filter_results)
             for rule, result in zip(some, answer.filter_results, strict=True):
-                whys = [_why(each) for each in (result, *result.matching_acls)]
+                whys = [_why(acl) for acl in (result, *result.matching_acls)]
                 if why := next(filter(None, whys), ""):
                     refused[rule] = why
         return refused
 
     def denials(self) -> tuple[Denials, ...] | None:
         answers = self._brokers.ask_each(lambda _: DescribeRequestsRequest(), self._membership())
-        told = [each for each in answers.values() if isinstance(each, DescribeRequestsResponse)]
-        if not any(each.error_code == 0 for each in told):
+        told = [answer for answer in answers.values() if isinstance(answer, DescribeRequestsResponse)]
+        if not any(response.error_code == 0 for response in told):
             return None
         by_principal: dict[str, list[DescribeRequestsDenials]] = {}
-        for each in (one for answer in told for one in answer.denials):
-            by_principal.setdefault(each.principal, []).append(each)
-        return tuple(sorted(map(_denials, by_principal.values()), key=lambda each: -each.last_at_ms))
+        for denial in (one for answer in told for one in answer.denials):
+            by_principal.setdefault(denial.principal, []).append(denial)
+        return tuple(sorted(map(_denials, by_principal.values()), key=lambda denials: -denials.last_at_ms))
 
     def _users(self) -> tuple[str, ...]:
         """None where the cluster keeps none, or does not tell us: rules are shown all the same."""
@@ -106,7 +106,7 @@ class KafkaAcls:
         except GatewayError as error:
             logger.debug("users not known: %s", error)
             return ()
-        return tuple(sorted(f"User:{each.user}" for each in answer.results if not each.error_code))
+        return tuple(sorted(f"User:{result.user}" for result in answer.results if not result.error_code))
 
     def _ask(self, request: Request[AnyResponse]) -> AnyResponse:
         try:
@@ -132,14 +132,14 @@ def _deciding_settings(
     brokers: Collection[tuple[BrokerSetting, ...]],
 ) -> tuple[frozenset[str] | None, bool | None]:
     """As far as every broker says so: a super user of one broker only is none to rely on."""
-    said = [{each.name: each.value for each in settings} for settings in brokers]
-    texts = [each.get("super.users") for each in said]
-    allowing = [each.get("allow.everyone.if.no.acl.found") for each in said]
+    said = [{setting.name: setting.value for setting in settings} for settings in brokers]
+    texts = [item.get("super.users") for item in said]
+    allowing = [item.get("allow.everyone.if.no.acl.found") for item in said]
     super_users = None
     if texts and None not in texts:
-        super_users = frozenset.intersection(*(_super_users(each or "") for each in texts))
+        super_users = frozenset.intersection(*(_super_users(text or "") for text in texts))
     is_told = bool(allowing) and None not in allowing
-    return super_users, all(each == "true" for each in allowing) if is_told else None
+    return super_users, all(name == "true" for name in allowing) if is_told else None
 
 
 def _super_users(text: str) -> frozenset[str]:
@@ -198,9 +198,9 @@ def _refusal_of_all(answer: Any) -> RefusedError:
 
 def _check_all(results: Sequence[Any]) -> None:
     """Raises RefusedError for what is no fault of one rule; brokers say it of each."""
-    for each in results:
-        if each.error_code in (ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.SECURITY_DISABLED):
-            raise _refusal_of_all(each)
+    for result in results:
+        if result.error_code in (ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.SECURITY_DISABLED):
+            raise _refusal_of_all(result)
 
 
 def _why(result: Any) -> str:
@@ -209,10 +209,10 @@ def _why(result: Any) -> str:
 
 def _denials(told: Sequence[DescribeRequestsDenials]) -> Denials:
     """Of one principal, by each broker that has denied it something."""
-    last = max(told, key=lambda each: each.last_at_ms)
+    last = max(told, key=lambda denials: denials.last_at_ms)
     return Denials(
         last.principal,
-        sum(each.count for each in told),
+        sum(denials.count for denials in told),
         last.last_at_ms,
         last.last_principal,
         last.last_host,

@@ -32,7 +32,7 @@ def certificates_end_in_s(metrics_port: int) -> Mapping[str, float] | None:
         if answer.status != http.client.OK:
             return None
         text = answer.read(_BYTES_MAX).decode()
-        families = [each for each in text_string_to_metric_families(text) if each.name == _ENDS_IN]
+        families = [family for family in text_string_to_metric_families(text) if family.name == _ENDS_IN]
     except (OSError, http.client.HTTPException, ValueError):
         return None
     finally:

@@ -93,7 +93,9 @@ class KafkaBrokers:
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
         answers = self.ask_each(_describe_settings)
         return {
-            broker_id: tuple(sorted((_setting(each) for each in answer.results[0].configs), key=lambda each: each.name))
+            broker_id: tuple(
+                sorted((_setting(config) for config in answer.results[0].configs), key=lambda config: config.name)
+            )
             for broker_id, answer in answers.items()
             if answer is not None and not answer.results[0].error_code
         }
@@ -111,17 +113,17 @@ class KafkaBrokers:
         if answer is None:
             raise GatewayError("This broker moves no replicas between its directories: it is too old.")
         return {
-            (topic.topic_name, each.partition_index): str(refusal(each.error_code))
+            (topic.topic_name, partition.partition_index): str(refusal(partition.error_code))
             for topic in answer.results
-            for each in topic.partitions
-            if each.error_code
+            for partition in topic.partitions
+            if partition.error_code
         }
 
     def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
         request = DescribeLogDirsRequest(topics=None if places is None else _by_topic(places))
         answers = self.ask_each(lambda _: request)
         return {
-            broker_id: tuple(_log_dir(each) for each in answer.results)
+            broker_id: tuple(_log_dir(result) for result in answer.results)
             for broker_id, answer in answers.items()
             if answer is not None and not answer.error_code
         }
@@ -131,19 +133,19 @@ class KafkaBrokers:
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         answers = self.ask_each(lambda _: DescribeRequestsRequest(), self._membership())
-        told = {each: None if answer is None or answer.error_code else answer for each, answer in answers.items()}
-        self._not_loaded = {each: _not_loaded(answer) for each, answer in told.items() if answer is not None}
+        told = {item: None if answer is None or answer.error_code else answer for item, answer in answers.items()}
+        self._not_loaded = {item: _not_loaded(answer) for item, answer in told.items() if answer is not None}
         self._foreign_brokers = {
-            each: tuple(answer.foreign_brokers) for each, answer in told.items() if answer is not None
+            item: tuple(answer.foreign_brokers) for item, answer in told.items() if answer is not None
         }
         self._budget_uses = {
-            each: tuple(map(_budget_use, answer.budgets)) for each, answer in told.items() if answer is not None
+            item: tuple(map(_budget_use, answer.budgets)) for item, answer in told.items() if answer is not None
         }
         self._quota_uses = {
-            each: tuple(map(_quota_use, answer.quota_uses)) for each, answer in told.items() if answer is not None
+            item: tuple(map(_quota_use, answer.quota_uses)) for item, answer in told.items() if answer is not None
         }
         return {
-            broker_id: None if answer is None else tuple(_request_times(each) for each in answer.results)
+            broker_id: None if answer is None else tuple(_request_times(result) for result in answer.results)
             for broker_id, answer in told.items()
         }
 
@@ -251,9 +253,9 @@ def _alteration(broker_id: int | None, changes: Mapping[str, str | None]) -> Inc
 def _setting(answer: DescribeConfigsResourceResult) -> BrokerSetting:
     known = BY_NAME.get(answer.name)
     said = {
-        _SOURCES[each.source]: each.value
-        for each in answer.synonyms
-        if each.name == answer.name and each.source in _SOURCES
+        _SOURCES[synonym.source]: synonym.value
+        for synonym in answer.synonyms
+        if synonym.name == answer.name and synonym.source in _SOURCES
     }
     return BrokerSetting(
         name=answer.name,
@@ -291,10 +293,10 @@ def _log_dir(answer: DescribeLogDirsResult) -> LogDirView:
 
 def _replicas(answer: DescribeLogDirsResult, *, is_future: bool) -> tuple[tuple[str, int, int], ...]:
     return tuple(
-        (topic.name, each.partition_index, each.partition_size)
+        (topic.name, partition.partition_index, partition.partition_size)
         for topic in answer.topics
-        for each in topic.partitions
-        if bool(each.is_future_key) is is_future
+        for partition in topic.partitions
+        if bool(partition.is_future_key) is is_future
     )
 
 
@@ -303,8 +305,8 @@ def _request_times(answer: DescribeRequestsResult) -> RequestTimes:
         name = ApiKey(answer.api_key).name.title().replace("_", "")
     except ValueError:
         name = f"Api{answer.api_key}"
-    buckets = tuple((each.up_to_us, each.count) for each in answer.buckets)
-    errors = tuple(_error_count(each) for each in answer.errors)
+    buckets = tuple((bucket.up_to_us, bucket.count) for bucket in answer.buckets)
+    errors = tuple(_error_count(error) for error in answer.errors)
     return RequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets, errors)
 
 

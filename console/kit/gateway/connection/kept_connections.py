@@ -66,7 +66,7 @@ class KeptConnections:
     def _taken(self, use: "_Use") -> BrokerConnection | None:
         with self._lock:
             self._close_old()
-            fitting = [at for at, each in enumerate(self._idle) if each[0] == use]
+            fitting = [at for at, item in enumerate(self._idle) if item[0] == use]
             found = self._idle.pop(fitting[-1])[2] if fitting else None
         if found is not None and readable(found.fileno(), 0):
             # Nothing was asked: its broker has hung up.
@@ -84,10 +84,10 @@ class KeptConnections:
 
     def _close_old(self) -> None:
         oldest = self._clock() - IDLE_MAX_S
-        kept = [each for each in self._idle if each[1] >= oldest][-KEPT_MAX:]
-        for each in self._idle:
-            if each not in kept:
-                each[2].close()
+        kept = [item for item in self._idle if item[1] >= oldest][-KEPT_MAX:]
+        for pair in self._idle:
+            if pair not in kept:
+                pair[2].close()
         self._idle = kept
 
 

@@ -181,14 +181,14 @@ class OwnRequests:
             for part in self._parts:
                 for key, figures in part.rows.items():
                     rows.setdefault(key, Figures()).add(figures)
-                for address, each in part.slots.items():
-                    slots.setdefault(address, Slots()).add(each)
+                for address, item in part.slots.items():
+                    slots.setdefault(address, Slots()).add(item)
             span_ms = max(1_000, self._now_ms() - self._parts[0].began_ms)
         return {
             "span_ms": span_ms,
             "in_flight_max": self.in_flight_max,
-            "rows": [[*key, *asdict(each).values()] for key, each in rows.items()],
-            "slots": [[address, *asdict(each).values()] for address, each in slots.items()],
+            "rows": [[*key, *asdict(item).values()] for key, item in rows.items()],
+            "slots": [[address, *asdict(item).values()] for address, item in slots.items()],
         }
 
     def _now_ms(self) -> int:
@@ -231,7 +231,7 @@ class LibraryStatistics:
             self._before[name] = now
             apis = {_api(api): count - before.get("req", {}).get(api, 0) for api, count in now["req"].items()}
             apis = {api: count for api, count in apis.items() if count > 0}
-            grown = {each: max(0, now[each] - before.get(each, 0)) for each in _SUMS}
+            grown = {sum_: max(0, now[sum_] - before.get(sum_, 0)) for sum_ in _SUMS}
             if not apis and not any(grown.values()):
                 continue
             errors = grown["txerrs"] + grown["rxerrs"] + grown["req_timeouts"]

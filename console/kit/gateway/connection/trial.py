@@ -46,7 +46,7 @@ class Trial:
 
     @property
     def error(self) -> str:
-        return next((f"{each.name}: {each.error}" for each in self.steps if each.error), "")
+        return next((f"{step.name}: {step.error}" for step in self.steps if step.error), "")
 
 
 def try_cluster(bootstrap: str, security: ClientSecurity) -> Trial:

@@ -50,11 +50,11 @@ class KafkaCredentials:
         if answer.error_code:
             raise refusal(answer.error_code, answer.error_message or "")
         users = {
-            each.user: {
-                NAMES[info.mechanism]: info.iterations for info in each.credential_infos if info.mechanism in NAMES
+            result.user: {
+                NAMES[info.mechanism]: info.iterations for info in result.credential_infos if info.mechanism in NAMES
             }
-            for each in answer.results
-            if not each.error_code
+            for result in answer.results
+            if not result.error_code
         }
         return CredentialsView({user: of for user, of in users.items() if of}, self._rule_counts())
 
@@ -82,7 +82,7 @@ class KafkaCredentials:
         if answer.error_code:
             return None
         principals = (acl.principal for resource in answer.resources for acl in resource.acls)
-        return Counter(each.removeprefix("User:") for each in principals if each.startswith("User:"))
+        return Counter(principal.removeprefix("User:") for principal in principals if principal.startswith("User:"))
 
 
 def upsertion(user: str, password: str, mechanism: str, iterations: int) -> ScramCredentialUpsertion:
@@ -98,4 +98,4 @@ def upsertion(user: str, password: str, mechanism: str, iterations: int) -> Scra
 
 
 def deletions(user: str, mechanisms: Collection[str]) -> list[ScramCredentialDeletion]:
-    return [ScramCredentialDeletion(name=user, mechanism=_NUMBERS[each]) for each in mechanisms]
+    return [ScramCredentialDeletion(name=user, mechanism=_NUMBERS[mechanism]) for mechanism in mechanisms]

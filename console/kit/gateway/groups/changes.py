@@ -61,10 +61,12 @@ class GroupChanges:
         if response.error_code:
             raise refusal(response.error_code, response.error_message or "")
         return {
-            (topic.topic_name, each.partition_index): str(refusal(each.error_code, each.error_message or ""))
+            (topic.topic_name, partition.partition_index): str(
+                refusal(partition.error_code, partition.error_message or "")
+            )
             for topic in response.responses
-            for each in topic.partitions
-            if each.error_code
+            for partition in topic.partitions
+            if partition.error_code
         }
 
     def delete_share_offsets(self, group_id: str, topics: Iterable[str]) -> dict[str, str]:
@@ -109,8 +111,8 @@ class GroupChanges:
 
 def _refused(answer: OffsetCommitResponse | OffsetDeleteResponse) -> dict[TopicPartition, int]:
     return {
-        (topic.name, each.partition_index): each.error_code
+        (topic.name, partition.partition_index): partition.error_code
         for topic in answer.topics
-        for each in topic.partitions
-        if each.error_code
+        for partition in topic.partitions
+        if partition.error_code
     }

@@ -126,8 +126,9 @@ def _inquiry(group_type: str, groups: Sequence[ListedGroup], served: Served) -> 
 
 def _are_served(requests: Iterable[Request[Message]], served: Served) -> bool:
     return all(
-        each.api in served and max(served[each.api][0], each.versions[0]) <= min(served[each.api][1], each.versions[1])
-        for each in requests
+        request.api in served
+        and max(served[request.api][0], request.versions[0]) <= min(served[request.api][1], request.versions[1])
+        for request in requests
     )
 
 
@@ -158,7 +159,7 @@ def _classic_views(groups: Sequence[ListedGroup], responses: Sequence[Any], brok
 
 def _classic_view(group: DescribedGroup, committed: OffsetFetchResponseGroup, broker_id: int) -> GroupView:
     is_consumer = group.protocol_type == _CONSUMER_PROTOCOL
-    members = (_classic_member(each, is_consumer) for each in group.members)
+    members = (_classic_member(member, is_consumer) for member in group.members)
     return GroupView(
         group.group_id,
         group.group_state,
@@ -220,8 +221,8 @@ def _consumer_member(member: ConsumerGroupMember) -> MemberView:
 def _share_views(groups: Sequence[ListedGroup], responses: Sequence[Any], broker_id: int) -> Iterator[GroupView]:
     described, *places = responses
     if not places:
-        for each in groups:
-            yield _unknown(each, broker_id, "Its start offsets were not told in time.")
+        for listed_group in groups:
+            yield _unknown(listed_group, broker_id, "Its start offsets were not told in time.")
         return
     for group, offsets, listed in _known(groups, described.groups, places[0].groups):
         code = _refused(group.error_code) or _refused(offsets.error_code)
@@ -261,13 +262,13 @@ def _share_offsets(
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
     """Return start offsets and lags by share partition; what is -1, or has an error, is left out."""
     told = [
-        ((topic.topic_name, each.partition_index), each)
+        ((topic.topic_name, partition.partition_index), partition)
         for topic in group.topics
-        for each in topic.partitions
-        if not each.error_code
+        for partition in topic.partitions
+        if not partition.error_code
     ]
-    starts = {place: each.start_offset for place, each in told if each.start_offset >= 0}
-    return starts, {place: each.lag for place, each in told if each.lag >= 0}
+    starts = {place: partition.start_offset for place, partition in told if partition.start_offset >= 0}
+    return starts, {place: partition.lag for place, partition in told if partition.lag >= 0}
 
 
 def _streams_views(groups: Sequence[ListedGroup], responses: Sequence[Any], broker_id: int) -> Iterator[GroupView]:
@@ -295,7 +296,7 @@ def _paired(described: Iterable[Any], offsets: Iterable[Any]) -> Iterator[tuple[
 
     Raises RefusedError where a broker leaves out the offsets of a group.
     """
-    by_name = {each.group_id: each for each in offsets}
+    by_name = {offset.group_id: offset for offset in offsets}
     for group in described:
         if group.group_id not in by_name:
             raise refusal(ErrorCode.GROUP_ID_NOT_FOUND)
@@ -330,16 +331,20 @@ def _details(group: DescribedConsumerGroup | DescribedShareGroup) -> GroupDetail
 
 def _assigned(assignment: Assignment) -> tuple[TopicPartition, ...]:
     return tuple(
-        sorted((each.topic_name, number) for each in assignment.topic_partitions for number in each.partitions)
+        sorted(
+            (partition.topic_name, number)
+            for partition in assignment.topic_partitions
+            for number in partition.partitions
+        )
     )
 
 
 def _offsets(group: OffsetFetchResponseGroup) -> dict[TopicPartition, int]:
     return {
-        (topic.name, each.partition_index): each.committed_offset
+        (topic.name, partition.partition_index): partition.committed_offset
         for topic in group.topics
-        for each in topic.partitions
-        if not each.error_code and each.committed_offset >= 0
+        for partition in topic.partitions
+        if not partition.error_code and partition.committed_offset >= 0
     }
 
 

@@ -47,7 +47,7 @@ class KafkaGroups:
         """Raises GatewayError if no broker tells its groups, with what one answered rather than that others did not."""
         groups, answered = ask_all_groups(self._client, self._brokers(), self._timeout)
         # A coordinator that moves is told by two brokers for a moment: the first one wins.
-        by_name = {each.group_id: each for each in reversed(groups) if not is_ledger(each.group_id)}
+        by_name = {group.group_id: group for group in reversed(groups) if not is_ledger(group.group_id)}
         return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
 
     def describe_one(self, group_id: str) -> GroupView:

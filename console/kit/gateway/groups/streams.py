@@ -27,20 +27,20 @@ def streams_view(
 ) -> GroupView:
     topology = group.topology
     parts = topology.subtopologies or [] if topology is not None else []
-    sources = {each.subtopology_id: _sources(each) for each in parts}
-    members = (_member(each, sources) for each in group.members)
+    sources = {part.subtopology_id: _sources(part) for part in parts}
+    members = (_member(member, sources) for member in group.members)
     details = GroupDetails(
         group.group_epoch,
         group.assignment_epoch,
         topology_epoch=None if topology is None else topology.epoch,
-        subtopologies=tuple(sorted(map(_subtopology, parts), key=lambda each: natural_order(each.name))),
+        subtopologies=tuple(sorted(map(_subtopology, parts), key=lambda part: natural_order(part.name))),
     )
     return GroupView(
         group.group_id,
         group.group_state,
         protocol_type,
         broker_id,
-        tuple(sorted(members, key=lambda each: (natural_order(each.client_id), natural_order(each.member_id)))),
+        tuple(sorted(members, key=lambda member: (natural_order(member.client_id), natural_order(member.member_id)))),
         committed,
         STREAMS,
         details,
@@ -78,7 +78,7 @@ def _tasks(assignment: TaskAssignment) -> str:
         "warm-up": assignment.warmup_tasks,
     }
     return "; ".join(
-        f"{kind} {', '.join(f'{each.subtopology_id}: {format_partitions(each.partitions)}' for each in tasks)}"
+        f"{kind} {', '.join(f'{task.subtopology_id}: {format_partitions(task.partitions)}' for task in tasks)}"
         for kind, tasks in kinds.items()
         if tasks
     )
@@ -99,4 +99,4 @@ def _subtopology(part: StreamsSubtopology) -> Subtopology:
 
 
 def _names(topics: Iterable[InternalTopicInfo]) -> tuple[str, ...]:
-    return tuple(sorted(each.name for each in topics))
+    return tuple(sorted(topic.name for topic in topics))

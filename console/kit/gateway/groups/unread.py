@@ -67,9 +67,11 @@ def fetched(
                     topic_id=described.topic_id,
                     partitions=[
                         FetchPartition(
-                            partition=each, fetch_offset=offsets[each], partition_max_bytes=bytes_per_partition
+                            partition=partition,
+                            fetch_offset=offsets[partition],
+                            partition_max_bytes=bytes_per_partition,
                         )
-                        for each in partitions
+                        for partition in partitions
                     ],
                 )
             ],
@@ -89,9 +91,9 @@ def _by_leader(
 ) -> dict[tuple[str, int], list[int]]:
     addresses = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
     by_leader: dict[tuple[str, int], list[int]] = {}
-    for each in topic.partitions:
-        if each.partition_index in wanted and each.leader_id in addresses:
-            by_leader.setdefault(addresses[each.leader_id], []).append(each.partition_index)
+    for partition in topic.partitions:
+        if partition.partition_index in wanted and partition.leader_id in addresses:
+            by_leader.setdefault(addresses[partition.leader_id], []).append(partition.partition_index)
     return by_leader
 
 
@@ -107,7 +109,7 @@ def unread_in(data: PartitionData, position: int) -> UnreadView | None:
                 position = max(position, header.next_offset)
                 continue
             records = decode_records(batch, decompressed_bytes_max=UNPACKED_BYTES_MAX)
-            first = next((each for each in records if each.offset >= position), None)
+            first = next((record for record in records if record.offset >= position), None)
             if first is not None:
                 return UnreadView(first.offset, first.timestamp_ms if first.timestamp_ms >= 0 else None)
             position = header.next_offset  # compaction took the rest of this batch
@@ -121,7 +123,9 @@ class _Aborted:
     """Which batches a reader of committed records passes over, told in the order of the log."""
 
     def __init__(self, transactions: Iterable[AbortedTransaction]):
-        self._coming = deque(sorted((each.first_offset, each.producer_id) for each in transactions))
+        self._coming = deque(
+            sorted((transaction.first_offset, transaction.producer_id) for transaction in transactions)
+        )
         self._producers: set[int] = set()
 
     def drops(self, header: BatchHeader, batch: memoryview) -> bool:

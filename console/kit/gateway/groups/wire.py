@@ -40,12 +40,12 @@ def ask_all_groups(
     """
     ids = {(host, port): broker_id for broker_id, host, port in brokers}
     failures: list[GatewayError] = []
-    listed = ask_at_once(client, {each: [ListGroupsRequest()] for each in ids}, timeout_seconds)
+    listed = ask_at_once(client, {id_: [ListGroupsRequest()] for id_ in ids}, timeout_seconds)
     names = _said(listed, lambda _address, heard: _listed(*heard.answers), failures)
-    asked = {each: inquiries(groups, listed[each].served) for each, groups in names.items()}
-    questions = {each: [request for one in of_one for request in one.requests] for each, of_one in asked.items()}
-    told = ask_at_once(client, {each: some for each, some in questions.items() if some}, timeout_seconds)
-    described = {each: told.get(each, Heard()) for each in names}
+    asked = {item: inquiries(groups, listed[item].served) for item, groups in names.items()}
+    questions = {item: [request for one in of_one for request in one.requests] for item, of_one in asked.items()}
+    told = ask_at_once(client, {item: some for item, some in questions.items() if some}, timeout_seconds)
+    described = {name: told.get(name, Heard()) for name in names}
     others = _others(client, asked, timeout_seconds)
     groups = _said(
         described,
@@ -54,15 +54,15 @@ def ask_all_groups(
     )
     if not groups:
         raise min(failures, key=_is_unanswered, default=unanswered())
-    return [group for found in groups.values() for group in found], frozenset(ids[each] for each in groups)
+    return [group for found in groups.values() for group in found], frozenset(ids[group] for group in groups)
 
 
 def _others(
     client: ClusterClient, asked: Mapping[Address, Sequence[Inquiry]], timeout_seconds: float
 ) -> dict[Address, Sequence[Any]]:
     """Return the responses to what other brokers have to answer as well; of a broker that is late there are none."""
-    questions = {each: [request for one in of_one for request in one.others] for each, of_one in asked.items()}
-    told = ask_at_once(client, {each: some for each, some in questions.items() if some}, timeout_seconds)
+    questions = {item: [request for one in of_one for request in one.others] for item, of_one in asked.items()}
+    told = ask_at_once(client, {item: some for item, some in questions.items() if some}, timeout_seconds)
     for address, heard in told.items():
         if heard.error is not None:
             logger.debug("no offsets of share groups of broker %s:%s: %s", *address, heard.error)
@@ -105,10 +105,10 @@ def ask_group(client: ClusterClient, group_id: str, timeout_seconds: float) -> G
     """
     coordinator = _find_coordinator(client, group_id, timeout_seconds)
     with client.connection(coordinator.host, coordinator.port, timeout_seconds) as connection:
-        listed = [each for each in _listed(connection.ask(ListGroupsRequest())) if each.group_id == group_id]
+        listed = [group for group in _listed(connection.ask(ListGroupsRequest())) if group.group_id == group_id]
         asked = inquiries(listed or [ListedGroup(group_id=group_id)], connection.served)
-        answers = [connection.ask(request) for each in asked for request in each.requests]
-        others = [connection.ask(request) for each in asked for request in each.others]
+        answers = [connection.ask(request) for api in asked for request in api.requests]
+        others = [connection.ask(request) for item in asked for request in item.others]
     views = list(read_views(asked, answers, others, coordinator.node_id))
     return views[0] if views else GroupView(group_id, "Dead", "", coordinator.node_id, (), {})
 

@@ -56,8 +56,8 @@ class KafkaMoves:
             for at in range(0, len(names), TOPICS_PER_REQUEST):
                 for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
                     if not topic.error_code and topic.name is not None:
-                        for each in topic.partitions:
-                            found[topic.name, each.partition_index] = tuple(each.replica_nodes)
+                        for partition in topic.partitions:
+                            found[topic.name, partition.partition_index] = tuple(partition.replica_nodes)
         return found
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
@@ -74,13 +74,13 @@ class KafkaMoves:
         with self._cluster() as cluster:
             answer = _ask_controller(cluster, request)
         return {
-            (topic.name, each.partition_index): MoveView(
-                tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+            (topic.name, partition.partition_index): MoveView(
+                tuple(partition.replicas), tuple(partition.adding_replicas), tuple(partition.removing_replicas)
             )
             for topic in answer.topics
-            for each in topic.partitions
+            for partition in topic.partitions
             # Brokers by other hands tell of every partition there is.
-            if each.adding_replicas or each.removing_replicas
+            if partition.adding_replicas or partition.removing_replicas
         }
 
     def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
@@ -94,10 +94,10 @@ class KafkaMoves:
         with self._cluster(ALTER_TIMEOUT_SECONDS + self._timeout) as cluster:
             answer = _ask_controller(cluster, request)
         return {
-            (topic.name, each.partition_index): str(refusal(each.error_code, each.error_message or ""))
+            (topic.name, partition.partition_index): str(refusal(partition.error_code, partition.error_message or ""))
             for topic in answer.responses
-            for each in topic.partitions
-            if each.error_code
+            for partition in topic.partitions
+            if partition.error_code
         }
 
     def bytes_held(self, places: Collection[TopicPartition]) -> ReplicaSizes:
@@ -108,10 +108,10 @@ class KafkaMoves:
         missing = set(brokers) - said.keys()
         if missing:
             raise ClusterUnreachableError(f"Broker {min(missing)} did not answer in time.")
-        own = {each: {one.name: one.said.get("broker") for one in said[each]} for each in sorted(set(brokers))}
+        own = {broker: {one.name: one.said.get("broker") for one in said[broker]} for broker in sorted(set(brokers))}
         return Throttles(
-            {each: {key: values.get(key) for key in RATE_KEYS} for each, values in own.items()},
-            {each: self._throttled_replicas(each) for each in sorted(set(topics))},
+            {item: {key: values.get(key) for key in RATE_KEYS} for item, values in own.items()},
+            {topic: self._throttled_replicas(topic) for topic in sorted(set(topics))},
         )
 
     def set_throttles(self, throttles: Throttles) -> None:
@@ -121,7 +121,7 @@ class KafkaMoves:
             self._topics.change(topic, values)
 
     def _throttled_replicas(self, topic: str) -> dict[str, str | None]:
-        own = {each.name: each.value for each in self._topics.settings(topic) if each.source == "topic"}
+        own = {setting.name: setting.value for setting in self._topics.settings(topic) if setting.source == "topic"}
         return {key: own.get(key) for key in REPLICA_KEYS}
 
     def _cluster(self, timeout_seconds: float | None = None) -> AbstractContextManager[Cluster]:
@@ -133,7 +133,8 @@ def _ask_controller(cluster: Cluster, request: Request[MovesResponse]) -> MovesR
     for _ in range(TRIES):
         metadata = cluster.describe_topics([])
         address = next(
-            ((each.host, each.port) for each in metadata.brokers if each.node_id == metadata.controller_id), None
+            ((broker.host, broker.port) for broker in metadata.brokers if broker.node_id == metadata.controller_id),
+            None,
         )
         if address is None:
             raise GatewayError("The cluster has no controller at the moment.")

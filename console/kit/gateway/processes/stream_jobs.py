@@ -127,7 +127,7 @@ def topic_keys(name: str, properties: Mapping[str, str]) -> TopicKeys:
 def why_wrong(job: JobView, name: str, text: str) -> str:
     """Why `text` cannot be the value of the parameter `name`; empty if it can. A user's job may refuse more."""
     keys = {key.name: key for key in (*KEYS, *(find_job(job.name, None).keys if job.name in BUILT_IN else ()))}
-    key = keys.get(name) or _key_of(next(each for each in job.parameters if each.name == name), job)
+    key = keys.get(name) or _key_of(next(parameter for parameter in job.parameters if parameter.name == name), job)
     try:
         key.read(text)
     except ConfigError as error:
@@ -138,7 +138,7 @@ def why_wrong(job: JobView, name: str, text: str) -> str:
 def checkpoint_of(directory: Path) -> Mapping[tuple[str, int], int] | None:
     """The next offset of each partition a job reads; None without a checkpoint, empty if no batch was finished."""
     found = read_checkpoint(directory)
-    return None if found is None else {(each.topic, each.partition): offset for each, offset in found.offsets.items()}
+    return None if found is None else {(item.topic, item.partition): offset for item, offset in found.offsets.items()}
 
 
 def _described_by_itself(name: str) -> dict[str, Any]:

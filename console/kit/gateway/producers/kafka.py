@@ -59,7 +59,7 @@ class KafkaProducers:
                     except (BrokerUnreachable, ProtocolError):
                         cluster.forget(*address)
                         silent |= dict.fromkeys(numbers, "its leader did not answer in time")
-        return ProducersView(tuple(sorted(found, key=lambda each: (each.partition, each.producer_id))), silent)
+        return ProducersView(tuple(sorted(found, key=lambda view: (view.partition, view.producer_id))), silent)
 
     def transactions(self, producer_ids: Collection[int]) -> TransactionsView:
         if not producer_ids:
@@ -121,10 +121,12 @@ def _told(
     request = DescribeProducersRequest(topics=[TopicRequest(name=topic, partition_indexes=partitions)])
     answer = cluster.connection(*address).ask(request)
     for told in answer.topics:
-        for each in told.partitions:
-            if each.error_code:
-                silent[each.partition_index] = each.error_message or error_code_of(each.error_code).meaning
-            yield from (_producer(each.partition_index, state) for state in each.active_producers)
+        for partition in told.partitions:
+            if partition.error_code:
+                silent[partition.partition_index] = (
+                    partition.error_message or error_code_of(partition.error_code).meaning
+                )
+            yield from (_producer(partition.partition_index, state) for state in partition.active_producers)
 
 
 def _producer(partition: int, state: ProducerState) -> ProducerView:
@@ -159,12 +161,12 @@ def _transactions(cluster: Cluster, producer_ids: list[int], timeout_seconds: fl
             except ApiError as error:
                 if error.code is not ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
                     untold = f"Broker {broker_id} did not say what its transactions are at: {error.code.meaning}"
-    return TransactionsView(tuple(sorted(found, key=lambda each: each.transactional_id)), untold)
+    return TransactionsView(tuple(sorted(found, key=lambda view: view.transactional_id)), untold)
 
 
 def _without_coordinator(cluster: Cluster) -> str:
     (topic,) = cluster.describe_topics([TRANSACTIONS_TOPIC]).topics
-    if any(each.leader_id < 0 for each in topic.partitions):
+    if any(partition.leader_id < 0 for partition in topic.partitions):
         return f"Partitions of {TRANSACTIONS_TOPIC} have no leader: nobody knows the transactions in them."
     return ""
 

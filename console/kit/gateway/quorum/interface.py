@@ -29,7 +29,7 @@ class QuorumView:
     def lag_of(self, replica: QuorumReplicaView) -> int | None:
         """Return the records that the replica lacks of what the leader has; None where one of them is unknown."""
         everybody = (*self.voters, *self.observers)
-        leader = next((each for each in everybody if each.replica_id == self.leader_id), None)
+        leader = next((view for view in everybody if view.replica_id == self.leader_id), None)
         if leader is None or leader.log_end_offset is None or replica.log_end_offset is None:
             return None
         return max(0, leader.log_end_offset - replica.log_end_offset)

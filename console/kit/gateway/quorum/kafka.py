@@ -45,8 +45,8 @@ class KafkaQuorum:
             leader_id=_known(partition.leader_id),
             leader_epoch=partition.leader_epoch,
             high_watermark=_known(partition.high_watermark),
-            voters=tuple(_replica(each) for each in partition.current_voters),
-            observers=tuple(_replica(each) for each in partition.observers),
+            voters=tuple(_replica(voter) for voter in partition.current_voters),
+            observers=tuple(_replica(observer) for observer in partition.observers),
         )
 
     def features(self) -> tuple[FeatureView, ...]:
@@ -54,10 +54,11 @@ class KafkaQuorum:
         answer = ask(self._client, lambda cluster: cluster.ask_any(request), _NO_FEATURES)
         if answer.error_code:
             raise refusal(answer.error_code)
-        finalized = {each.name: each.max_version_level for each in answer.finalized_features}
-        supported = sorted(answer.supported_features, key=lambda each: each.name)
+        finalized = {feature.name: feature.max_version_level for feature in answer.finalized_features}
+        supported = sorted(answer.supported_features, key=lambda feature: feature.name)
         return tuple(
-            FeatureView(each.name, each.min_version, each.max_version, finalized.get(each.name)) for each in supported
+            FeatureView(value.name, value.min_version, value.max_version, finalized.get(value.name))
+            for value in supported
         )
 
     def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:

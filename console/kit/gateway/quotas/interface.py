@@ -19,7 +19,7 @@ Quotas = Mapping[QuotaEntity, Values]
 UNSUPPORTED = "UNSUPPORTED_VERSION"
 
 #: Quotas in the order in which people read them.
-LABEL_ORDER = tuple(str(each) for each in QuotaKey)
+LABEL_ORDER = tuple(str(key) for key in QuotaKey)
 #: Which parts an entity names (True), has by default (False) or not at all (None): user and client id, but for neither.
 #: Those that count first come first.
 _SHAPES = tuple(product((True, False, None), repeat=2))[:-1]
@@ -70,7 +70,7 @@ def rank_of(entity: QuotaEntity) -> int:
     """The place of its shape among those that `order_for` gives, from 1; of addresses behind all of them."""
     if entity.ip is not None:
         return len(_SHAPES) + (1 if entity.ip != DEFAULT else 2)
-    user, client = (None if each is None else each != DEFAULT for each in (entity.user, entity.client_id))
+    user, client = (None if name is None else name != DEFAULT for name in (entity.user, entity.client_id))
     return _SHAPES.index((user, client)) + 1
 
 
@@ -100,7 +100,7 @@ def order_for_address(ip: str) -> Iterator[QuotaEntity]:
 
 def deciding(quotas: Quotas, key: str, order: Iterator[QuotaEntity]) -> QuotaEntity | None:
     """Whose quota of this kind counts; None: nobody's, and there is no limit."""
-    return next((each for each in order if key in quotas.get(each, ())), None)
+    return next((entity for entity in order if key in quotas.get(entity, ())), None)
 
 
 def source_of(use: QuotaUse, quotas: Quotas) -> QuotaEntity | None:
@@ -113,5 +113,7 @@ def source_of(use: QuotaUse, quotas: Quotas) -> QuotaEntity | None:
     shape = (bool(use.user), bool(use.client_id))
     order = order_for(use.user, use.client_id)
     return deciding(
-        quotas, use.key, (each for each in order if (each.user is not None, each.client_id is not None) == shape)
+        quotas,
+        use.key,
+        (entity for entity in order if (entity.user is not None, entity.client_id is not None) == shape),
     )

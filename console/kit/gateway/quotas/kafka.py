@@ -25,11 +25,11 @@ class KafkaQuotas:
         found: dict[QuotaEntity, Values] = {}
         for entry in answer.entries or ():
             try:
-                entity = entity_of((each.entity_type, each.entity_name) for each in entry.entity)
+                entity = entity_of((value.entity_type, value.entity_name) for value in entry.entity)
             except ApiError:  # of a kind that is younger than what is known here
                 continue
             known = keys_of(entity)
-            found[entity] = {each.key: each.value for each in entry.values if each.key in known}
+            found[entity] = {value.key: value.value for value in entry.values if value.key in known}
         return {entity: values for entity, values in found.items() if values}
 
     def change(self, entity: QuotaEntity, changes: Mapping[str, float | None]) -> None:

@@ -13,7 +13,7 @@ from console.kit.gateway.records.interface import BatchView
 BYTES_PER_PARTITION = 256 * 1024
 PARTITIONS_MAX = 16
 _NOT_SERVED = "This cluster does not serve a Fetch that the console knows."
-_CODECS = {int(each): each.name.lower() for each in Compression}
+_CODECS = {int(compression): compression.name.lower() for compression in Compression}
 
 
 def ask_batches(
@@ -29,7 +29,7 @@ def ask_batches(
 
 def _ask(cluster: Cluster, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
     answers = fetched(cluster, topic, starts, BYTES_PER_PARTITION)
-    return [batch for each in answers for batch in batches_in(each, starts[each.partition_index])]
+    return [batch for answer in answers for batch in batches_in(answer, starts[answer.partition_index])]
 
 
 def batches_in(data: PartitionData, start: int) -> list[BatchView]:

@@ -20,5 +20,5 @@ def ask_to_delete(
     with asked(client, timeout_seconds, _NOT_SERVED) as cluster:
         done = delete_records(Leaders(cluster), wanted, timeout_s=timeout_seconds)
     return {
-        place.partition: str(refusal(each.error, each.reason)) for place, each in sorted(done.items()) if each.error
+        place.partition: str(refusal(item.error, item.reason)) for place, item in sorted(done.items()) if item.error
     }

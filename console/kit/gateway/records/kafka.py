@@ -61,7 +61,7 @@ class KafkaRecordStream:
         if not self._left_out:
             return ""
         more = self._left_out_count - len(self._left_out)
-        named = [_described(each) for each in self._left_out] + ([f"{more} batches more"] if more else [])
+        named = [_described(item) for item in self._left_out] + ([f"{more} batches more"] if more else [])
         return f"Left out: {'; '.join(named)}."
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:

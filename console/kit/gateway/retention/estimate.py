@@ -35,8 +35,8 @@ class RetentionLimits:
 
 def limits_with(settings: Iterable[SettingView], changes: Mapping[str, str | None]) -> RetentionLimits:
     """Return the limits after `changes`; None takes the topic's own value away, and what is inherited counts."""
-    values = {each.name: each.value for each in settings}
-    inherited = {each.name: each.inherited for each in settings}
+    values = {setting.name: setting.value for setting in settings}
+    inherited = {setting.name: setting.inherited for setting in settings}
     values |= {name: inherited.get(name) if value is None else value for name, value in changes.items()}
     ages, sizes = values.get("retention.ms"), values.get("retention.bytes")
     return RetentionLimits(values.get("cleanup.policy") or "", int(ages or -1), int(sizes or -1))
@@ -50,8 +50,8 @@ def estimate(
     Partitions of `missing`, and those of `logs` that are not told what a limit needs, carry an error.
     """
     found = [_estimate(limits, log, young_from) for log in logs]
-    found += [PartitionRetention(each, "its leader did not answer") for each in missing]
-    partitions = tuple(sorted(found, key=lambda each: each.partition))
+    found += [PartitionRetention(item, "its leader did not answer") for item in missing]
+    partitions = tuple(sorted(found, key=lambda retention: retention.partition))
     return RetentionView(
         limits.cleanup_policy, limits.retention_ms, limits.retention_bytes, partitions, is_estimate=True
     )

@@ -50,7 +50,7 @@ def ask_outlook(
     """
     found: dict[str, RetentionView] = {}
     with _cluster(client, membership, timeout_seconds) as cluster:
-        addresses = [(each.host, each.port) for each in cluster.describe_topics([]).brokers]
+        addresses = [(broker.host, broker.port) for broker in cluster.describe_topics([]).brokers]
         silent = 0
         for address in addresses:
             try:
@@ -70,21 +70,22 @@ def _outlook_of(
     timeout_ms = int(PREVIEW_TIMEOUT_SECONDS * 1_000)
     for at in range(0, len(topics), TOPICS_PER_QUESTION):
         asked = [
-            PreviewRetentionTopic(name=each, partitions=None, configs=[]) for each in topics[at:][:TOPICS_PER_QUESTION]
+            PreviewRetentionTopic(name=topic, partitions=None, configs=[])
+            for topic in topics[at:][:TOPICS_PER_QUESTION]
         ]
         request = PreviewRetentionRequest(topics=asked, include_compaction=False, timeout_ms=timeout_ms)
         connection = cluster.connection(*address)
         answer = connection.ask(request, timeout_s=PREVIEW_TIMEOUT_SECONDS + 1, membership=membership)
-        yield from (each for each in answer.topics if not each.error_code and each.partitions)
+        yield from (topic for topic in answer.topics if not topic.error_code and topic.partitions)
 
 
 def _joined(known: RetentionView | None, answer: PreviewRetentionTopicResult) -> RetentionView:
-    partitions = (*(known.partitions if known else ()), *(_partition(each) for each in answer.partitions))
+    partitions = (*(known.partitions if known else ()), *(_partition(partition) for partition in answer.partitions))
     return RetentionView(
         answer.cleanup_policy,
         answer.retention_ms,
         answer.retention_bytes,
-        tuple(sorted(partitions, key=lambda each: each.partition)),
+        tuple(sorted(partitions, key=lambda partition: partition.partition)),
     )
 
 
@@ -103,7 +104,7 @@ def ask_retention(
         answer.cleanup_policy,
         answer.retention_ms,
         answer.retention_bytes,
-        tuple(_partition(each) for each in answer.partitions),
+        tuple(_partition(partition) for partition in answer.partitions),
     )
 
 
@@ -114,7 +115,9 @@ def ask_segments(
     question = PreviewQuestion(topic, [partition], EVERYTHING_GOES, False, PREVIEW_TIMEOUT_SECONDS)
     with _cluster(client, membership, timeout_seconds) as cluster:
         answer = preview_retention(cluster, question, membership())
-    return next((_partition(each) for each in answer.partitions), PartitionRetention(partition, "nobody leads it"))
+    return next(
+        (_partition(partition) for partition in answer.partitions), PartitionRetention(partition, "nobody leads it")
+    )
 
 
 @contextmanager
@@ -171,13 +174,13 @@ def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:
         deleted_records=answer.deleted_records,
         segments=tuple(
             DoomedSegment(
-                each.base_offset,
-                each.last_offset,
-                each.size_bytes,
-                each.max_timestamp if each.max_timestamp >= 0 else None,
-                _REASONS[each.reason],
+                segment.base_offset,
+                segment.last_offset,
+                segment.size_bytes,
+                segment.max_timestamp if segment.max_timestamp >= 0 else None,
+                _REASONS[segment.reason],
             )
-            for each in answer.segments
+            for segment in answer.segments
         ),
         compacted_records=None if answer.compaction is None else _compacted(answer.compaction),
     )

@@ -47,8 +47,8 @@ class BoundsLook:
     def look(self, led: Mapping[Address, Sequence[TopicPartition]]) -> dict[TopicPartition, LogBounds]:
         """`led`: by their leader, partitions of a topic side by side. What was not answered is missing."""
         began_s = self._clock_s()
-        self._silent_until = {each: until for each, until in self._silent_until.items() if until > began_s}
-        asked = {leader: _questions(each) for leader, each in led.items() if leader not in self._silent_until}
+        self._silent_until = {item: until for item, until in self._silent_until.items() if until > began_s}
+        asked = {leader: _questions(item) for leader, item in led.items() if leader not in self._silent_until}
         told = ask_at_once(self._client, asked, self._timeout)
         self._note_silence(told, began_s)
         return {place: bounds for heard in told.values() for place, bounds in _bounds(heard.answers)}
@@ -76,9 +76,9 @@ def _question(places: Sequence[TopicPartition], timestamp: int) -> ListOffsetsRe
     topics = [
         ListOffsetsTopic(
             name=topic,
-            partitions=[ListOffsetsPartition(partition_index=number, timestamp=timestamp) for _, number in each],
+            partitions=[ListOffsetsPartition(partition_index=number, timestamp=timestamp) for _, number in place],
         )
-        for topic, each in groupby(places, key=itemgetter(0))
+        for topic, place in groupby(places, key=itemgetter(0))
     ]
     return ListOffsetsRequest(topics=topics)
 
@@ -86,13 +86,13 @@ def _question(places: Sequence[TopicPartition], timestamp: int) -> ListOffsetsRe
 def _bounds(answers: Sequence[ListOffsetsResponse]) -> Iterator[tuple[TopicPartition, LogBounds]]:
     for first, following in zip(answers[::2], answers[1::2], strict=True):
         firsts = dict(_told(first))
-        for place, each in _told(following):
+        for place, response in _told(following):
             if place in firsts:
-                yield place, LogBounds(firsts[place].offset, each.offset, each.leader_epoch)
+                yield place, LogBounds(firsts[place].offset, response.offset, response.leader_epoch)
 
 
 def _told(answer: ListOffsetsResponse) -> Iterator[tuple[TopicPartition, ListOffsetsPartitionResponse]]:
     for topic in answer.topics:
-        for each in topic.partitions:
-            if not each.error_code:
-                yield (topic.name, each.partition_index), each
+        for partition in topic.partitions:
+            if not partition.error_code:
+                yield (topic.name, partition.partition_index), partition

@@ -59,8 +59,8 @@ def described_setting(
     of a key without a broker's key Kafka does not tell it while the topic sets it.
     """
     known = setting_view(entry.name, entry.value, _SOURCES.get(entry.config_source, "default"))
-    others = [each for each in entry.synonyms if _SOURCES.get(each.source) != "topic"]
-    values = [_in_unit_of(entry.name, each.name, each.value) for each in others]
+    others = [synonym for synonym in entry.synonyms if _SOURCES.get(synonym.source) != "topic"]
+    values = [_in_unit_of(entry.name, other.name, other.value) for other in others]
     default = defaults.get(entry.name, known.default)
     if known.source == "default":
         default = entry.value
@@ -89,8 +89,8 @@ def _in_unit_of(name: str, synonym: str, value: str | None) -> str | None:
 
 def own_settings(entries: Iterable[ConfigEntry]) -> tuple[tuple[str, str], ...]:
     """(name, value) of those that are the topic's own, sorted; a value that is a secret is not told."""
-    own = (each for each in entries if _SOURCES.get(each.source) == "topic")
-    return tuple(sorted((each.name, "(not told)" if each.value is None else each.value) for each in own))
+    own = (entry for entry in entries if _SOURCES.get(entry.source) == "topic")
+    return tuple(sorted((entry.name, "(not told)" if entry.value is None else entry.value) for entry in own))
 
 
 class TopicAdministration:
@@ -112,9 +112,11 @@ class TopicAdministration:
         (result,) = answer.results
         if result.error_code:
             raise refusal(result.error_code, result.error_message or "")
-        entries = sorted(result.configs, key=lambda each: each.name)
-        settings = tuple(described_setting(each, self._defaults) for each in entries)
-        self._defaults.update((each.name, each.value) for each in settings if each.source == "default" and each.value)
+        entries = sorted(result.configs, key=lambda config: config.name)
+        settings = tuple(described_setting(entry, self._defaults) for entry in entries)
+        self._defaults.update(
+            (setting.name, setting.value) for setting in settings if setting.source == "default" and setting.value
+        )
         return settings
 
     def change(self, topic: str, changes: Mapping[str, str | None], *, validate_only: bool = False) -> None:

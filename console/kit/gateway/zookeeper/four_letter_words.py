@@ -77,7 +77,7 @@ def describe_servers(
     if len(addresses) < 2:
         return [_describe_server(host, port, timeout_seconds) for host, port in addresses]
     with ThreadPoolExecutor(min(len(addresses), ASKED_AT_ONCE)) as threads:
-        return list(threads.map(lambda each: _describe_server(each[0], each[1], timeout_seconds), addresses))
+        return list(threads.map(lambda address: _describe_server(address[0], address[1], timeout_seconds), addresses))
 
 
 class EnsembleLook:
@@ -101,12 +101,12 @@ class EnsembleLook:
     def __call__(self) -> list[ZooKeeperView]:
         self._ask_for_members()
         members = self._config.members
-        addresses = [(each.client_host, each.client_port) for each in members if each.client_port]
+        addresses = [(member.client_host, member.client_port) for member in members if member.client_port]
         if members and len(addresses) == len(members):
             views = describe_servers(addresses)
             if any(not view.error for view in views):
                 named = zip(views, members, strict=True)
-                return [replace(view, number=each.number, role=each.role) for view, each in named]
+                return [replace(view, number=item.number, role=item.role) for view, item in named]
         return describe_zookeeper(self._connect_string)
 
     def _ask_for_members(self) -> None:

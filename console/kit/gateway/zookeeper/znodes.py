@@ -61,7 +61,7 @@ class KazooGateway:
         tls_file: str = "",
     ):
         self._servers, _, chroot = connect_string.partition("/")
-        self._first_servers = [each.strip() for each in self._servers.split(",") if each.strip()]
+        self._first_servers = [part.strip() for part in self._servers.split(",") if part.strip()]
         self._chroot = f"/{chroot.strip('/')}" if chroot.strip("/") else ""
         self._read_secret = read_secret
         self._read_digest = read_digest
@@ -190,8 +190,8 @@ class KazooGateway:
     def _follow_members(self, value: bytes | None, _stat: object) -> None:
         """Called by kazoo at first, at every change and after every reconnection."""
         members = parse_config((value or b"").decode("utf-8", "replace")).members
-        addresses = [each.address for each in members if each.address]
-        named = [each for each in self._first_servers if each not in addresses]
+        addresses = [member.address for member in members if member.address]
+        named = [server for server in self._first_servers if server not in addresses]
         self._servers = ",".join([*addresses, *named])
         with self._lock:
             if self._client is not None:

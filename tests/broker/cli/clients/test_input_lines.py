@@ -19,7 +19,7 @@ def test_lines_end_with_lf_cr_or_both_and_the_last_with_nothing():
 def test_where_input_is_cut_does_not_matter(at):
     text = b"ab\r\n\rc\n\nde\r"
     assert split(text[:at], text[at:]) == [b"ab", b"", b"c", b"", b"de"]
-    assert split(*(text[each : each + 1] for each in range(len(text)))) == [b"ab", b"", b"c", b"", b"de"]
+    assert split(*(text[index : index + 1] for index in range(len(text)))) == [b"ab", b"", b"c", b"", b"de"]
 
 
 def test_a_lines_other_bytes_are_left_alone():

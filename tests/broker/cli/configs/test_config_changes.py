@@ -44,7 +44,9 @@ def test_scram_credentials_are_told_from_quotas():
         Changes({"a": "1"}, ("b",)),
     )
     assert not Changes({}, ())
-    assert [(each.name, each.mechanism) for each in scram_deletions("bob", changes.of_scram())] == [("bob", 1)]
+    assert [(deletion.name, deletion.mechanism) for deletion in scram_deletions("bob", changes.of_scram())] == [
+        ("bob", 1)
+    ]
 
 
 def test_a_password_leaves_hashed():

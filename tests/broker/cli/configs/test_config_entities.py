@@ -12,7 +12,7 @@ def typed(*words):
 
 
 def described(*words):
-    return [(each.type, each.name) for each in typed("--describe", *words)]
+    return [(word.type, word.name) for word in typed("--describe", *words)]
 
 
 def test_long_options_pair_types_and_names_in_the_order_typed():
@@ -70,7 +70,7 @@ def test_what_is_altered_has_a_name_or_is_the_default(type_):
 
 def test_quotas_are_asked_for_one_the_default_or_all():
     asked = [component(Entity("clients", name)) for name in ("app", "", None)]
-    assert [(each.entity_type, each.match_type, each.match) for each in asked] == [
+    assert [(data.entity_type, data.match_type, data.match) for data in asked] == [
         ("client-id", 0, "app"),
         ("client-id", 1, None),
         ("client-id", 2, None),

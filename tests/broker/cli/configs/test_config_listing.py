@@ -46,7 +46,7 @@ def test_without_all_only_what_is_set_for_the_entity_itself_is_told(entity, name
         setting(name, "v", source)
         for source, name in enumerate(["of-topic", "of-broker", "of-all", "of-file", "by-default"], 1)
     ]
-    assert [each.name for each in own(entity, settings)] == names
+    assert [item.name for item in own(entity, settings)] == names
 
 
 def test_heads_name_the_entity():
@@ -89,7 +89,7 @@ def test_quotas_are_told_as_doubles():
 
 
 def test_doubles_are_written_as_java_writes_them():
-    assert [double_text(each) for each in (0.0, 10.0, 0.001, 9999999.0, 1e7, 10485760.0, 0.00012, -2e9)] == [
+    assert [double_text(item) for item in (0.0, 10.0, 0.001, 9999999.0, 1e7, 10485760.0, 0.00012, -2e9)] == [
         "0.0", "10.0", "0.001", "9999999.0", "1.0E7", "1.048576E7", "1.2E-4", "-2.0E9"
     ]  # fmt: skip
 

@@ -50,7 +50,7 @@ def test_a_proposal_spreads_each_topic_over_brokers_and_racks_with_as_many_repli
     racks = {1: "a", 2: "a", 3: "b", 4: "b"}
     proposed = propose(current, racks, [(0, 0), (3, 1)])
     assert proposed.keys() == current.keys()
-    assert all(len({racks[each] for each in proposed[TopicPartition("t", at)]}) == 2 for at in range(6))
+    assert all(len({racks[item] for item in proposed[TopicPartition("t", at)]}) == 2 for at in range(6))
     assert len(proposed[TopicPartition("u", 0)]) == 1
 
 
@@ -72,12 +72,12 @@ def test_each_partition_is_done_moving_or_somewhere_else():
     targets = {P0: (1, 2), P1: (3, 1), TopicPartition("t", 2): (2,)}
     current = {P0: (1, 2), P1: (3, 1, 2), TopicPartition("t", 2): (1,)}
     moves = {P1: ReplicaAssignment((3, 1, 2), (3,), (2,))}
-    assert [each.sentence for each in partition_lines(targets, current, moves)] == [
+    assert [line.sentence for line in partition_lines(targets, current, moves)] == [
         "Reassignment of partition t-0 is completed.",
         "Reassignment of partition t-1 is still in progress.",
         "There is no active reassignment of partition t-2, but replica set is 1 rather than 2.",
     ]
-    assert [each.sentence for each in partition_lines(targets, current, moves, as_before=True)] == [
+    assert [line.sentence for line in partition_lines(targets, current, moves, as_before=True)] == [
         "Reassignment of partition t-0 completed successfully",
         "Reassignment of partition t-1 is still in progress.",
         "Reassignment of partition [t,2] failed",
@@ -94,7 +94,7 @@ def test_each_replica_lies_in_its_directory_is_copied_there_or_is_not():
     }
     wanted = {(P0, at): "/a" for at in (1, 2, 3, 4, 5)}
     lines = log_dir_lines(wanted, found)
-    assert [each.sentence for each in lines] == [
+    assert [line.sentence for line in lines] == [
         "Reassignment of replica t-0-1 completed successfully.",
         "Reassignment of replica t-0-2 is still in progress.",
         "Partition t-0 on broker 3 is being moved to log dir /c instead of /a.",
@@ -102,4 +102,4 @@ def test_each_replica_lies_in_its_directory_is_copied_there_or_is_not():
         "Partition t-0 is not found in any live log dir on broker 5. There is likely an offline log directory on the "
         "broker.",
     ]
-    assert [each.is_active for each in lines] == [False, True, True, False, False]
+    assert [line.is_active for line in lines] == [False, True, True, False, False]

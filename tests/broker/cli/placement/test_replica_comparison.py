@@ -15,26 +15,26 @@ def compared(offset: int = 0) -> Compared:
 
 
 def test_what_every_replica_has_is_passed_and_what_one_lacks_is_lag():
-    each = compared()
-    assert each.compare({1: Read((ONE, TWO, THREE), 10), 2: Read((ONE, TWO), 6)}) == []
-    assert (each.offset, each.lag) == (6, 4)
-    assert each.compare({1: Read((THREE,), 10), 2: Read((THREE,), 10)}) == []
-    assert (each.offset, each.lag) == (10, 0)
+    item = compared()
+    assert item.compare({1: Read((ONE, TWO, THREE), 10), 2: Read((ONE, TWO), 6)}) == []
+    assert (item.offset, item.lag) == (6, 4)
+    assert item.compare({1: Read((THREE,), 10), 2: Read((THREE,), 10)}) == []
+    assert (item.offset, item.lag) == (10, 0)
 
 
 def test_nothing_is_passed_that_one_replica_could_not_be_asked_for():
-    each = compared()
-    assert each.compare({1: Read((ONE,), 5)}) == []
-    assert (each.offset, each.lag) == (0, 5)
+    item = compared()
+    assert item.compare({1: Read((ONE,), 5)}) == []
+    assert (item.offset, item.lag) == (0, 5)
 
 
 def test_another_checksum_is_told_and_it_goes_on():
-    each = compared()
-    told = each.compare({1: Read((ONE, TWO), 6), 2: Read((Batch(4, 99), TWO), 6)})
+    item = compared()
+    told = item.compare({1: Read((ONE, TWO), 6), 2: Read((Batch(4, 99), TWO), 6)})
     assert told == [
         "partition t-0 has unmatched checksum at offset 4; replica 1's checksum 11; replica 2's checksum 99"
     ]
-    assert each.offset == 6
+    assert item.offset == 6
 
 
 def test_another_offset_is_the_end():
@@ -50,9 +50,9 @@ def test_the_worst_is_reported():
 
 
 def test_batches_before_the_offset_and_those_cut_off_are_left_out():
-    first, second = (bytes(build_batch([Record(0, 1, None, each)])) for each in (b"a", b"b"))
+    first, second = (bytes(build_batch([Record(0, 1, None, value)])) for value in (b"a", b"b"))
     second = (7).to_bytes(8) + second[8:]
-    assert [each.last_offset for each in batches_of(first + second, 0)] == [0, 7]
-    assert [each.last_offset for each in batches_of(first + second, 5)] == [7]
-    assert [each.last_offset for each in batches_of((first + second)[:-1], 0)] == [0]
+    assert [segment.last_offset for segment in batches_of(first + second, 0)] == [0, 7]
+    assert [segment.last_offset for segment in batches_of(first + second, 5)] == [7]
+    assert [segment.last_offset for segment in batches_of((first + second)[:-1], 0)] == [0]
     assert batches_of(None, 0) == ()

@@ -8,12 +8,12 @@ ALL = [TopicPartition(topic, number) for topic in ("t", "u", "v") for number in 
 
 
 def left(leaves):
-    return [str(each) for each in ALL if leaves(each)]
+    return [str(item) for item in ALL if leaves(item)]
 
 
 def test_topics_are_a_regular_expression_of_whole_names_and_partitions_a_list():
     assert left(of_topics("t,u", "0,6")) == ["t-0", "t-6", "u-0", "u-6"]
-    assert left(of_topics(None, None)) == [str(each) for each in ALL]
+    assert left(of_topics(None, None)) == [str(item) for item in ALL]
     assert left(of_topics("[uv]", "2")) == ["u-2", "v-2"]
 
 

@@ -103,13 +103,13 @@ def test_what_is_no_size_is_refused(text):
 
 
 def test_spans_are_read_and_sizes_written():
-    assert [milliseconds_of_text(each) for each in ("7d", "12h", "500", "1.5s", "-1")] == [
+    assert [milliseconds_of_text(name) for name in ("7d", "12h", "500", "1.5s", "-1")] == [
         604_800_000, 43_200_000, 500, 1_500, -1,
     ]  # fmt: skip
-    for each in ("soon", "1e300d", "-2", "nan"):
+    for name in ("soon", "1e300d", "-2", "nan"):
         with pytest.raises(ValueError):
-            milliseconds_of_text(each)
-    assert [text_of_bytes(each) for each in (0, 999, 999.9, 1_234_567, 5 * 10**15)] == [
+            milliseconds_of_text(name)
+    assert [text_of_bytes(item) for item in (0, 999, 999.9, 1_234_567, 5 * 10**15)] == [
         "0 B", "999 B", "1 kB", "1.23 MB", "5,000 TB",
     ]  # fmt: skip
 

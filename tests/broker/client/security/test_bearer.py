@@ -19,7 +19,7 @@ _NOW_S = 1_000_000.0
 
 def jwt(**claims) -> str:
     parts = ({"alg": "none"}, claims)
-    return ".".join(base64.urlsafe_b64encode(json.dumps(each).encode()).decode().rstrip("=") for each in parts) + ".sig"
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + ".sig"
 
 
 class Endpoint(HTTPServer):

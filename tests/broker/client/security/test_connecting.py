@@ -180,7 +180,7 @@ def test_what_a_password_comes_to_is_worked_out_once(monkeypatch):
     from broker.client.security import login as module
 
     derive = module.derive_keys
-    monkeypatch.setattr(module, "derive_keys", lambda *each: counted.append(each) or derive(*each))
+    monkeypatch.setattr(module, "derive_keys", lambda *arguments: counted.append(arguments) or derive(*arguments))
     said = login("SCRAM-SHA-512", password="worked out once")
     with SecureBroker(mechanism="SCRAM-SHA-512", users={"ann": "worked out once"}) as broker:
         for _ in range(3):

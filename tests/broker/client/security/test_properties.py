@@ -233,8 +233,8 @@ def test_no_object_shows_a_secret_in_any_way_that_python_prints_one():
     login = read_security(
         {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "sesame"}
     )
-    for each in (_with_every_secret(), login, Secret("sesame"), {"a": [login]}, login.sasl):
-        for shown in (repr(each), str(each), f"{each}", f"{each!r:>9}", "%s %r" % (each, each)):  # noqa: UP031
+    for item in (_with_every_secret(), login, Secret("sesame"), {"a": [login]}, login.sasl):
+        for shown in (repr(item), str(item), f"{item}", f"{item!r:>9}", "%s %r" % (item, item)):  # noqa: UP031
             assert "sesame" not in shown
             assert "hidden" in shown
     assert "sesame" not in repr(ValueError(login))

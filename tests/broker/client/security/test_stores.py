@@ -24,7 +24,7 @@ def test_trust_stores_of_every_kind_name_the_same_authority(tmp_path, authority)
     ):
         assert authority.pem.strip() in trusted_certificates(store)
         (trusted,) = client_context(TlsSettings(truststore=store)).get_ca_certs()
-        assert dict(each[0] for each in trusted["subject"])["commonName"] == "Barnabas tests"
+        assert dict(item[0] for item in trusted["subject"])["commonName"] == "Barnabas tests"
 
 
 def test_key_stores_of_every_kind_hold_the_whole_chain(tmp_path, authority):

@@ -41,11 +41,11 @@ def test_what_is_wrong_names_its_key_in_parse_and_in_validate(props, key):
     with pytest.raises(ConfigError) as raised:
         DEF.parse(props)
     assert raised.value.name == key
-    assert [each.name for each in DEF.validate(props) if each.errors] == [key]
+    assert [property_.name for property_ in DEF.validate(props) if property_.errors] == [key]
 
 
 def test_validation_recommends_values_and_never_raises():
-    by_name = {each.name: each for each in DEF.validate({})}
+    by_name = {item.name: item for item in DEF.validate({})}
     assert by_name["mode"].recommended_values == ["bulk", "query"]
     assert by_name["mode"].value == "bulk"
     assert by_name["file"].value is None

@@ -42,8 +42,13 @@ class FakeRegistry:
 
     def referred(self, content):
         return [
-            Named(each.name, self.contents[self.by_subject[each.subject][each.version - 1] - 1], each.subject, 1)
-            for each in content.references
+            Named(
+                reference.name,
+                self.contents[self.by_subject[reference.subject][reference.version - 1] - 1],
+                reference.subject,
+                1,
+            )
+            for reference in content.references
         ]
 
     def close(self):

@@ -42,9 +42,9 @@ ODD = [None, True, 0, 127, 128, -129, 2**31, 2**63, -(2**63) - 1, 1e300, 1.0, "N
 def one_by_one(converter, values):
     """Schema and value of each, or the error's text, in words that tell 1 from 1.0."""
     said = []
-    for each in values:
+    for item in values:
         try:
-            schema, value = converter.to_connect("t", (), each)
+            schema, value = converter.to_connect("t", (), item)
         except Exception as error:  # whatever it raises is what is compared
             said.append(type(error).__name__)
         else:
@@ -62,7 +62,7 @@ def together(converter, values):
         return None
     schema, columns = found
     assert len(columns) == len(schema.fields)
-    names = [each.name for each in schema.fields]
+    names = [field.name for field in schema.fields]
     return [(schema, repr(dict(zip(names, row, strict=True)))) for row in zip(*columns, strict=True)]
 
 
@@ -127,9 +127,9 @@ def test_json_orders_right_and_wrong(values, replaces, knows_the_schema):
 @settings(max_examples=examples(400))
 def test_structs_of_any_fields_in_json_and_avro(data):
     schema, values = data.draw(typed(names=NAMES, struct_name=None, fields_min=1))
-    made = [each for each in data.draw(st.lists(values, min_size=1, max_size=4)) if each is not None]
+    made = [list_ for list_ in data.draw(st.lists(values, min_size=1, max_size=4)) if list_ is not None]
     for converter in (JsonConverter(), converter_of(AvroConverter, FakeRegistry())):
-        written = [converter.from_connect("t", (), schema, each) for each in made]
+        written = [converter.from_connect("t", (), schema, item) for item in made]
         if written and data.draw(st.integers(0, 3)) == 0:
             at = data.draw(st.integers(0, len(written) - 1))
             written[at] = data.draw(wrong_bytes(written[at]))
@@ -139,13 +139,13 @@ def test_structs_of_any_fields_in_json_and_avro(data):
 
 @pytest.mark.parametrize("separators", [None, (",", ":")])
 def test_what_is_right_is_read_at_once(separators):
-    values = [envelope(SAID, dict(ORDER_PAYLOAD, id=each), separators) for each in range(3)]
+    values = [envelope(SAID, dict(ORDER_PAYLOAD, id=index), separators) for index in range(3)]
     converter = JsonConverter()
     found = together(converter, values)
     assert found is not None
     assert found == one_by_one(converter, values)
     avro = converter_of(AvroConverter, FakeRegistry())
-    written = [avro.from_connect("t", (), *converter.to_connect("t", (), each)) for each in values]
+    written = [avro.from_connect("t", (), *converter.to_connect("t", (), value)) for value in values]
     assert together(avro, written) == one_by_one(avro, written)
 
 

@@ -35,14 +35,14 @@ def leaves(draw, optional=None):
     kind = draw(st.sampled_from([*PRIMITIVES, "decimal", "date", "time", "timestamp"]))
     if kind == "decimal":
         scale = draw(st.integers(0, 6))
-        values = st.integers(-(10**20), 10**20).map(lambda each: Decimal(each).scaleb(-scale))
+        values = st.integers(-(10**20), 10**20).map(lambda item: Decimal(item).scaleb(-scale))
         return types.decimal_schema(scale, is_optional), values
     if kind == "date":
         return types.date_schema(is_optional), st.dates()
     if kind == "time":
-        return types.time_schema(is_optional), st.times().map(lambda each: each.replace(microsecond=0, fold=0))
+        return types.time_schema(is_optional), st.times().map(lambda item: item.replace(microsecond=0, fold=0))
     if kind == "timestamp":
-        values = st.datetimes().map(lambda each: each.replace(microsecond=1000, fold=0, tzinfo=UTC))
+        values = st.datetimes().map(lambda item: item.replace(microsecond=1000, fold=0, tzinfo=UTC))
         return types.timestamp_schema(is_optional), values
     return Schema(kind, is_optional), PRIMITIVES[kind]
 
@@ -68,7 +68,7 @@ def typed(draw, depth=2, names=TEXTS, struct_name="a.Struct", fields_min=0):
         }
         fields = tuple(Field(name, inner) for name, (inner, _) in parts.items())
         schema = Schema(Type.STRUCT, draw(st.booleans()), name=struct_name, version=3, doc="of a test", fields=fields)
-        values = st.fixed_dictionaries({name: each for name, (_, each) in parts.items()}).map(
-            lambda each, schema=schema: Struct(schema, each)
+        values = st.fixed_dictionaries({name: item for name, (_, item) in parts.items()}).map(
+            lambda item, schema=schema: Struct(schema, item)
         )
     return schema, (st.none() | values if schema.optional else values)

@@ -85,15 +85,15 @@ class Rounds(RuleBasedStateMachine):
     @rule()
     def all_is_assigned_once_and_evenly_in_the_end(self):
         self.group.converge()
-        everything = [unit for each in self.group.runs.values() for unit in each]
+        everything = [unit for run in self.group.runs.values() for unit in run]
         assert sorted(everything) == sorted(self.group.configured)
         for kind in (True, False):
-            loads = [sum(unit.is_connector is kind for unit in each) for each in self.group.runs.values()]
+            loads = [sum(unit.is_connector is kind for unit in run) for run in self.group.runs.values()]
             assert max(loads) - min(loads) <= 1
 
     @invariant()
     def nothing_runs_twice(self):
-        everything = [unit for each in self.group.runs.values() for unit in each]
+        everything = [unit for run in self.group.runs.values() for unit in run]
         assert len(everything) == len(set(everything))
 
 

@@ -27,8 +27,8 @@ def worker_of(cluster, tmp_path):
         return started[-1]
 
     yield start
-    for each in started:
-        assert each.stop() == 0
+    for item in started:
+        assert item.stop() == 0
 
 
 def test_without_a_word_of_the_worker_nobody_logs_in_elsewhere(worker_of):
@@ -38,7 +38,9 @@ def test_without_a_word_of_the_worker_nobody_logs_in_elsewhere(worker_of):
     told = worker.ask("PUT", "/connectors/overridden/config", config | wrong, status=400)
     assert "The 'Allowlist' policy does not allow 'bootstrap.servers' to be overridden" in told["message"]
     found = worker.ask("PUT", "/connector-plugins/FileStreamSource/config/validate", config | wrong, status=200)
-    at_fault = {each["value"]["name"]: each["value"]["value"] for each in found["configs"] if each["value"]["errors"]}
+    at_fault = {
+        config["value"]["name"]: config["value"]["value"] for config in found["configs"] if config["value"]["errors"]
+    }
     assert at_fault == {"producer.override.bootstrap.servers": "elsewhere:9092"}
     worker.ask("PUT", "/connectors/overridden/config", config | {"producer.override.linger.ms": "1"}, status=201)
 

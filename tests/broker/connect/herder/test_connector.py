@@ -32,7 +32,7 @@ def running(monkeypatch):
     def begin(publish, **props):
         said = []
         unit = RunningConnector(
-            Unit("c", CONNECTOR), lambda *each: said.append(each[1:]), is_paused=False,
+            Unit("c", CONNECTOR), lambda *states: said.append(states[1:]), is_paused=False,
             props={"connector.class": "Two", "tasks.max": "2"} | {k.replace("_", "."): v for k, v in props.items()},
             publish=publish,
         )  # fmt: skip
@@ -55,7 +55,7 @@ def test_tasks_that_could_not_be_written_are_told_again_until_they_are(running):
             raise error
         done.set_exception(error) if error else done.set_result(None)
         if not error:
-            assert [each["number"] for each in configs] == ["0", "1"]
+            assert [config["number"] for config in configs] == ["0", "1"]
             taken.set()
         return done
 

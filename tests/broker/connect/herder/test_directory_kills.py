@@ -73,5 +73,5 @@ def test_a_killed_worker_loses_and_doubles_no_line_of_a_directory(cluster, tmp_p
         assert sorted(everything(cluster, topic)) == sorted(putting.lines)
         assert len(list(inbox.iterdir())) == files
     finally:
-        for each in workers.all:
-            each.stop()
+        for item in workers.all:
+            item.stop()

@@ -99,7 +99,7 @@ def everything(cluster, topic) -> list[bytes]:
 
 def session_keys(workers) -> list[SessionKey]:
     records = all_records(workers.cluster.bootstrap_servers, f"{workers.group}-config")
-    return [read_key(json.loads(each.value())) for each in records if each.key() == b"session-key"]
+    return [read_key(json.loads(record.value())) for record in records if record.key() == b"session-key"]
 
 
 def test_requests_between_workers_are_signed_with_a_key_that_changes(workers, tmp_path):
@@ -112,7 +112,7 @@ def test_requests_between_workers_are_signed_with_a_key_that_changes(workers, tm
         put(first, name, source(tmp_path, name, "signed"))
     # One of the two runs elsewhere than at the leader, who took its tasks by a signed request.
     await_true(lambda: all_running(first, names) and len(owners(first, names)) == 2, "both run some", 60)
-    leader = next(each for each in workers.all if "session key given out" in each.log.read_text())
+    leader = next(item for item in workers.all if "session key given out" in item.log.read_text())
     path, body = "/connectors/signed0/tasks", [{"file": "x", "topic": "signed"}]
     old = session_keys(workers)[0]
 

@@ -68,8 +68,8 @@ def start(cluster, tmp_path, secured, authority):
         return asked
 
     yield begin
-    for each in started:
-        assert each.stop() == 0
+    for item in started:
+        assert item.stop() == 0
 
 
 def test_two_workers_ask_each_other_by_https(start, tmp_path):
@@ -81,7 +81,7 @@ def test_two_workers_ask_each_other_by_https(start, tmp_path):
 
     def owners():
         told = [json.loads(workers[0].ask("GET", f"/connectors/in{n}/status")[1]) for n in (0, 1)]
-        return {each["worker_id"] for status in told for each in status.get("tasks", ()) if each["state"] == "RUNNING"}
+        return {task["worker_id"] for status in told for task in status.get("tasks", ()) if task["state"] == "RUNNING"}
 
     await_true(lambda: len(owners()) == 2, "a task on each", 60)
     for worker in workers:
@@ -101,8 +101,8 @@ def test_loggers_are_apart_and_browsers_are_let_in_by_name(start, authority):
         },
     )
     admin = Asked(port, authority)
-    assert [each.ask("GET", "/admin/loggers")[0] for each in (worker, admin)] == [404, 200]
-    assert [each.ask("GET", "/connectors")[0] for each in (worker, admin)] == [200, 404]
+    assert [registry.ask("GET", "/admin/loggers")[0] for registry in (worker, admin)] == [404, 200]
+    assert [registry.ask("GET", "/connectors")[0] for registry in (worker, admin)] == [200, 404]
     asked = {"Origin": _PAGE, "Access-Control-Request-Method": "PUT"}
     status, _, headers = worker.ask("OPTIONS", "/connectors/x/config", **asked)
     assert (status, headers["access-control-allow-origin"], headers["x-frame-options"]) == (200, _PAGE, "DENY")

@@ -67,12 +67,12 @@ def kill_under_load(workers, tmp_path, kills, drawn):
         put(first, "sink", sink | _TEXT)
         await_true(lambda: all_running(first, names), "all run", 90)
         for _ in range(kills):
-            alive = [each for each in workers.all if each.process.poll() is None]
+            alive = [item for item in workers.all if item.process.poll() is None]
             victim = drawn.choice(alive)
             before = len(files_of_the_sink(found))
             os.kill(victim.process.pid, signal.SIGKILL)
             victim.process.wait()
-            judge = next(each for each in alive if each is not victim)
+            judge = next(item for item in alive if item is not victim)
             workers.start()
             await_true(lambda: all_running(judge, names), "all run again", 120)  # noqa: B023 (called at once)
             await_true(lambda: len(files_of_the_sink(found)) > before, "rows go on", 120)  # noqa: B023

@@ -41,7 +41,7 @@ def test_who_dies_between_the_offsets_of_two_partitions_loses_nothing(workers, t
 
     def counts():
         told = second.ask("GET", "/connectors/dying/offsets").get("offsets", [])
-        return sorted(each["offset"]["count"] for each in told)
+        return sorted(line["offset"]["count"] for line in told)
 
     await_true(lambda: counts() == [10, 10], "all of both partitions", 90)
     found = Counter(value.decode() for value in everything(workers.cluster, topic))

@@ -68,7 +68,7 @@ def test_offsets_are_where_the_connector_says_and_where_its_transactions_are(log
     store.catch_up()
     store.close()
     servers = "elsewhere:1" if props.keys() & ELSEWHERE.keys() else "ours:1"
-    assert [each.steps for each in logs] == [[topic, servers, is_exact, "started", "stopped"]] * is_own
+    assert [log.steps for log in logs] == [[topic, servers, is_exact, "started", "stopped"]] * is_own
 
 
 def test_tasks_of_one_connector_read_its_topic_once_until_the_last_of_them_is_gone(logs):
@@ -79,9 +79,9 @@ def test_tasks_of_one_connector_read_its_topic_once_until_the_last_of_them_is_go
     first.put([({"a": 1}, {"n": 1})])
     assert second.of({"a": 1}) == {"n": 1}
     first.close()
-    assert [each.steps[-1] for each in logs] == ["started"]
+    assert [log.steps[-1] for log in logs] == ["started"]
     second.close()
-    assert [each.steps[-1] for each in logs] == ["stopped"]
+    assert [log.steps[-1] for log in logs] == ["stopped"]
 
 
 def test_a_topic_that_could_not_be_read_is_tried_anew_by_who_comes_next(logs):
@@ -93,4 +93,4 @@ def test_a_topic_that_could_not_be_read_is_tried_anew_by_who_comes_next(logs):
     store = made.of("c", OWN)
     store.catch_up()
     store.close()
-    assert [each.steps[-1] for each in logs] == ["stopped", "stopped"]
+    assert [log.steps[-1] for log in logs] == ["stopped", "stopped"]

@@ -23,8 +23,8 @@ def worker(cluster, tmp_path_factory):
     """Distributed: a standalone worker's connectors are made by its files, too."""
     directory = tmp_path_factory.mktemp("other-clients")
     own = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "other-clients"}
-    own |= {f"{each}.storage.topic": f"other-clients-{each}" for each in ("config", "offset", "status")}
-    own |= {f"{each}.storage.replication.factor": "1" for each in ("config", "offset", "status")}
+    own |= {f"{name}.storage.topic": f"other-clients-{name}" for name in ("config", "offset", "status")}
+    own |= {f"{name}.storage.replication.factor": "1" for name in ("config", "offset", "status")}
     own |= {"key.converter": "StringConverter", "value.converter": "StringConverter"}
     own |= {"connector.file.roots": str(directory)}
     started = start_worker(directory, "distributed", own)
@@ -49,9 +49,9 @@ def source(lines: Path, topic: str) -> dict[str, str]:
 def test_a_library_of_python_does_all_it_can(worker, cluster, lines):
     client = KafkaConnect(url=f"http://127.0.0.1:{worker.port}")
     assert set(client.get_cluster_info()) == {"version", "commit", "kafka_cluster_id"}
-    assert SOURCE in [each["class"] for each in client.list_connector_plugins()]
+    assert SOURCE in [plugin["class"] for plugin in client.list_connector_plugins()]
     checked = client.validate_connector_config("FileStreamSourceConnector", {"connector.class": SOURCE})
-    wrong = {each["value"]["name"] for each in checked["configs"] if each["value"]["errors"]}
+    wrong = {config["value"]["name"] for config in checked["configs"] if config["value"]["errors"]}
     assert wrong == {"name", "topic"}
     assert checked["error_count"] == 2
     config = source(lines, "other-clients-library")

@@ -88,8 +88,8 @@ def test_a_task_that_was_cut_off_writes_no_offset_over_one_that_was_altered(clus
             cut_off.commit_transaction(30)
         assert everything(cluster, "cut-off") == [b"one", b"two"]
     finally:
-        for each in workers.all:
-            each.stop()
+        for item in workers.all:
+            item.stop()
 
 
 def test_a_topic_that_would_lose_offsets_or_is_the_workers_is_refused(cluster, tmp_path):
@@ -111,5 +111,5 @@ def test_a_topic_that_would_lose_offsets_or_is_the_workers_is_refused(cluster, t
         assert "cleanup.policy=compact" in worker.ask("GET", "/connectors/lines/tasks/0/status")["trace"]
         assert "cleanup.policy" in worker.ask("GET", "/connectors/lines/offsets", status=500)["message"]
     finally:
-        for each in workers.all:
-            each.stop()
+        for item in workers.all:
+            item.stop()

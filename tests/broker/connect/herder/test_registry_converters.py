@@ -107,8 +107,8 @@ def message_class(client, subject):
     """Of the subject's latest schema, as protoc makes one."""
     files = parse(client.get_latest_version(subject).schema.schema_str, (), is_new=False).files
     pool = descriptor_pool.DescriptorPool()
-    for each in files:
-        pool.Add(each)
+    for file in files:
+        pool.Add(file)
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("shop.Order"))
 
 
@@ -129,7 +129,7 @@ def test_protobuf_goes_to_others_and_comes_from_them(registry, client, topic):
     assert {name: back[name] for name in ("id", "note", "at", "due", "total", "tags", "paid")} == {
         name: order()[name] for name in ("id", "note", "at", "due", "total", "tags", "paid")
     }
-    assert [dict(each) for each in back["lines"]] == [{"sku": "ä", "count": -2}]
+    assert [dict(line) for line in back["lines"]] == [{"sku": "ä", "count": -2}]
 
 
 def test_a_schema_the_registry_refuses_is_the_records_fault(registry, topic):
@@ -273,7 +273,9 @@ def test_what_is_wrong_with_a_converter_is_told_before_it_starts_and_a_secret_ne
     path = "/connector-plugins/FileStreamSource/config/validate"
     told = worker.ask("PUT", path, asked, status=200)
     wrong = {
-        each["value"]["name"].removeprefix("value.converter.") for each in told["configs"] if each["value"]["errors"]
+        config["value"]["name"].removeprefix("value.converter.")
+        for config in told["configs"]
+        if config["value"]["errors"]
     }
     assert wrong == {"schema.registry.url", "value.subject.name.strategy", "basic.auth.user.info"}
     assert "sesame" not in str(told)

@@ -78,7 +78,7 @@ def test_a_key_that_could_not_be_written_is_tried_again_after_a_pause(monkeypatc
     clock.more = 1.0
     sessions.tick()
     assert len(tries) == 2
-    assert all(each[0][0] == KEY.encode() and read_key(None) is None for each in tries)
+    assert all(try_[0][0] == KEY.encode() and read_key(None) is None for try_ in tries)
 
 
 @pytest.mark.parametrize(

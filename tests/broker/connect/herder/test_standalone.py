@@ -162,8 +162,8 @@ def test_records_read_together_leave_out_the_poison_among_them_and_report_a_tomb
     worker.ask("PUT", "/connectors/together/config", config | dead, status=201)
     await_true(lambda: len(list(tmp_path.rglob("*.parquet"))) >= 2, "two files; the third waits for another record")
     files = sorted(tmp_path.rglob("*.parquet"))
-    assert [pyarrow.parquet.ParquetFile(each).read().to_pydict()["n"] for each in files[:2]] == [[0, 1], [2, 4]]
-    assert [each.name[-13:] for each in files[:2]] == ["00000.parquet", "00002.parquet"]
+    assert [pyarrow.parquet.ParquetFile(file).read().to_pydict()["n"] for file in files[:2]] == [[0, 1], [2, 4]]
+    assert [file.name[-13:] for file in files[:2]] == ["00000.parquet", "00002.parquet"]
     ends = cluster_ends(cluster.bootstrap_servers, "dead-together")
     await_true(lambda: ends() == 2, "two dead letters")
     assert worker.is_running("together")
@@ -220,7 +220,7 @@ def test_what_cannot_be_is_refused_in_kafkas_shapes(worker, tmp_path):
         {"connector.class": "FileStreamSource", "tasks.max": "0"}, status=200,
     )  # fmt: skip
     assert found["error_count"] >= 1
-    wrong = {each["value"]["name"] for each in found["configs"] if each["value"]["errors"]}
+    wrong = {config["value"]["name"] for config in found["configs"] if config["value"]["errors"]}
     assert "tasks.max" in wrong
 
 
@@ -242,7 +242,7 @@ def test_a_topic_is_made_as_the_source_says_and_a_secret_stays_a_reference(worke
         "PUT", "/connector-plugins/FileStreamSource/config/validate",
         source(tmp_path, reference) | rules | {"topic.creation.default.partitions": "0"}, status=200,
     )  # fmt: skip
-    found = {each["value"]["name"]: each["value"] for each in wrong["configs"]}
+    found = {config["value"]["name"]: config["value"] for config in wrong["configs"]}
     assert found["topic.creation.default.partitions"]["errors"]
     assert found["topic"]["value"] == reference
 
@@ -293,5 +293,5 @@ def test_a_sink_tells_the_audit_what_became_of_each_record_that_it_flushed(worke
         for kind, windows in increment.aside.items():
             counts[kind] += sum(tally.count for tally in windows.values())
     assert counts == {"sunk": 6, DEAD: 2, FILTERED: 2}
-    assert sum(merged(each.latencies.values()).ages.count for each in told.increments) == 6
+    assert sum(merged(increment.latencies.values()).ages.count for increment in told.increments) == 6
     worker.log.write_text("")  # what is given up is said there, as it should be

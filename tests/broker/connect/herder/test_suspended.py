@@ -63,7 +63,7 @@ def test_an_exactly_once_source_that_sleeps_writes_nothing_its_successor_writes(
 def sleep_and_wake(workers, sleeper, names, topic):
     """Longer than its session, until others run all and have written; then it says that it was given up, and what it
     had begun is no failure of a task."""
-    awake = next(each for each in workers.all if each is not sleeper)
+    awake = next(item for item in workers.all if item is not sleeper)
     said = len(sleeper.log.read_text())
     os.kill(sleeper.process.pid, signal.SIGSTOP)
     own = f"127.0.0.1:{sleeper.port}"

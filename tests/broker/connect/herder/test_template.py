@@ -53,7 +53,7 @@ def test_a_worker_runs_both_and_tells_of_their_configuration(cluster, tmp_path, 
     worker = start_worker(tmp_path / "worker", "standalone", properties)
     try:
         await_true(worker.answers, "REST answers", 60)
-        known = {each["class"] for each in worker.ask("GET", "/connector-plugins")}
+        known = {item["class"] for item in worker.ask("GET", "/connector-plugins")}
         assert {"MyNumbersSourceConnector", "MyPrinterSinkConnector"} <= known
         checked = worker.ask(
             "PUT", "/connector-plugins/MyNumbersSourceConnector/config/validate",

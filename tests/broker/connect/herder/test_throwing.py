@@ -52,8 +52,8 @@ def test_a_sink_that_throws_names_the_records_and_is_given_it_again(worker, clus
     told = tmp_path / "told"
     told.touch()
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
-    for each in (b"first", b"second"):
-        producer.produce("thrown-put", each, partition=0)
+    for value in (b"first", b"second"):
+        producer.produce("thrown-put", value, partition=0)
     assert producer.flush(30) == 0
     config = {"connector.class": "ThrowingSink", "topics": "thrown-put", "throws.in": "put", "while": str(told)}
     worker.ask("PUT", "/connectors/thrown-put/config", config, status=201)

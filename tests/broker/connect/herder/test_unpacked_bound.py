@@ -19,8 +19,8 @@ _TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
 def worker(cluster, tmp_path):
     workers = Workers(cluster, tmp_path, "unpacked", properties(cluster, "unpacked"))
     yield workers.start()
-    for each in workers.all:
-        each.stop()
+    for item in workers.all:
+        item.stop()
 
 
 def peak_bytes(worker) -> int:

@@ -23,14 +23,16 @@ RIGHT = {
 
 def wrong(**more):
     infos = validate(SOURCE | RIGHT | {key.replace("_", "."): value for key, value in more.items()}, SETTINGS)
-    return {each["value"]["name"]: each["value"]["errors"] for each in infos["configs"] if each["value"]["errors"]}
+    return {
+        config["value"]["name"]: config["value"]["errors"] for config in infos["configs"] if config["value"]["errors"]
+    }
 
 
 def test_what_is_right_is_declared_by_alias():
     infos = validate(SOURCE | RIGHT, SETTINGS)
     assert infos["error_count"] == 0
     assert {"Transforms: mark", "Transforms: out", "Predicates: gone"} <= set(infos["groups"])
-    shown = {each["value"]["name"]: each for each in infos["configs"]}
+    shown = {config["value"]["name"]: config for config in infos["configs"]}
     assert shown["transforms.mark.static.field"]["value"]["value"] == "f"
     assert shown["transforms.mark.static.field"]["definition"]["group"] == "Transforms: mark"
     assert shown["transforms.out.negate"]["definition"]["type"] == "BOOLEAN"
@@ -79,7 +81,7 @@ SINK = {"name": "s", "connector.class": "FileStreamSink"}
 )
 def test_what_a_sink_cannot_read_is_told_by_its_key(more, key):
     infos = validate(SINK | more, SETTINGS)
-    assert [each["value"]["name"] for each in infos["configs"] if each["value"]["errors"]] == [key]
+    assert [config["value"]["name"] for config in infos["configs"] if config["value"]["errors"]] == [key]
 
 
 def test_dead_letters_beside_what_is_read_are_right():
@@ -134,8 +136,8 @@ def test_what_is_told_of_a_guess_does_not_depend_on_it(guess, refer):
 def test_errors_that_have_nothing_to_do_with_a_reference_are_told_in_full(refer):
     settings, reference = refer("hello")
     said = SOURCE | RIGHT | {"tasks.max": "many", "topic": reference}
-    errors = [error for each in validate(said, settings)["configs"] for error in each["value"]["errors"]]
-    assert errors == [each for each in errors if "many" in each]
+    errors = [error for config in validate(said, settings)["configs"] for error in config["value"]["errors"]]
+    assert errors == [error for error in errors if "many" in error]
     assert len(errors) == 1
 
 

@@ -17,7 +17,7 @@ from tests.zookeeper_server import free_ports
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 _LINES = 200
-_CONVERTERS = {f"{each}.converter": "org.apache.kafka.connect.storage.StringConverter" for each in ("key", "value")}
+_CONVERTERS = {f"{name}.converter": "org.apache.kafka.connect.storage.StringConverter" for name in ("key", "value")}
 
 
 class WorkerOfKafka(Worker):

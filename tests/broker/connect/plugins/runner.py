@@ -21,7 +21,7 @@ class SourceContext:
         return self.stored.get(json.dumps(partition, sort_keys=True))
 
     def offsets(self, partitions):
-        return [self.offset(each) for each in partitions]
+        return [self.offset(partition) for partition in partitions]
 
     def store(self, records):
         """Offsets as they come back from the offsets topic: through JSON."""

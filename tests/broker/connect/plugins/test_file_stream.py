@@ -24,7 +24,7 @@ def test_each_line_is_a_record_and_a_restarted_task_goes_on_behind_it(tmp_path):
     context = SourceContext()
     props = {"file": str(file), "topic": "connect-test"}
     first = polled(started(FileStreamSourceTask(), props, context), 2)
-    assert [(each.topic, each.value_schema, each.value) for each in first] == [
+    assert [(item.topic, item.value_schema, item.value) for item in first] == [
         ("connect-test", STRING, "foo"),
         ("connect-test", STRING, "bar"),
     ]
@@ -32,7 +32,10 @@ def test_each_line_is_a_record_and_a_restarted_task_goes_on_behind_it(tmp_path):
     context.store(first[:1])
     with file.open("a") as more:
         more.write("baz\n")
-    assert [each.value for each in polled(started(FileStreamSourceTask(), props, context), 2)] == ["bar", "baz"]
+    assert [property_.value for property_ in polled(started(FileStreamSourceTask(), props, context), 2)] == [
+        "bar",
+        "baz",
+    ]
 
 
 def test_an_offset_that_is_a_position_alone_is_kafkas_and_is_followed(tmp_path):
@@ -40,7 +43,7 @@ def test_an_offset_that_is_a_position_alone_is_kafkas_and_is_followed(tmp_path):
     file.write_text("foo\nbar\n")
     context = SourceContext([({"filename": str(file)}, {"position": 4})])
     task = started(FileStreamSourceTask(), {"file": str(file), "topic": "t"}, context)
-    assert [each.value for each in polled(task, 1)] == ["bar"]
+    assert [item.value for item in polled(task, 1)] == ["bar"]
 
 
 def test_an_offset_with_an_inode_and_no_checksum_counts_as_a_position_alone(tmp_path):
@@ -50,7 +53,7 @@ def test_an_offset_with_an_inode_and_no_checksum_counts_as_a_position_alone(tmp_
     assert FileStreamSourceConnector().alter_offsets({"file": str(file)}, {json.dumps({"filename": str(file)}): offset})
     context = SourceContext([({"filename": str(file)}, offset)])
     task = started(FileStreamSourceTask(), {"file": str(file), "topic": "t"}, context)
-    assert [each.value for each in polled(task, 1)] == ["bar"]
+    assert [item.value for item in polled(task, 1)] == ["bar"]
 
 
 def test_a_poll_takes_no_more_than_its_batch_and_a_stopped_task_nothing(tmp_path):
@@ -81,7 +84,7 @@ def test_a_path_outside_of_what_is_allowed_is_refused_also_through_a_link(only_h
     for name in ("/etc/passwd", f"{only_here}/../x", f"{only_here}/link/passwd"):
         with pytest.raises(ConfigError, match="outside"):
             started(FileStreamSourceTask(), {"file": name, "topic": "t"}, SourceContext())
-        errors = {each.name: each.errors for each in FileStreamSinkConnector().validate({"file": name})}
+        errors = {item.name: item.errors for item in FileStreamSinkConnector().validate({"file": name})}
         assert errors["file"]
 
 

@@ -69,7 +69,7 @@ def test_a_poison_record_is_reported_and_the_others_arrive(server):
     context = SinkContext()
     started(HttpSinkTask(), {"http.api.url": url}, context).put(records(1, "poison", 3))
     assert taken == [[1], [3]]
-    assert [each.offset for each, _ in context.errant] == [1]
+    assert [item.offset for item, _ in context.errant] == [1]
 
 
 def test_records_that_a_transform_gave_one_place_all_arrive_though_the_batch_comes_twice(server):
@@ -101,7 +101,7 @@ def test_who_never_answers_fails_the_task_at_last():
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://", "http://u:p@h/", "http://h:x/"])
 def test_what_is_no_address_is_refused(url):
-    assert {each.name for each in HttpSinkConnector().validate({"http.api.url": url}) if each.errors} == {
+    assert {item.name for item in HttpSinkConnector().validate({"http.api.url": url}) if item.errors} == {
         "http.api.url"
     }
 

@@ -14,8 +14,8 @@ from broker.connect.plugins.objects.sink import ObjectSinkConnector
 def log(tmp_path):
     """A log of the product beside the directory that connectors may write to."""
     log, files = tmp_path / "logs" / "access.log", tmp_path / "files"
-    for each in (log.parent, files):
-        each.mkdir()
+    for item in (log.parent, files):
+        item.mkdir()
     log.write_text("line\n")
     paths.allow([str(files), str(log.parent)], [str(files)])
     yield log
@@ -23,7 +23,7 @@ def log(tmp_path):
 
 
 def reasons(connector, key, value):
-    (found,) = [each for each in connector.CONFIG.validate({key: str(value)}) if each.name == key]
+    (found,) = [item for item in connector.CONFIG.validate({key: str(value)}) if item.name == key]
     return found.errors
 
 

@@ -10,7 +10,7 @@ def test_beats_are_numbered_and_go_on_after_a_restart():
     first = polled(started(HeartbeatTask(), props, context), 2)
     context.store(first)
     again = polled(started(HeartbeatTask(), props, context), 1)
-    assert [each.value["beat"] for each in [*first, *again]] == [1, 2, 3]
+    assert [item.value["beat"] for item in [*first, *again]] == [1, 2, 3]
 
 
 def test_a_stopped_task_gives_nothing():
@@ -32,5 +32,5 @@ def test_made_up_orders_are_the_same_after_a_restart_and_end_where_told():
     first = started(DatagenTask(), props, context).poll()
     context.store(first[:2])
     again = polled(started(DatagenTask(), props, context), 5, polls=5)
-    assert [dict(each.value) for each in [*first[:2], *again]] == [dict(each.value) for each in whole]
+    assert [dict(item.value) for item in [*first[:2], *again]] == [dict(item.value) for item in whole]
     assert len(whole) == 6

@@ -94,7 +94,7 @@ def test_a_body_that_is_no_configuration_by_its_length_is_413(client):
 def test_values_are_read_alike_by_who_validates_and_who_creates(client):
     config = {"connector.class": "FileStreamSource", "topic": "t", "tasks.max": 1, "errors.log.enable": True, "x": {}}
     said = client.put("/connector-plugins/FileStreamSource/config/validate", json={"name": "c", **config}).json()
-    validated = {each["value"]["name"]: each["value"]["value"] for each in said["configs"]}
+    validated = {config["value"]["name"]: config["value"]["value"] for config in said["configs"]}
     made = client.put("/connectors/c/config", json=config).json()["config"]
     assert said["error_count"] == 0
     assert {key: validated.get(key) for key in ("tasks.max", "errors.log.enable")} == {
@@ -130,7 +130,7 @@ def test_a_name_that_no_connector_may_have_is_refused_wherever_it_is_given(clien
     answer = client.post("/connectors", json={"name": name, "config": config})
     assert answer.status_code == 400
     said = client.put("/connector-plugins/FileStreamSource/config/validate", json=config).json()
-    assert [each["value"]["name"] for each in said["configs"] if each["value"]["errors"]] == ["name"]
+    assert [config["value"]["name"] for config in said["configs"] if config["value"]["errors"]] == ["name"]
     assert client.get("/connectors").json() == []
 
 

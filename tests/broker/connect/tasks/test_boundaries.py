@@ -31,7 +31,7 @@ def test_a_connector_says_behind_which_record_or_batch():
     first, second, third = record(1), record(2), record(3)
     boundaries.context.commit_transaction(first)
     boundaries.context.abort_transaction(second)
-    assert [boundaries.behind(each) for each in (first, second, third)] == [End.COMMIT, End.ABORT, End.NOT_YET]
+    assert [boundaries.behind(item) for item in (first, second, third)] == [End.COMMIT, End.ABORT, End.NOT_YET]
     assert boundaries.behind_batch(0.0) is End.NOT_YET
     boundaries.context.abort_transaction()
     assert [boundaries.behind_batch(at) for at in (1e9, 2e9)] == [End.ABORT, End.NOT_YET]

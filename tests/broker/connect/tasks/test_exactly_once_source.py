@@ -73,7 +73,7 @@ def running(cluster, steps, **more):
 
 
 def kept(cluster):
-    return [json.loads(each.value())["line"] for each in all_records(cluster.bootstrap_servers, "offsets")]
+    return [json.loads(record.value())["line"] for record in all_records(cluster.bootstrap_servers, "offsets")]
 
 
 def test_older_ones_are_fenced_before_offsets_are_read_and_each_poll_ends_with_its_offset():
@@ -84,7 +84,7 @@ def test_older_ones_are_fenced_before_offsets_are_read_and_each_poll_ends_with_i
         await_true(lambda: len(kept(cluster)) == 2, "two transactions")
         task.ask_to_stop()
         assert task.await_stop(20)
-        assert sorted(each.value() for each in all_records(cluster.bootstrap_servers, "lines")) == [
+        assert sorted(record.value() for record in all_records(cluster.bootstrap_servers, "lines")) == [
             b"1",
             b"2",
             b"3",

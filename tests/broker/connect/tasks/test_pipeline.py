@@ -100,12 +100,12 @@ RUN = [
 
 def test_records_of_one_schema_are_converted_together_and_say_what_they_say_alone():
     made = json_pipeline()
-    columns, alone = made.columns(RUN), [made.sink(each) for each in RUN]
+    columns, alone = made.columns(RUN), [made.sink(item) for item in RUN]
     assert (columns.topic, columns.partition) == ("t", 3)
-    assert columns.offsets == [each.offset for each in alone] == [7, 9]
-    assert columns.timestamps_ms == [each.timestamp_ms for each in alone] == [123, None]
+    assert columns.offsets == [item.offset for item in alone] == [7, 9]
+    assert columns.timestamps_ms == [item.timestamp_ms for item in alone] == [123, None]
     assert columns.schema == alone[0].value_schema
-    assert columns.columns == [[each.value["n"] for each in alone]] == [[1, 2]]
+    assert columns.columns == [[item.value["n"] for item in alone]] == [[1, 2]]
 
 
 @pytest.mark.parametrize(

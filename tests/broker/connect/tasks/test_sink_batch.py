@@ -58,7 +58,7 @@ def test_records_of_two_topics_that_a_transform_made_one_are_told_apart():
     ones, others = sink_record(5, "one", topic="all"), sink_record(5, "other", topic="all")
     batch.add(ones, Message(5, "one"))
     batch.add(others, Message(5, "other"))
-    assert [batch.message_of(each).topic() for each in (ones, others)] == ["one", "other"]
+    assert [batch.message_of(item).topic() for item in (ones, others)] == ["one", "other"]
     assert batch.where_of([ones, others]) == "at the record at one-0@5, or at the record at other-0@5"
     batch.drop({TopicPartition("one", 0)})
     assert batch.parts() == [[others]]
@@ -77,7 +77,7 @@ def test_what_was_read_from_a_partition_that_went_is_put_no_more_also_in_the_mid
 
 def test_what_was_put_is_named_from_where_to_where_in_each_partition():
     batch = filled()
-    told = [batch.where_of(each) for each in (*batch.parts(), [])]
+    told = [batch.where_of(part) for part in (*batch.parts(), [])]
     assert told == [
         "at the record at t-0@0",
         "between the record at t-0@1 and the record at t-0@2",

@@ -55,4 +55,8 @@ def test_a_batch_that_may_not_be_left_out_ends_the_task_though_other_partitions_
 def consume_all(consumer: SinkConsumer, records_max: int, read: list[int]) -> None:
     """Add the offsets of the partition with the batch to `read`; 20 calls at most."""
     for _ in range(20):
-        read += [each.offset() for each in consumer.consume(records_max, 0) if each.partition() == BAD.partition]
+        read += [
+            partition.offset()
+            for partition in consumer.consume(records_max, 0)
+            if partition.partition() == BAD.partition
+        ]

@@ -155,7 +155,7 @@ WHOLE = st.builds(
 )
 
 
-@given(WHOLE, st.sampled_from([each for each in CASES if each[0] != "TimestampConverter$Value"]))
+@given(WHOLE, st.sampled_from([case for case in CASES if case[0] != "TimestampConverter$Value"]))
 def test_a_transform_of_the_value_never_loses_key_headers_or_timestamp(given_record, case):
     name, props, _, _ = case
     try:

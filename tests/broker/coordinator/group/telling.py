@@ -56,7 +56,9 @@ def _tell_join(response) -> str:
         f"protocol {response.protocol_name}",
     ]
     if response.members:
-        words.append("members " + " ".join(f"{each.member_id}={_text(each.metadata)}" for each in response.members))
+        words.append(
+            "members " + " ".join(f"{member.member_id}={_text(member.metadata)}" for member in response.members)
+        )
     if response.skip_assignment:
         words.append("skip assignment")
     return ", ".join(words)
@@ -76,9 +78,9 @@ def _tell_leave(response) -> str:
 
 def _tell_partitions(response) -> str:
     partitions = [
-        f"{topic.name}-{each.partition_index} {ErrorCode(each.error_code).name}"
+        f"{topic.name}-{partition.partition_index} {ErrorCode(partition.error_code).name}"
         for topic in response.topics
-        for each in topic.partitions
+        for partition in topic.partitions
     ]
     return ", ".join(partitions)
 
@@ -89,9 +91,9 @@ def _tell_offset_delete(response) -> str:
 
 def _tell_fetch(response) -> str:
     partitions = [
-        f"{topic.name}-{each.partition_index} " + _tell_position(each)
+        f"{topic.name}-{partition.partition_index} " + _tell_position(partition)
         for topic in response.groups[0].topics
-        for each in topic.partitions
+        for partition in topic.partitions
     ]
     return "OffsetFetch " + (", ".join(partitions) or "nothing")
 
@@ -106,12 +108,12 @@ def _tell_describe(response) -> str:
     words = [f"DescribeGroups {group.group_id} is {group.group_state}"]
     if group.protocol_data:
         words.append(f"{group.protocol_type}/{group.protocol_data}")
-    words += [f"{each.member_id}={_text(each.member_assignment)}" for each in group.members]
+    words += [f"{member.member_id}={_text(member.member_assignment)}" for member in group.members]
     return ", ".join(words)
 
 
 def _tell_list(response) -> str:
-    return "ListGroups " + (", ".join(f"{each.group_id} {each.group_state}" for each in response.groups) or "none")
+    return "ListGroups " + (", ".join(f"{group.group_id} {group.group_state}" for group in response.groups) or "none")
 
 
 def _tell_delete(response) -> str:

@@ -98,7 +98,7 @@ def test_a_coordinator_that_is_unloaded_leaves_what_it_held_to_be_freed_later():
     groups = world.coordinator.groups
     remains = world.coordinator.unload().remains
     assert len(groups) == 20
-    assert any(each is groups for each in remains)
+    assert any(remain is groups for remain in remains)
     assert world.durable_state() == ({}, {})
 
 

@@ -295,7 +295,7 @@ def test_a_deletion_is_remembered_for_an_hour_unless_the_clock_is_set_back_behin
     deleted.note([TopicIdPartition(TopicPartition(*T0), OLD)], 1_000)
     deleted.note([TopicIdPartition(TopicPartition(*U0), NEW)], 3_601_000)
     deleted.forget_others_than_of_the_last_hour(now_ms)
-    assert [TopicPartition(*each) in deleted for each in (T0, U0)] == remembered
+    assert [TopicPartition(*item) in deleted for item in (T0, U0)] == remembered
     assert [deleted.was_deleted(topic_id) for topic_id in (OLD, NEW)] == remembered
 
 
@@ -304,7 +304,7 @@ def test_of_too_many_deletions_the_oldest_are_forgotten(monkeypatch):
     deleted, partitions = DeletedPartitions(), [TopicIdPartition(TopicPartition("t", index)) for index in range(5)]
     deleted.note(partitions[:3], 1)
     deleted.note([*partitions[3:], partitions[0]], 2)
-    assert [each.partition in deleted for each in partitions] == [True, False, False, True, True]
+    assert [partition.partition in deleted for partition in partitions] == [True, False, False, True, True]
 
 
 def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():

@@ -68,7 +68,7 @@ class Walk:
 
     def sync(self) -> None:
         group_id, name = self.who()
-        self.world.sync(group_id, name, {each: f"for {each}" for each in NAMES})
+        self.world.sync(group_id, name, {name: f"for {name}" for name in NAMES})
 
     def go_through_a_rebalance(self) -> None:
         """What clients do when nothing interferes, so that groups are stable often enough."""
@@ -79,7 +79,7 @@ class Walk:
                 self.join(group_id, name)
         self.world.advance(3_000)
         for name in NAMES:
-            self.world.sync(group_id, name, {each: f"for {each}" for each in NAMES})
+            self.world.sync(group_id, name, {name: f"for {name}" for name in NAMES})
 
     def heartbeat(self) -> None:
         self.world.heartbeat(*self.who())

@@ -90,7 +90,7 @@ def test_metadata_reaches_the_leader_byte_for_byte():
     leader = world.enter("g", "a", metadata=blob, protocols=("x", "y"))
     world.enter("g", "b", metadata="other", protocols=("y", "x"))
     world.advance(6_000)
-    metadata = {each.member_id: bytes(each.metadata).decode() for each in leader.response.members}
+    metadata = {member.member_id: bytes(member.metadata).decode() for member in leader.response.members}
     assert metadata == {"a-1": blob, "b-1": "other"}
 
 

@@ -60,7 +60,7 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
     def assign(self, group) -> None:
         """Everybody syncs, the leader with an assignment for each."""
         for name in ("a", "b", "static"):
-            self.world.sync(group, name, {each: f"for {each}" for each in ("a", "b", "static")})
+            self.world.sync(group, name, {name: f"for {name}" for name in ("a", "b", "static")})
 
     @rule(group=GROUPS, name=NAMES)
     def heartbeat(self, group, name) -> None:
@@ -122,10 +122,10 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
         for group in ("g", "h"):
             told = self.world.fetch(group, {"t": [0, 1], "u": [0]}, require_stable=True).response.groups[0].topics
             for topic in told:
-                for each in topic.partitions:
-                    is_unstable = each.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
-                    found = UNSTABLE if is_unstable else each.committed_offset
-                    wanted = expected.get((group, TopicPartition(topic.name, each.partition_index)), -1)
+                for partition in topic.partitions:
+                    is_unstable = partition.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
+                    found = UNSTABLE if is_unstable else partition.committed_offset
+                    wanted = expected.get((group, TopicPartition(topic.name, partition.partition_index)), -1)
                     assert found == wanted
 
     @invariant()
@@ -171,8 +171,8 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
         """(group, partition): the offset that counts, or UNSTABLE."""
         expected = {}
         for key, written in self._written().items():
-            visible = [each.offset for each in written if each.is_visible]
-            if not all(each.is_decided for each in written):
+            visible = [item.offset for item in written if item.is_visible]
+            if not all(item.is_decided for item in written):
                 expected[key] = UNSTABLE
             elif visible:
                 expected[key] = visible[-1]

@@ -11,7 +11,11 @@ T0 = ("t", 0)
 def offsets_of(world: World, group_id: str = "g", version: int = 9) -> dict:
     response = world.fetch(group_id, None, version).response
     topics = response.groups[0].topics if version >= 8 else response.topics
-    return {(topic.name, each.partition_index): each.committed_offset for topic in topics for each in topic.partitions}
+    return {
+        (topic.name, partition.partition_index): partition.committed_offset
+        for topic in topics
+        for partition in topic.partitions
+    }
 
 
 @pytest.mark.parametrize("version", [1, 2, 5, 7, 8, 9])
@@ -20,7 +24,10 @@ def test_committed_offset_is_fetched_in_every_version(version: int):
     world.commit("g", "-", {T0: 42}, metadata="note")
     response = world.fetch("g", {"t": [0, 1]}, version).response
     (topic,) = response.groups[0].topics if version >= 8 else response.topics
-    assert [(each.committed_offset, each.metadata) for each in topic.partitions] == [(42, "note"), (-1, "")]
+    assert [(partition.committed_offset, partition.metadata) for partition in topic.partitions] == [
+        (42, "note"),
+        (-1, ""),
+    ]
 
 
 @pytest.mark.parametrize("version", [2, 7, 8, 9])

@@ -148,7 +148,10 @@ def test_trap_28_protocols_are_intersected_and_metadata_reaches_the_leader_byte_
     world.advance(6_000)
     response = world.asked[leader].response
     assert response.protocol_name in {"cooperative-sticky", "range"}
-    assert {each.member_id: bytes(each.metadata) for each in response.members} == {"a-1": bytes_of_a, "b-1": bytes_of_b}
+    assert {member.member_id: bytes(member.metadata) for member in response.members} == {
+        "a-1": bytes_of_a,
+        "b-1": bytes_of_b,
+    }
     assert world.enter_refused("g", "c", protocols=("roundrobin",)) is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
@@ -161,5 +164,5 @@ def test_trap_28_other_protocol_types_are_carried_not_read():
         "connect",
         "sessioned",
     )
-    assert [bytes(each.member_metadata) for each in described.members] == [b"\x00\x02url"] * 2
+    assert [bytes(member.member_metadata) for member in described.members] == [b"\x00\x02url"] * 2
     assert world.enter_refused("g", "c", protocols=("sessioned",)) is ErrorCode.INCONSISTENT_GROUP_PROTOCOL

@@ -12,7 +12,7 @@ def told(world: World, *, require_stable: bool = False, version: int = 9) -> lis
     """What OffsetFetch says of t-0 and t-1."""
     response = world.fetch("g", {"t": [0, 1]}, version, require_stable).response
     (topic,) = response.groups[0].topics if version >= 8 else response.topics
-    return [(each.committed_offset, ErrorCode(each.error_code)) for each in topic.partitions]
+    return [(partition.committed_offset, ErrorCode(partition.error_code)) for partition in topic.partitions]
 
 
 NOTHING = (-1, ErrorCode.NONE)
@@ -48,7 +48,10 @@ def test_all_offsets_of_a_group_are_told_stable_or_not():
     world.commit("g", "-", {T0: 1, T1: 2})
     world.txn_commit("g", 7, {T1: 5})
     (topic,) = world.fetch("g", None, require_stable=True).response.groups[0].topics
-    assert [each.error_code for each in topic.partitions] == [ErrorCode.NONE, ErrorCode.UNSTABLE_OFFSET_COMMIT]
+    assert [partition.error_code for partition in topic.partitions] == [
+        ErrorCode.NONE,
+        ErrorCode.UNSTABLE_OFFSET_COMMIT,
+    ]
 
 
 def test_aborted_offsets_are_gone_and_so_is_a_group_that_had_no_others():

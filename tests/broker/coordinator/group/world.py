@@ -155,7 +155,7 @@ class World:
             producer_id = outcome.producer.producer_id if outcome.producer else None
             self.write(*(LogRecord(*record, producer_id) for record in outcome.records))
             if outcome.records and self.commit_error is not None:
-                late = [self.coordinator.unconfirmed(each, self.commit_error) for each in outcome.responses]
+                late = [self.coordinator.unconfirmed(response, self.commit_error) for response in outcome.responses]
                 outcome.responses[:], self.commit_error = late, None
         self.outcomes.append(outcome)
         for answer in outcome.responses:
@@ -198,7 +198,10 @@ class World:
     def delete_partitions(self, *partitions: tuple[str, int]) -> None:
         """The broker hears of it, and its coordinator."""
         topic_id_of = self.topic_ids.get
-        deleted = [TopicIdPartition(TopicPartition(*each), topic_id_of(each[0], NO_TOPIC_ID)) for each in partitions]
+        deleted = [
+            TopicIdPartition(TopicPartition(*partition), topic_id_of(partition[0], NO_TOPIC_ID))
+            for partition in partitions
+        ]
         self.deleted.note(deleted, self.wall_now_ms())
         self.carry_out(self.coordinator.partitions_deleted(deleted, self.now_ms))
 

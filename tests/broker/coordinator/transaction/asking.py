@@ -40,12 +40,12 @@ def to_verify(
 
 def errors_of(response: AddPartitionsToTxnResponse) -> dict[TopicPartition, ErrorCode]:
     topics = [*response.results_by_topic_v3_and_below]
-    for each in response.results_by_transaction:
-        topics += each.topic_results
+    for item in response.results_by_transaction:
+        topics += item.topic_results
     return {
-        TopicPartition(topic.name, each.partition_index): ErrorCode(each.partition_error_code)
+        TopicPartition(topic.name, partition.partition_index): ErrorCode(partition.partition_error_code)
         for topic in topics
-        for each in topic.results_by_partition
+        for partition in topic.results_by_partition
     }
 
 

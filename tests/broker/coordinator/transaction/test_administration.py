@@ -16,7 +16,7 @@ def listed(world: World, **filters) -> ListTransactionsResponse:
 
 
 def ids(response: ListTransactionsResponse) -> set[str]:
-    return {each.transactional_id for each in response.transaction_states}
+    return {state.transactional_id for state in response.transaction_states}
 
 
 def two_open_and_one_idle() -> World:
@@ -41,7 +41,7 @@ def test_open_transaction_is_described_with_its_start_and_partitions():
     assert (told.error_code, told.transaction_state, told.transaction_timeout_ms) == (0, "Ongoing", 60_000)
     assert (told.producer_id, told.producer_epoch) == producer
     assert told.transaction_start_time_ms == began_ms
-    assert {(each.topic, *each.partitions) for each in told.topics} == {ORDERS, BILLS}
+    assert {(topic.topic, *topic.partitions) for topic in told.topics} == {ORDERS, BILLS}
 
 
 def test_decided_transaction_is_described_with_all_its_partitions_until_it_is_complete_and_always_with_its_start():

@@ -144,7 +144,7 @@ def test_transactions_that_time_out_together_are_aborted_in_batches_that_fit():
         world.carry_out(outcome)
     assert max(sizes) < 768 * 1024
     assert len(sizes) > 1
-    assert {each.state.label for each in world.coordinator.transactions.values()} == {"PrepareAbort"}
+    assert {transaction.state.label for transaction in world.coordinator.transactions.values()} == {"PrepareAbort"}
 
 
 def test_transaction_whose_record_would_not_fit_is_refused_and_stays_as_it_was():

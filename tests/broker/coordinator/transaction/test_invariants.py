@@ -96,7 +96,7 @@ class Transactions(RuleBasedStateMachine):
         self.given: dict[Producer, object] = {}
         self.latest: dict[str, Producer] = {}  #: by transactional id, who was let in last
         self.written: list[Written] = []
-        self.partitions = {each: DataPartition() for each in PARTITIONS}
+        self.partitions = {partition: DataPartition() for partition in PARTITIONS}
         self.clients = [Client(IDS[0]), Client(IDS[0]), Client(IDS[1])]
         self.coordinator = self.new_coordinator()
 
@@ -120,8 +120,8 @@ class Transactions(RuleBasedStateMachine):
         for record in outcome.records:
             self.log.append(record)
             self.coordinator.replay(*record)
-        self.hear_all([each for each in outcome.responses if each.is_at_once])
-        outcome.responses[:] = [each for each in outcome.responses if not each.is_at_once]
+        self.hear_all([response for response in outcome.responses if response.is_at_once])
+        outcome.responses[:] = [response for response in outcome.responses if not response.is_at_once]
         self.waiting.append((len(self.log), outcome))
         if not self.is_lagging:
             self.committed = len(self.log)
@@ -130,7 +130,7 @@ class Transactions(RuleBasedStateMachine):
     def release(self) -> None:
         while self.waiting and self.waiting[0][0] <= self.committed:
             _, outcome = self.waiting.popleft()
-            self.in_flight += [(self.epoch, each, set(each.partitions)) for each in outcome.markers]
+            self.in_flight += [(self.epoch, marker, set(marker.partitions)) for marker in outcome.markers]
             self.hear_all(outcome.responses)
 
     def hear_all(self, answers: list[Answer]) -> None:
@@ -140,7 +140,7 @@ class Transactions(RuleBasedStateMachine):
     def hear_unconfirmed(self, error: ErrorCode) -> None:
         """All that waits is answered before anybody knows; what is to follow stays to be done."""
         for _, outcome in self.waiting:
-            self.hear_all([self.coordinator.unconfirmed(each, error) for each in outcome.responses])
+            self.hear_all([self.coordinator.unconfirmed(response, error) for response in outcome.responses])
             outcome.responses.clear()
 
     def ask(self, method, request, asked: tuple, *more) -> TransactionOutcome:
@@ -193,15 +193,15 @@ class Transactions(RuleBasedStateMachine):
 
     @rule(which=integers(0, 2), partitions=permutations(PARTITIONS), is_commit=booleans())
     def write_and_end(self, which: int, partitions: list[TopicPartition], is_commit: bool) -> None:
-        for each in partitions:
-            self.write(which, each, each)
+        for partition in partitions:
+            self.write(which, partition, partition)
         self.end(which, is_commit)
 
     @rule(which=integers(0, 2), by_ms=sampled_from([1, TIMEOUT_MS]))
     def write_slowly(self, which: int, by_ms: int) -> None:
         """What is written after the timeout must not become a transaction of its own."""
-        for each in PARTITIONS:
-            self.write(which, each, each)
+        for partition in PARTITIONS:
+            self.write(which, partition, partition)
             self.pass_time(by_ms)
             self.write_all_markers()
         self.end(which, True)
@@ -274,8 +274,8 @@ class Transactions(RuleBasedStateMachine):
             self.tell_written()
 
     def tell_written(self) -> None:
-        done = [each for each in self.in_flight if not each[2]]
-        self.in_flight = [each for each in self.in_flight if each[2]]
+        done = [item for item in self.in_flight if not item[2]]
+        self.in_flight = [item for item in self.in_flight if item[2]]
         for epoch, markers, _ in done:
             if epoch == self.epoch:
                 self.carry_out(self.coordinator.markers_written(markers, self.now_ms))
@@ -283,7 +283,7 @@ class Transactions(RuleBasedStateMachine):
     @rule()
     def write_all_markers(self) -> None:
         for epoch, markers, left in self.in_flight:
-            left -= {each for each in left if self.partitions[each].end(each, markers, epoch)}
+            left -= {item for item in left if self.partitions[item].end(item, markers, epoch)}
         self.tell_written()
 
     @rule(by_ms=sampled_from([1, 900, TIMEOUT_MS, 70_000]))
@@ -333,14 +333,14 @@ class Transactions(RuleBasedStateMachine):
 
     @invariant()
     def no_transaction_is_committed_here_and_aborted_there(self) -> None:
-        for each in self.written:
-            assert len({*each.results.values()} | ({each.told} - {None})) <= 1, each
+        for item in self.written:
+            assert len({*item.results.values()} | ({item.told} - {None})) <= 1, item
 
     @invariant()
     def nothing_open_is_without_a_deadline(self) -> None:
-        for each in self.coordinator.transactions.values():
-            if each.state is TransactionState.ONGOING:
-                due_ms = each.started_ms + each.timeout_ms
+        for transaction in self.coordinator.transactions.values():
+            if transaction.state is TransactionState.ONGOING:
+                due_ms = transaction.started_ms + transaction.timeout_ms
                 assert self.coordinator.next_deadline_ms() <= max(due_ms, self.now_ms + 1_000)
 
     def teardown(self) -> None:
@@ -350,7 +350,7 @@ class Transactions(RuleBasedStateMachine):
             self.commit_records(len(self.log))
             self.write_all_markers()
             self.pass_time(TIMEOUT_MS)
-        states = {each.state for each in self.coordinator.transactions.values()}
+        states = {transaction.state for transaction in self.coordinator.transactions.values()}
         assert not any(state.is_open for state in states)
         assert not any(partition.open for partition in self.partitions.values())
         self.the_log_tells_the_same_as_memory()
@@ -359,8 +359,8 @@ class Transactions(RuleBasedStateMachine):
 
 def durable(coordinator: TransactionCoordinator) -> dict[str, Transaction]:
     return {
-        each.transactional_id: replace(each, last_producer_id=-1, last_producer_epoch=-1)
-        for each in coordinator.transactions.values()
+        transaction.transactional_id: replace(transaction, last_producer_id=-1, last_producer_epoch=-1)
+        for transaction in coordinator.transactions.values()
     }
 
 

@@ -69,7 +69,7 @@ class Player:
         words = line.split()
         answer = self._act(words)
         records = [f"log: {tell_record(*record[:2])}" for record in self.world.log[logged:]]
-        markers = [f"markers: {tell_markers(each)}" for each in self.world.markers if id(each) not in sent]
+        markers = [f"markers: {tell_markers(marker)}" for marker in self.world.markers if id(marker) not in sent]
         return [*records, *([f"answer: {answer}"] if answer else []), *markers] or ["nothing happens"]
 
     def _act(self, words: list[str]) -> str | None:
@@ -97,11 +97,11 @@ class Player:
             case ["describe"]:
                 request = DescribeTransactionsRequest(transactional_ids=[ID])
                 (told,) = world.ask(world.coordinator.describe_transactions, request).transaction_states
-                topics = [f"{each.topic}-{index}" for each in told.topics for index in each.partitions]
+                topics = [f"{topic.topic}-{index}" for topic in told.topics for index in topic.partitions]
                 return " ".join([told.transaction_state, f"{told.producer_id}/{told.producer_epoch}", *topics])
             case ["list"]:
                 response = world.ask(world.coordinator.list_transactions, ListTransactionsRequest())
-                told = [f"{each.transactional_id} {each.transaction_state}" for each in response.transaction_states]
+                told = [f"{state.transactional_id} {state.transaction_state}" for state in response.transaction_states]
                 return ", ".join(told) or "none"
             case ["markers", "written"]:
                 world.write_markers()
@@ -126,7 +126,7 @@ class Player:
     def _verified(self, producer: tuple[int, int], partitions: list[str]) -> str:
         request = to_verify(ID, producer, *map(partition_of, partitions))
         response = self.world.ask(self.world.coordinator.add_partitions_to_txn, request)
-        return ", ".join(f"{each} {code.name}" for each, code in sorted(errors_of(response).items()))
+        return ", ".join(f"{item} {code.name}" for item, code in sorted(errors_of(response).items()))
 
 
 def tell_record(key: bytes, value: bytes | None) -> str:

@@ -94,8 +94,8 @@ class World:
     def write_markers(self) -> None:
         """All that wait reach their partitions."""
         markers, self.markers = self.markers, []
-        for each in markers:
-            self.carry_out(self.coordinator.markers_written(each, self.now_ms))
+        for marker in markers:
+            self.carry_out(self.coordinator.markers_written(marker, self.now_ms))
 
     def advance(self, ms: int) -> None:
         self.now_ms += ms

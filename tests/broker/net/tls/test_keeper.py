@@ -50,7 +50,7 @@ async def test_a_new_certificate_counts_for_who_comes_next_and_who_is_there_stay
         write(store, renewed.pem())
         assert await served.keeper.look()
         second = await Client.connected(served, client_context())
-        shown = [each.writer.get_extra_info("ssl_object").getpeercert()["serialNumber"] for each in (first, second)]
+        shown = [item.writer.get_extra_info("ssl_object").getpeercert()["serialNumber"] for item in (first, second)]
         assert [int(number, 16) for number in shown] == [
             SERVER.certificate.serial_number,
             renewed.certificate.serial_number,

@@ -22,7 +22,11 @@ def named_types(schema: Any, found: dict[str, Any]) -> dict[str, Any]:
     elif isinstance(schema, dict):
         if "name" in schema:
             found[full_name(schema)] = schema
-        for inner in (schema.get("items"), schema.get("values"), *(each["type"] for each in schema.get("fields", ()))):
+        for inner in (
+            schema.get("items"),
+            schema.get("values"),
+            *(field["type"] for field in schema.get("fields", ())),
+        ):
             named_types(inner, found)
     return found
 
@@ -84,7 +88,7 @@ class Reference:
         return found
 
     def field(self, field: dict[str, Any], writer: dict[str, Any], at: str) -> set[tuple[str, str]]:
-        written = [each for each in writer["fields"] if each["name"] in {field["name"], *field.get("aliases", ())}]
+        written = [item for item in writer["fields"] if item["name"] in {field["name"], *field.get("aliases", ())}]
         if len(written) > 1:
             return {("NAME_MISMATCH", at)}
         if written:

@@ -110,23 +110,23 @@ def field(name: str, type_: Any = "int") -> dict[str, Any]:
 
 
 def enum(prefix: str, count: int) -> dict[str, Any]:
-    return {"type": "enum", "name": "E", "symbols": [f"{prefix}{each}" for each in range(count)]}
+    return {"type": "enum", "name": "E", "symbols": [f"{prefix}{index}" for index in range(count)]}
 
 
 def test_a_union_of_thousands_of_records_reads_itself():
-    union = parsed([record(each, field("a")) for each in range(4_000)])
-    assert incompatibilities(union, parsed([record(each, field("a")) for each in range(4_000)])) == []
+    union = parsed([record(index, field("a")) for index in range(4_000)])
+    assert incompatibilities(union, parsed([record(index, field("a")) for index in range(4_000)])) == []
 
 
 def test_each_of_thousands_of_branches_that_are_missing_is_told():
-    reader = parsed([record(each, field("a")) for each in range(4_000)])
-    writer = parsed([record(each + 2_000, field("a")) for each in range(4_000)])
+    reader = parsed([record(index, field("a")) for index in range(4_000)])
+    writer = parsed([record(index + 2_000, field("a")) for index in range(4_000)])
     assert len(incompatibilities(reader, writer)) == 2_000
 
 
 def test_thousands_of_renamed_fields_and_symbols_are_told():
-    reader = parsed(record(0, *(field(f"a{each}") for each in range(14_000))))
-    writer = parsed(record(0, *(field(f"b{each}") for each in range(14_000))))
+    reader = parsed(record(0, *(field(f"a{index}") for index in range(14_000))))
+    writer = parsed(record(0, *(field(f"b{index}") for index in range(14_000))))
     assert len(incompatibilities(reader, writer)) == 14_000
     assert len(incompatibilities(parsed(enum("a", 60_000)), parsed(enum("b", 60_000)))) == 1
     assert incompatibilities(parsed(enum("a", 60_000)), parsed(enum("a", 60_000))) == []
@@ -141,12 +141,12 @@ def nested(level: int, levels: int, leaf: str) -> Any:
 
 TOO_LONG = {
     "each branch of one may be each of the other": (
-        [record(0, field("a"), namespace=f"r{each}") for each in range(1_000)],
-        [record(0, field("a", "string"), namespace=f"w{each}") for each in range(1_000)],
+        [record(0, field("a"), namespace=f"r{index}") for index in range(1_000)],
+        [record(0, field("a", "string"), namespace=f"w{index}") for index in range(1_000)],
     ),
     "each branch of a union lacks each field": (
-        record(0, *(field(f"a{each}") for each in range(2_000))),
-        [record(each) for each in range(2_000)],
+        record(0, *(field(f"a{index}") for index in range(2_000))),
+        [record(index) for index in range(2_000)],
     ),
     "what differs is met twice on each of many levels": (nested(0, 40, "int"), nested(0, 40, "string")),
 }

@@ -93,7 +93,7 @@ def test_what_the_reader_makes_of_what_was_written(writer, reader, in_the_way):
         assert found == []
     else:
         assert found, "nothing is in the way"
-        assert any(f"errorType:'{in_the_way}'" in each for each in found), found
+        assert any(f"errorType:'{in_the_way}'" in item for item in found), found
 
 
 def test_a_message_names_the_place():

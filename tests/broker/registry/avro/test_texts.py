@@ -41,7 +41,7 @@ def test_normalized_properties_are_in_the_order_of_their_names():
 
 def test_a_type_is_written_out_once():
     text = '{"type":"record","name":"a.R","fields":[{"name":"n","type":["null","a.R"]},{"name":"m","type":"R"}]}'
-    assert [each["type"] for each in json.loads(printed(text))["fields"]] == [["null", "R"], "R"]
+    assert [field["type"] for field in json.loads(printed(text))["fields"]] == [["null", "R"], "R"]
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,11 @@ def test_the_same_alternative_twice_counts_once():
 def multiplied(levels: int, leaf: str) -> dict:
     """Each level refers to the next one twice."""
     definitions = {
-        f"l{each}": {
+        f"l{index}": {
             "type": "object",
-            "properties": {name: {"$ref": f"#/definitions/l{each + 1}"} for name in ("a", "b")},
+            "properties": {name: {"$ref": f"#/definitions/l{index + 1}"} for name in ("a", "b")},
         }
-        for each in range(levels)
+        for index in range(levels)
     }
     definitions[f"l{levels}"] = {"type": leaf}
     return {"definitions": definitions, "$ref": "#/definitions/l0"}
@@ -47,7 +47,7 @@ def test_what_differs_on_many_levels_twice_each_is_refused():
 
 def test_what_differs_below_a_very_long_name_is_refused():
     def schema(prefix: str) -> dict:
-        inner = {f"{prefix}{each}": {"type": "string"} for each in range(5_000)}
+        inner = {f"{prefix}{index}": {"type": "string"} for index in range(5_000)}
         return {"type": "object", "properties": {"x" * 100_000: {"type": "object", "properties": inner}}}
 
     with pytest.raises(InvalidSchema, match="takes too long"):

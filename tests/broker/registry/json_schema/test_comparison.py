@@ -22,20 +22,20 @@ def thing(closed=False, rest=None, required=(), **properties):
     return said | ({"additionalProperties": rest} if rest is not None else {})
 
 
-def items(*each, rest=None):
-    return {"type": "array", "items": list(each)} | ({"additionalItems": rest} if rest is not None else {})
+def items(*schemas, rest=None):
+    return {"type": "array", "items": list(schemas)} | ({"additionalItems": rest} if rest is not None else {})
 
 
-def any_of(*each):
-    return {"anyOf": list(each)}
+def any_of(*schemas):
+    return {"anyOf": list(schemas)}
 
 
-def one_of(*each):
-    return {"oneOf": list(each)}
+def one_of(*schemas):
+    return {"oneOf": list(schemas)}
 
 
-def all_of(*each):
-    return {"allOf": list(each)}
+def all_of(*schemas):
+    return {"allOf": list(schemas)}
 
 
 #: before, after, whether that is harmless, and one of the changes that are found (none: nothing is).
@@ -159,13 +159,13 @@ def root(said):
 @pytest.mark.parametrize(("before", "after", "is_harmless", "name"), ROWS)
 def test_a_change_has_its_name_and_verdict(before, after, is_harmless, name):
     found = found_between(before, after)
-    assert (name is None and not found) or name in {each.type for each in found}, found
-    assert all(each.type in COMPATIBLE for each in found) is is_harmless, found
+    assert (name is None and not found) or name in {item.type for item in found}, found
+    assert all(item.type in COMPATIBLE for item in found) is is_harmless, found
 
 
 @pytest.mark.parametrize("said", [row[0] for row in ROWS])
 def test_what_stays_as_it_is_has_no_changes_that_harm(said):
-    assert all(each.type in COMPATIBLE for each in found_between(said, said))
+    assert all(item.type in COMPATIBLE for item in found_between(said, said))
 
 
 def test_lenient_lets_properties_come_and_go():
@@ -179,8 +179,8 @@ def test_a_schema_that_contains_itself_is_compared():
     def tree(value):
         return {"type": "object", "properties": {"value": value, "next": {"$ref": "#"}}, "additionalProperties": False}
 
-    assert all(each.type in COMPATIBLE for each in found_between(tree(INT), tree(NUMBER)))
-    assert not all(each.type in COMPATIBLE for each in found_between(tree(NUMBER), tree(INT)))
+    assert all(item.type in COMPATIBLE for item in found_between(tree(INT), tree(NUMBER)))
+    assert not all(item.type in COMPATIBLE for item in found_between(tree(NUMBER), tree(INT)))
 
 
 def test_references_are_looked_into():
@@ -214,7 +214,7 @@ def test_a_schema_made_to_take_for_ever_is_refused():
     def deep(level, at):
         if not level:
             return {"type": "string", "maxLength": at}
-        return {"type": "object", "properties": {"p": any_of(*(deep(level - 1, at * 8 + each) for each in range(8)))}}
+        return {"type": "object", "properties": {"p": any_of(*(deep(level - 1, at * 8 + index) for index in range(8)))}}
 
     one, other = deep(4, 1), deep(4, 3)
     with pytest.raises(InvalidSchema, match="too long"):
@@ -223,7 +223,7 @@ def test_a_schema_made_to_take_for_ever_is_refused():
 
 def test_order_of_members_counts_until_it_is_normalized():
     one, other = ('{"type":"string","title":"a"}', '{"title":"a","type":"string"}')
-    parsed = [parse(each, (), is_new=True) for each in (one, other)]
+    parsed = [parse(item, (), is_new=True) for item in (one, other)]
     assert parsed[0].canonical != parsed[1].canonical
     assert parsed[0].normalized() == parsed[1].normalized()
 

@@ -20,7 +20,7 @@ def no_process_is_left():
 
 def schema(body, *, package="", syntax="proto3", referred=()):
     packaged = f"package {package};" if package else ""
-    imports = "".join(f'import "{each.name}";' for each in referred)
+    imports = "".join(f'import "{entry.name}";' for entry in referred)
     return parse(f'syntax = "{syntax}"; {packaged} {imports} {body}', referred, is_new=True)
 
 
@@ -64,7 +64,7 @@ ROWS = [
 @pytest.mark.parametrize(("before", "after", "name"), ROWS)
 def test_a_change_has_its_name_and_verdict(before, after, name):
     old, new = schema(before), schema(after)
-    found = {each.type for each in differences(old.files, new.files)}
+    found = {difference.type for difference in differences(old.files, new.files)}
     assert name in found if name else not found, found
     assert bool(new.incompatibilities(old, lenient=False)) == bool(found & INCOMPATIBLE)
     assert not differences(old.files, old.files)
@@ -73,14 +73,14 @@ def test_a_change_has_its_name_and_verdict(before, after, name):
 def test_required_fields_neither_come_nor_go():
     plain, required = "message A { optional int32 a = 1; }", "message A { optional int32 a = 1; required int32 b = 2; }"
     old, new = schema(plain, syntax="proto2"), schema(required, syntax="proto2")
-    assert [each.type for each in differences(old.files, new.files)] == ["REQUIRED_FIELD_ADDED"]
-    assert [each.type for each in differences(new.files, old.files)] == ["REQUIRED_FIELD_REMOVED"]
+    assert [difference.type for difference in differences(old.files, new.files)] == ["REQUIRED_FIELD_ADDED"]
+    assert [difference.type for difference in differences(new.files, old.files)] == ["REQUIRED_FIELD_REMOVED"]
 
 
 def test_another_package_is_another_schema():
-    assert [each.type for each in differences(schema("", package="a").files, schema("", package="b").files)] == [
-        "PACKAGE_CHANGED"
-    ]
+    assert [
+        difference.type for difference in differences(schema("", package="a").files, schema("", package="b").files)
+    ] == ["PACKAGE_CHANGED"]
 
 
 def item(kind):
@@ -92,7 +92,9 @@ def test_each_is_compared_with_its_own_imports():
     body = "message A { p.Item item = 1; }"
     old, same, other = (schema(body, referred=(item(kind),)) for kind in ("int32", "int64", "string"))
     assert same.incompatibilities(old, lenient=False) == []
-    assert any("FIELD_NAMED_TYPE_CHANGED" in each for each in other.incompatibilities(old, lenient=False))
+    assert any(
+        "FIELD_NAMED_TYPE_CHANGED" in incompatibility for incompatibility in other.incompatibilities(old, lenient=False)
+    )
 
 
 FULL = """syntax = "proto2";

@@ -40,8 +40,8 @@ class KeptPositions:
         self.kept, self.refuses = {}, False
 
     async def of(self, partitions):
-        found = {each: self.kept.get(each) for each in partitions}
-        return {each: known[1] if known and known[0] == partitions[each] else NOWHERE for each, known in found.items()}
+        found = {partition: self.kept.get(partition) for partition in partitions}
+        return {item: known[1] if known and known[0] == partitions[item] else NOWHERE for item, known in found.items()}
 
     async def commit(self, positions):
         if self.refuses:
@@ -74,7 +74,7 @@ class Node:
         return self.replicas.get(topic, 0)
 
     def append(self, *times, **more):
-        batch = build_batch([Record(0, each, None, b"v") for each in times], **more)
+        batch = build_batch([Record(0, time_, None, b"v") for time_ in times], **more)
         self.replicas.append(HERE, memoryview(batch))
 
     async def round(self, ledger, is_heard=True):
@@ -164,7 +164,7 @@ async def test_what_is_told_twice_because_nobody_answered_counts_once(node):
     first = await node.round(ledger, is_heard=False)
     node.append(2)
     again = await node.round(ledger)
-    assert [each.sequence for each in (*first, *again)] == [0, 0]
+    assert [item.sequence for item in (*first, *again)] == [0, 0]
     await node.round(ledger)
     await node.round(ledger)
     assert counts(ledger) == {0: 2}

@@ -31,7 +31,7 @@ class Written:
         self.count = kind(start, 1, self.room)
 
     def append(self, *times, **more):
-        self.add(build_batch([record(each) for each in times], **more))
+        self.add(build_batch([record(time_) for time_ in times], **more))
 
     def add(self, batch, append_time_ms=None):
         header = parse_batch_header(batch)
@@ -45,7 +45,7 @@ class Written:
 
     def repeat(self, *times):
         """As an idempotent producer whose answer was lost: nothing is written."""
-        batch = build_batch([record(each) for each in times])
+        batch = build_batch([record(time_) for time_ in times])
         header = parse_batch_header(batch)
         self._noted(header, self.end - header.records_count, self.end - 1, header.max_timestamp, self.end)
 
@@ -70,13 +70,14 @@ def by_records(written, start, end, aborted=()):
     while at < len(written.bytes):
         header = parse_batch_header(written.bytes, at)
         is_aborted = any(
-            each.producer_id == header.producer_id and each.first_offset <= header.base_offset <= each.last_offset
-            for each in aborted
+            segment.producer_id == header.producer_id
+            and segment.first_offset <= header.base_offset <= segment.last_offset
+            for segment in aborted
         )
         if not header.is_control and not is_aborted:
-            for each in decode_records(written.bytes[at : at + header.size_bytes]):
-                if start <= each.offset < end:
-                    window = window_of(each.timestamp_ms)
+            for item in decode_records(written.bytes[at : at + header.size_bytes]):
+                if start <= item.offset < end:
+                    window = window_of(item.timestamp_ms)
                     found[window] = found.get(window, 0) + 1
         at += header.size_bytes
     return found
@@ -271,10 +272,10 @@ def test_pieces_follow_one_another_without_a_gap_and_hold_every_record_once(time
                 told[window] = told.get(window, 0) + count
             written.count.told()
 
-    for number, each in enumerate(times):
-        written.append(each)
+    for number, time_ in enumerate(times):
+        written.append(time_)
         if number in seals:
-            written.repeat(each)
+            written.repeat(time_)
         if number in seals:
             written.seal()
             tell()

@@ -12,7 +12,7 @@ class Coordinators(list):
     """All of a broker; of each everything is committed."""
 
     def settled(self):
-        return ((each, 5) for each in self)
+        return ((item, 5) for item in self)
 
 
 class TopicConfigs:
@@ -33,7 +33,7 @@ async def test_nothing_is_kept_of_groups_that_are_gone_and_one_that_comes_back_b
             world.commit(f"passing-{number}-{passing}", "-", {T0: 1})
         told = await audit.increments()
         audit.told(told)
-        epochs += [each.epoch for each in told if each.chain.source == "g"]
+        epochs += [item.epoch for item in told if item.chain.source == "g"]
         for group in list(coordinator.groups):
             if group != "g" or number == 1:
                 world.delete(group)

@@ -14,8 +14,8 @@ HERE = TopicPartition("t", 0)
 def steps_of(*commits, before=None):
     """`commits` are offsets, or (offset, False) for one by nobody who is a member."""
     steps = GroupSteps()
-    for each in commits:
-        offset, by_member = each if isinstance(each, tuple) else (each, True)
+    for commit in commits:
+        offset, by_member = commit if isinstance(commit, tuple) else (commit, True)
         steps.note("g", HERE, before, offset, by_member=by_member)
         before = offset
     return [step for _, taken in steps.take(10) for step in taken]
@@ -74,4 +74,4 @@ def test_a_path_is_where_the_group_is_and_covers_what_its_members_went_over(comm
     tell()
     if before is not None:
         assert path.position == before
-        assert {each for each in range(21) if path.covers(each, each + 1)} == gone_over
+        assert {index for index in range(21) if path.covers(index, index + 1)} == gone_over

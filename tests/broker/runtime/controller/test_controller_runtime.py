@@ -313,7 +313,7 @@ async def test_controller_goes_on_when_somebody_writes_nonsense_over_its_name(cl
     for nonsense in (b"garbage", b'{"brokerid":2}'):
         await two.store.session.set("/controller", nonsense)
         await until(lambda: read_controller(two.store.session), 1, "its name stands there again")
-    await eventually(lambda: {each.runtime.controller_id for each in (one, two)} == {1}, "and all know it")
+    await eventually(lambda: {item.runtime.controller_id for item in (one, two)} == {1}, "and all know it")
     await one.store.create_topic("t", {0: (2,)}, {})
     await eventually(lambda: two.broker.leads == {T0: 0}, "leader")
     assert {request.controller_epoch for request in two.broker.requests(ApiKey.LEADER_AND_ISR)} == {1}

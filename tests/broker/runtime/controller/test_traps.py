@@ -104,7 +104,7 @@ async def test_trap_8_nothing_at_all_is_written_when_the_term_is_over(cluster):
 async def test_trap_8_brokers_that_race_never_share_a_controller_epoch(cluster):
     nodes = [await cluster.start(broker_id) for broker_id in (1, 2, 3)]
     for epoch in range(1, 5):
-        await eventually(lambda: epoch in {each for each, _ in _spoken(nodes)}, f"word of epoch {epoch}")  # noqa: B023
+        await eventually(lambda: epoch in {node for node, _ in _spoken(nodes)}, f"word of epoch {epoch}")  # noqa: B023
         await nodes[0].store.session.delete("/controller")
     spoken = _spoken(nodes)
     assert len(spoken) >= 4

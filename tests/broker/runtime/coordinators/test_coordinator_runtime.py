@@ -246,7 +246,7 @@ async def test_records_name_no_clients_where_a_batch_would_be_too_large_by_that_
 
 async def write_offsets(world: World, group_id: str) -> None:
     (topic,) = world.send_commit(5, group_id, range(10)).topics
-    assert {each.error_code for each in topic.partitions} == {ErrorCode.NONE}
+    assert {partition.error_code for partition in topic.partitions} == {ErrorCode.NONE}
 
 
 async def write_generation(world: World, group_id: str) -> None:
@@ -416,7 +416,7 @@ async def test_loads_of_many_partitions_take_turns(world, monkeypatch):
     await world.reload()
     assert world.committed() == 5
     assert len(taken) >= 5
-    assert {id(each) for each in taken} == {id(turns)}
+    assert {id(item) for item in taken} == {id(turns)}
 
 
 async def test_of_many_partitions_with_something_due_one_has_its_turn_at_a_time(world, monkeypatch):

@@ -231,7 +231,7 @@ async def test_nothing_is_sent_for_a_coordinator_that_resigned(world):
     world.leader(P1, PEER)
     world.send(P1, transactional_id="y", producer_id=6)
     await world.until_written("y")
-    assert [each for each in world.there.told()[told:] if each == P0] == []
+    assert [item for item in world.there.told()[told:] if item == P0] == []
 
 
 async def test_who_waits_for_the_end_is_told_after_the_coordinator(world):

@@ -184,7 +184,7 @@ async def test_a_commit_that_was_not_acknowledged_in_time_is_carried_out_when_it
     assert world.end().error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     assert world.sender.sent == []
     world.replicate()
-    assert [each.is_commit for each in world.sender.sent] == [True]
+    assert [item.is_commit for item in world.sender.sent] == [True]
 
 
 async def test_an_epoch_is_given_to_nobody_while_too_few_replicas_know_of_it(world):
@@ -224,7 +224,7 @@ async def test_markers_of_a_loaded_decision_wait_for_the_replicas_too(world):
     assert world.sender.sent == []
     world.replicate()
     world.change_isr(1, 2)
-    assert [each.is_commit for each in world.sender.sent] == [True]
+    assert [item.is_commit for item in world.sender.sent] == [True]
 
 
 async def test_markers_that_could_not_be_handed_over_are_handed_over_again(world, monkeypatch):

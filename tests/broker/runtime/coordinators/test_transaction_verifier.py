@@ -80,7 +80,7 @@ class Coordinator:
     def _answer(self, request) -> AddPartitionsToTxnResponse:
         results = [
             AddPartitionsToTxnResult(
-                transactional_id=each.transactional_id,
+                transactional_id=transaction.transactional_id,
                 topic_results=[
                     AddPartitionsToTxnTopicResult(
                         name=topic.name,
@@ -88,16 +88,16 @@ class Coordinator:
                             AddPartitionsToTxnPartitionResult(
                                 partition_index=index,
                                 partition_error_code=self.verdicts.get(
-                                    (each.transactional_id, TopicPartition(topic.name, index)), ErrorCode.NONE
+                                    (transaction.transactional_id, TopicPartition(topic.name, index)), ErrorCode.NONE
                                 ),
                             )
                             for index in topic.partitions
                         ],
                     )
-                    for topic in each.topics
+                    for topic in transaction.topics
                 ],
             )
-            for each in request.transactions
+            for transaction in request.transactions
         ]
         return AddPartitionsToTxnResponse(error_code=self.error_code, results_by_transaction=results)
 
@@ -128,7 +128,7 @@ async def verifier(coordinator, metadata):
 
 def lead(metadata, *leaders: int) -> None:
     """One partition of the transactions' topic for each."""
-    states = [UpdateMetadataPartitionState(partition_index=i, leader=each) for i, each in enumerate(leaders)]
+    states = [UpdateMetadataPartitionState(partition_index=i, leader=leader) for i, leader in enumerate(leaders)]
     tell_all(
         metadata,
         UpdateMetadataRequest(
@@ -157,15 +157,17 @@ async def test_what_comes_while_the_coordinator_answers_is_asked_together(verifi
     """But an id that comes twice goes into two requests."""
     coordinator.may_answer.clear()
     ids = ["a", "b", "c", "b"]
-    answers = [asyncio.ensure_future(verifier.verify(each, 7, 0, [P0])) for each in ids[:1]]
+    answers = [asyncio.ensure_future(verifier.verify(id_, 7, 0, [P0])) for id_ in ids[:1]]
     await eventually(lambda: coordinator.requests, "the first question came")
-    answers += [asyncio.ensure_future(verifier.verify(each, 7, 0, [P0])) for each in ids[1:]]
+    answers += [asyncio.ensure_future(verifier.verify(id_, 7, 0, [P0])) for id_ in ids[1:]]
     coordinator.verdicts["b", P0] = ErrorCode.PRODUCER_FENCED
     coordinator.may_answer.set()
-    verdicts = [each[P0] for each in await asyncio.gather(*answers)]
+    verdicts = [answer[P0] for answer in await asyncio.gather(*answers)]
     fenced = ErrorCode.PRODUCER_FENCED
     assert verdicts == [ErrorCode.NONE, fenced, ErrorCode.NONE, fenced]
-    assert [[each.transactional_id for each in request.transactions] for request in coordinator.requests] == [
+    assert [
+        [transaction.transactional_id for transaction in request.transactions] for request in coordinator.requests
+    ] == [
         ["a"],
         ["b", "c"],
         ["b"],
@@ -177,13 +179,13 @@ async def test_questions_for_one_coordinator_go_into_requests_that_it_takes(veri
     coordinator.may_answer.clear()
     asked = [(f"{number:02}" + "x" * 32_000, 0) for number in range(50)]
     asked.append((asked[-1][0], 1))
-    answers = [asyncio.ensure_future(verifier.verify(each, 7, epoch, [P0])) for each, epoch in asked]
+    answers = [asyncio.ensure_future(verifier.verify(item, 7, epoch, [P0])) for item, epoch in asked]
     coordinator.may_answer.set()
     assert await asyncio.gather(*answers) == [{P0: ErrorCode.NONE}] * len(asked)
     sizes = [len(encode(request, 5)) for request in coordinator.requests]
     assert 900_000 < max(sizes) <= 1024 * 1024
-    told = [each for request in coordinator.requests for each in request.transactions]
-    assert [(each.transactional_id, each.producer_epoch) for each in told] == asked
+    told = [transaction for request in coordinator.requests for transaction in request.transactions]
+    assert [(producer.transactional_id, producer.producer_epoch) for producer in told] == asked
 
 
 async def test_error_of_the_whole_answer_is_that_of_each_partition(verifier, coordinator):

@@ -91,7 +91,7 @@ async def test_a_fetch_of_everything_tells_of_no_partition_that_was_never_commit
     assert world.send_fetch(is_of_all=True).topics == []
     world.replicate(2, 3)
     topic = world.send_fetch(is_of_all=True).topics[0]
-    assert (topic.name, [each.committed_offset for each in topic.partitions]) == ("t", [5])
+    assert (topic.name, [partition.committed_offset for partition in topic.partitions]) == ("t", [5])
 
 
 async def test_who_requires_stable_offsets_is_told_to_ask_again_while_one_is_not_committed(world):

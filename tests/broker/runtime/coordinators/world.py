@@ -97,7 +97,9 @@ class World:
         assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
 
     def send_commit(self, offset: int, group_id: str = "g", partitions: range = range(1)):
-        named = [OffsetCommitRequestPartition(partition_index=each, committed_offset=offset) for each in partitions]
+        named = [
+            OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset) for partition in partitions
+        ]
         topic = OffsetCommitRequestTopic(name="t", partitions=named)
         request = OffsetCommitRequest(group_id=group_id, topics=[topic], generation_id_or_member_epoch=-1)
         return self.coordinators.submit(0, lambda shard, token, now: shard.offset_commit(request, CLIENT, token, now))

@@ -142,7 +142,7 @@ async def test_what_is_noted_of_a_log_that_is_being_cut_stays_lowered(replicas, 
     await asyncio.to_thread(logs.store_high_watermarks, high_watermarks)
     await asyncio.to_thread(logs.checkpoint_recovery_points)
     (directory,) = logs._directories
-    noted = [each.noted(ALL[0]) for each in (directory.high_watermarks, directory.recovery_points)]
+    noted = [item.noted(ALL[0]) for item in (directory.high_watermarks, directory.recovery_points)]
     assert noted == [1, 1]
     assert directory.high_watermarks.noted(ALL[1]) == 3
     disk.may_go_on.set()
@@ -250,4 +250,4 @@ async def test_all_that_goes_begins_anew(replicas):
 async def test_notes_are_lowered_once_for_logs_that_begin_anew(logs, replicas):
     (directory,) = logs._directories
     logs.note_cuts({ALL[0]: Cut(1_000, is_of_all=True), ALL[1]: Cut(1)})
-    assert [directory.high_watermarks.noted(each) for each in ALL[:3]] == [0, 1, 3]
+    assert [directory.high_watermarks.noted(item) for item in ALL[:3]] == [0, 1, 3]

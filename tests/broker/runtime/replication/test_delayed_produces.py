@@ -88,7 +88,7 @@ async def test_whose_records_are_committed_leaves_no_timer_and_who_comes_then_is
     first = produce(world)
     world.replicas.follower_holds(world.hosted, NEAR, 1, broker_epoch=20)
     assert await first is ErrorCode.NONE
-    assert [each.cancelled() for each in timers] == [True]
+    assert [timer.cancelled() for timer in timers] == [True]
     late = produce(world)
     world.clock.advance(2_000)
     assert await late is ErrorCode.REQUEST_TIMED_OUT

@@ -169,7 +169,7 @@ async def test_nothing_is_kept_of_a_topic_that_is_hosted_no_more_though_its_foll
     assert replicas.topic_names.of(TOPIC_ID) == "t", "its other partition is still asked for"
     replicas.stop_replica(T._replace(partition=1), delete=True)
     refused = feeds.fetch(fetch(session_id, 1), NEAR, by_id=True).responses
-    assert {each.partitions[0].error_code for each in refused} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    assert {item.partitions[0].error_code for item in refused} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
     forgetting = fetch(session_id, 2)
     forgetting.forgotten_topics_data = [ForgottenTopic(topic_id=TOPIC_ID, partitions=[0, 1])]
     assert feeds.fetch(forgetting, NEAR, by_id=True).error_code == ErrorCode.NONE
@@ -189,5 +189,5 @@ async def test_followers_whose_time_is_up_nearly_at_once_are_answered_in_one_wak
         waiting.append(feeds.fetch(fetch(session, 1, max_wait_ms=waits_ms), follower, by_id=True))
     clock.advance(30)
     await asyncio.wait_for(waiting[0], 10)
-    assert [each.done() for each in waiting] == [True, True, False]
+    assert [item.done() for item in waiting] == [True, True, False]
     feeds.close()

@@ -105,8 +105,8 @@ async def world(tmp_path):
     )
     deletions.close()
     feeds.close()
-    for each in (logs, near.logs, far.logs):
-        each.shutdown()
+    for item in (logs, near.logs, far.logs):
+        item.shutdown()
 
 
 async def deletion_of(world, offset: int) -> Deletion:

@@ -79,7 +79,7 @@ def threads(monkeypatch):
 
 def sent(name: str, compression: Compression = Compression.NONE, *partitions: TopicPartition) -> list:
     batch = bytes(build_batch([Record(0, 1, None, name.encode() * 100)], compression=compression))
-    return [(each, PartitionProduceData(index=0, records=batch)) for each in partitions or (T,)]
+    return [(partition, PartitionProduceData(index=0, records=batch)) for partition in partitions or (T,)]
 
 
 def begin(world, name: str, batches: list):
@@ -87,7 +87,7 @@ def begin(world, name: str, batches: list):
 
     def append_all(guard):
         append = guard(lambda topic_partition, batch: parse_batch_header(batch).compression)
-        world.appended.append((name, {append(each, data.records) for each, data in batches}))
+        world.appended.append((name, {append(batch, data.records) for batch, data in batches}))
 
     reply = world.repacking.when_packed(batches, append_all)
     return asyncio.ensure_future(reply) if reply is not None else None

@@ -67,10 +67,12 @@ class Wire:
         _, at = decode_request_header(frame)
         request = decode(FetchRequest, frame[at:], FETCH_VERSION)
         self.requests.append(
-            {each.partition: each.fetch_offset for topic in request.topics for each in topic.partitions}
+            {partition.partition: partition.fetch_offset for topic in request.topics for partition in topic.partitions}
         )
         self.log_starts |= {
-            each.partition: each.log_start_offset for topic in request.topics for each in topic.partitions
+            partition.partition: partition.log_start_offset
+            for topic in request.topics
+            for partition in topic.partitions
         }
 
     def close(self, _reason="") -> None:

@@ -115,8 +115,8 @@ async def test_a_rule_that_several_filters_mean_is_told_under_the_first(started)
     await authorizer.create([Binding(T, READ), Binding(T, NO_READ)])
     deny = BindingFilter(entry=EntryFilter(permission=Permission.DENY))
     results = await authorizer.delete([deny, BindingFilter(), deny])
-    assert [[one.binding.entry for one in each] for each in results] == [[NO_READ], [READ], []]
-    assert all(one.error is None for each in results for one in each)
+    assert [[one.binding.entry for one in result] for result in results] == [[NO_READ], [READ], []]
+    assert all(one.error is None for result in results for one in result)
 
 
 async def test_a_filter_that_names_a_pattern_reaches_what_nobody_has_told_of(started, session):
@@ -137,8 +137,8 @@ async def test_rules_that_two_write_at_a_time_are_all_kept(started):
         *((one if number % 2 else other).create([Binding(T, entry)]) for number, entry in enumerate(entries))
     )
     assert refused == [{}] * 10
-    for each in (one, other):
-        await eventually(lambda: set(each.describe(BindingFilter()).get(T, ())) == set(entries), "all")  # noqa: B023
+    for item in (one, other):
+        await eventually(lambda: set(item.describe(BindingFilter()).get(T, ())) == set(entries), "all")  # noqa: B023
 
 
 async def test_a_conflict_is_tried_again_a_few_times(started, monkeypatch):
@@ -244,7 +244,7 @@ async def test_what_is_remembered_is_bounded_and_so_is_who(started, monkeypatch)
     rights = [authorizer.rights_of(f"User:{number}", HOST) for number in range(3)]
     for number in range(100):
         rights[number % 3].sees(Operation.READ, TOPIC, f"t{number}")
-        assert sum(len(each._known) for each in rights) <= 10
+        assert sum(len(right._known) for right in rights) <= 10
     del rights
     assert len(authorizer._rights) == 0
 

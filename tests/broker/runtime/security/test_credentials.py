@@ -47,7 +47,7 @@ async def test_all_there_are_count_by_their_own_names():
     )
     credentials = Credentials(store)
     await credentials.load()
-    assert [whose(credentials, each) for each in ("alice", "a,b=c/ü", "<default>", "nobody")] == [
+    assert [whose(credentials, name) for name in ("alice", "a,b=c/ü", "<default>", "nobody")] == [
         "User:alice",
         "User:a,b=c/ü",
         None,

@@ -127,7 +127,7 @@ async def test_a_broker_that_starts_knows_what_there_is_and_passes_over_what_is_
     token, _ = await one.create(ALICE, ALICE, (), -1)
     await one.session.create("/delegation_token/tokens/garbage", b"no token")
     await one.session.create("/delegation_token/tokens/garbage/below", b"")
-    assert [each.token_id for each in await new_tokens()] == [token.token_id]
+    assert [token.token_id for token in await new_tokens()] == [token.token_id]
 
 
 async def test_a_change_of_two_brokers_at_once_is_worked_out_from_what_the_other_wrote(new_tokens):
@@ -179,7 +179,7 @@ async def test_only_the_controller_removes_tokens_that_are_over(new_tokens):
     controller = await new_tokens(settings, lambda: is_controller)
     is_controller.append(True)
     await eventually(lambda: one.get(over.token_id) is None, "removed")
-    assert {each.token_id for each in controller} == {lives.token_id, later.token_id}
+    assert {token.token_id for token in controller} == {lives.token_id, later.token_id}
 
 
 async def test_a_token_renewed_behind_the_controllers_back_is_not_removed(new_tokens):
@@ -354,8 +354,8 @@ async def test_who_is_told_of_which_tokens(new_tokens):
         request = DescribeDelegationTokenRequest(owners=owners)
         answer = await ask(handle_describe_delegation_token, request, tokens, rights=rights)
         assert answer.error_code == 0
-        assert all(bytes(each.hmac) == tokens.hmac_of(each.token_id) for each in answer.tokens)
-        return {each.token_id for each in answer.tokens}
+        assert all(bytes(token.hmac) == tokens.hmac_of(token.token_id) for token in answer.tokens)
+        return {token.token_id for token in answer.tokens}
 
     of_bob = Only((Operation.DESCRIBE_TOKENS, ResourceType.USER, "User:bob"))
     of_one = Only((Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, others.token_id))

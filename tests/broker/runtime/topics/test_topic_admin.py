@@ -95,8 +95,8 @@ async def test_there_are_no_more_partitions_than_the_cluster_may_have(small):
 
 async def test_topics_that_are_made_at_the_same_time_count_before_anybody_sees_them(small):
     asked = [NewTopic(f"t{number}", partitions=2, replication_factor=1) for number in range(9)]
-    made = await asyncio.gather(*(small.admin.create(each, 1_000) for each in asked), return_exceptions=True)
-    assert sum(isinstance(each, ApiError) for each in made) == 4
+    made = await asyncio.gather(*(small.admin.create(item, 1_000) for item in asked), return_exceptions=True)
+    assert sum(isinstance(item, ApiError) for item in made) == 4
     assert len(small.created) == 5
 
 

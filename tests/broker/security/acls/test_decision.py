@@ -53,13 +53,13 @@ def test_without_rules_nobody_may_unless_everybody_may_what_no_rule_is_about():
         (Operation.CREATE, {Operation.CREATE}),
         (Operation.ALTER_CONFIGS, {Operation.ALTER_CONFIGS, Operation.DESCRIBE_CONFIGS}),
         (Operation.DESCRIBE_CONFIGS, {Operation.DESCRIBE_CONFIGS}),
-        (Operation.ALL, {each for each in Operation if each > Operation.ALL}),
+        (Operation.ALL, {item for item in Operation if item > Operation.ALL}),
     ],
 )
 def test_an_allowed_operation_allows_what_it_implies_and_a_denied_one_denies_itself(held, implied):
-    asked = {each for each in Operation if each > Operation.ALL}
-    assert {each for each in asked if may(on("t", allow(held)), each)} == implied
-    denied = {each for each in asked if not may(on("t", allow(), deny(held)), each)}
+    asked = {item for item in Operation if item > Operation.ALL}
+    assert {item for item in asked if may(on("t", allow(held)), item)} == implied
+    denied = {item for item in asked if not may(on("t", allow(), deny(held)), item)}
     assert denied == (asked if held is Operation.ALL else {held})
 
 
@@ -141,14 +141,14 @@ def test_nothing_is_implied_for_any():
 NAMES = st.sampled_from(["*", "a", "ab", "abc", "b", "ba"])
 HOSTS = st.sampled_from(["*", "10.0.0.1", "10.0.0.2"])
 PRINCIPALS = st.sampled_from(["User:*", "User:alice", "User:bob"])
-OPERATIONS = st.sampled_from([each for each in Operation if each >= Operation.ALL])
+OPERATIONS = st.sampled_from([item for item in Operation if item >= Operation.ALL])
 ENTRIES = st.builds(Entry, PRINCIPALS, HOSTS, OPERATIONS, st.sampled_from([Permission.ALLOW, Permission.DENY]))
 PATTERNS = st.builds(Pattern, st.sampled_from([TOPIC, GROUP]), NAMES, st.sampled_from([LITERAL, PREFIXED]))
 RULES = st.dictionaries(PATTERNS, st.lists(ENTRIES, max_size=4), max_size=8)
 ASKED = st.tuples(
     st.sampled_from(["User:alice", "User:bob"]),
     st.sampled_from(["10.0.0.1", "10.0.0.2"]),
-    st.sampled_from([each for each in Operation if each > Operation.ALL]),
+    st.sampled_from([item for item in Operation if item > Operation.ALL]),
     st.sampled_from([TOPIC, GROUP]),
     st.sampled_from(["a", "ab", "abcd", "b", "x"]),
 )
@@ -173,7 +173,7 @@ def plainly(rules, principal, host, operation, kind, name, allows_if_none):
         implying |= {Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER}
     if operation is Operation.DESCRIBE_CONFIGS:
         implying |= {Operation.ALTER_CONFIGS}
-    about = [each for each in found if each.principal in (principal, "User:*") and each.host in (host, "*")]
+    about = [rule for rule in found if rule.principal in (principal, "User:*") and rule.host in (host, "*")]
     if any(e.permission is Permission.DENY and e.operation in (operation, Operation.ALL) for e in about):
         return False
     return any(e.permission is Permission.ALLOW and e.operation in implying for e in about)

@@ -19,17 +19,17 @@ ALL = {("tea", LITERAL), ("t", LITERAL), ("*", LITERAL), ("t", PREFIXED), ("teap
         ("tea", ANY, {("tea", LITERAL), ("tea", PREFIXED)}),
         ("tea", MATCH, {("tea", LITERAL), ("*", LITERAL), ("t", PREFIXED), ("tea", PREFIXED)}),
         ("*", LITERAL, {("*", LITERAL)}),
-        (None, LITERAL, {each for each in ALL if each[1] is LITERAL}),
-        (None, PREFIXED, {each for each in ALL if each[1] is PREFIXED}),
+        (None, LITERAL, {item for item in ALL if item[1] is LITERAL}),
+        (None, PREFIXED, {item for item in ALL if item[1] is PREFIXED}),
         (None, ANY, ALL),
         (None, MATCH, ALL),
     ],
 )
 def test_patterns_are_matched_by_name_and_type(name, type_, matched):
     wanted = PatternFilter(TOPIC, name, type_)
-    assert {each for each in ALL if wanted.matches(Pattern(TOPIC, *each))} == matched
-    assert not any(wanted.matches(Pattern(ResourceType.GROUP, *each)) for each in ALL)
-    assert {each for each in ALL if PatternFilter(ResourceType.ANY, name, type_).matches(Pattern(TOPIC, *each))} == (
+    assert {item for item in ALL if wanted.matches(Pattern(TOPIC, *item))} == matched
+    assert not any(wanted.matches(Pattern(ResourceType.GROUP, *item)) for item in ALL)
+    assert {item for item in ALL if PatternFilter(ResourceType.ANY, name, type_).matches(Pattern(TOPIC, *item))} == (
         matched
     )
 

@@ -36,13 +36,13 @@ def test_a_rule_about_an_odd_name_comes_back_from_its_znode_and_is_about_that_na
     entry = Entry(f"User:{user}", "*", Operation.READ, Permission.ALLOW)
     (kept,) = decode_acls("/kafka-acl/Topic/t", encode_acls([entry]))
     assert kept == entry
-    assert [each for each in NEAR if may(kept, each)] == [user]
+    assert [item for item in NEAR if may(kept, item)] == [user]
 
 
 @pytest.mark.parametrize("principal", ["*", "user:*", "User: *", "User:**", "Group:*", "User:User:*"])
 def test_only_one_spelling_means_everybody(principal):
     entry = Entry(principal, "*", Operation.READ, Permission.ALLOW)
-    assert not any(may(entry, each) for each in NEAR if f"User:{each}" != principal)
+    assert not any(may(entry, item) for item in NEAR if f"User:{item}" != principal)
 
 
 def test_a_user_called_like_everybody_has_what_everybody_has():

@@ -68,4 +68,4 @@ def test_what_others_keep_in_the_znode_is_passed_over_and_what_is_no_value_is_to
     }
     values, wrong = read_values(USER, config)
     assert values == {QuotaKey.PRODUCER_BYTE_RATE: 1024.0}
-    assert [each.partition("=")[0] for each in wrong] == ["consumer_byte_rate", "request_percentage"]
+    assert [partition.partition("=")[0] for partition in wrong] == ["consumer_byte_rate", "request_percentage"]

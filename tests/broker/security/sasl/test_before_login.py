@@ -52,7 +52,7 @@ def enveloped(token: bytes) -> memoryview:
     return headed(ApiKey.SASL_AUTHENTICATE, 2, encode(SaslAuthenticateRequest(auth_bytes=token), 2))
 
 
-@pytest.mark.parametrize(("api", "version"), [each for each in ASKED if each[0] not in OF_A_LOGIN])
+@pytest.mark.parametrize(("api", "version"), [item for item in ASKED if item[0] not in OF_A_LOGIN])
 def test_before_the_handshake_no_api_is_answered_in_any_version(api, version):
     phases = login()
     step = phases.on_frame(headed(api, version, b"any body"), NOW_MS)
@@ -61,7 +61,7 @@ def test_before_the_handshake_no_api_is_answered_in_any_version(api, version):
     assert step.reason
 
 
-@pytest.mark.parametrize(("api", "version"), [each for each in ASKED if each[0] != ApiKey.SASL_AUTHENTICATE])
+@pytest.mark.parametrize(("api", "version"), [item for item in ASKED if item[0] != ApiKey.SASL_AUTHENTICATE])
 def test_among_tokens_no_api_says_more_than_that_it_is_out_of_order(api, version):
     phases = login()
     phases.on_frame(handshake(1), NOW_MS)
@@ -96,7 +96,7 @@ def test_a_login_that_was_overheard_lets_nobody_in(version, wrap):
         phases = login(nonce="another")
         phases.on_frame(handshake(version), NOW_MS)
         steps = [phases.on_frame(wrap(token), NOW_MS) for token in said]
-        assert not any(isinstance(each, Success) for each in steps)
+        assert not any(isinstance(step, Success) for step in steps)
         assert phases.phase is Phase.OVER
 
 

@@ -100,7 +100,7 @@ def test_who_was_refused_the_list_of_versions_may_ask_again(asked):
 
 
 @pytest.mark.parametrize("has_asked", [False, True])
-@pytest.mark.parametrize("api", [each for each in ApiKey if each not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE)])
+@pytest.mark.parametrize("api", [item for item in ApiKey if item not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE)])
 def test_nothing_else_is_answered_before_the_handshake(api, has_asked):
     login = phases()
     if has_asked:

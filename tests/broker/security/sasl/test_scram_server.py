@@ -18,7 +18,7 @@ def credential(mechanism: str, iterations: int = 4096):
     return credential_of(keys, SALTS[mechanism], iterations, mechanism)
 
 
-KNOWN = {each: credential(each) for each in MECHANISMS}
+KNOWN = {mechanism: credential(mechanism) for mechanism in MECHANISMS}
 
 
 def server(mechanism: str, nonce: str = "server", *, like=KNOWN, secret: bytes = b"cluster") -> ScramServer:
@@ -63,7 +63,7 @@ def test_who_is_unknown_fails_where_a_wrong_password_does(mechanism, user, passw
 
 def first_of(user: str, mechanism: str, **settings) -> tuple[bytes, int]:
     answer = server(mechanism, **settings).respond(client(mechanism, user).first()).decode()
-    fields = dict(each.split("=", 1) for each in answer.split(","))
+    fields = dict(part.split("=", 1) for part in answer.split(","))
     return base64.b64decode(fields["s"]), int(fields["i"])
 
 

@@ -9,7 +9,7 @@ from tests.broker.server.authorization.table import REFUSALS
 
 def shape(part: Any) -> Any:
     if isinstance(part, list):
-        return [shape(each) for each in part]
+        return [shape(item) for item in part]
     if not isinstance(part, Struct):
         return part or None
     default = type(part)()
@@ -20,8 +20,8 @@ def shape(part: Any) -> Any:
 def codes_in(part: Any) -> Iterator[int]:
     """Every error there is, of whatever kind."""
     if isinstance(part, list):
-        for each in part:
-            yield from codes_in(each)
+        for item in part:
+            yield from codes_in(item)
     elif isinstance(part, Struct):
         for field in part.fields:
             value = getattr(part, field.name)
@@ -34,8 +34,8 @@ def codes_in(part: Any) -> Iterator[int]:
 def without_words(part: Any, version: int) -> Iterator[Struct]:
     """What has an error and no message, though the version has a field for it."""
     if isinstance(part, list):
-        for each in part:
-            yield from without_words(each, version)
+        for item in part:
+            yield from without_words(item, version)
     elif isinstance(part, Struct):
         fields = {field.name for field in part.fields if field.exists_in(version)}
         if {"error_code", "error_message"} <= fields and part.error_code and not part.error_message:
@@ -51,8 +51,8 @@ def refusals_in(response: Message) -> set[int]:
 def parts_about(name: str, part: Any) -> Iterator[Struct]:
     """The outermost structs of an answer that are about that name."""
     if isinstance(part, list):
-        for each in part:
-            yield from parts_about(name, each)
+        for item in part:
+            yield from parts_about(name, item)
     elif isinstance(part, Struct):
         values = [getattr(part, field.name) for field in part.fields]
         if name in [value for value in values if isinstance(value, str)]:

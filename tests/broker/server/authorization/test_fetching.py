@@ -24,7 +24,9 @@ async def write(served, index: int = 0) -> None:
 
 
 def told(answer) -> list[tuple[int, int, bool]]:
-    return [(each.partition_index, each.error_code, bool(each.records)) for each in partitions(answer)]
+    return [
+        (partition.partition_index, partition.error_code, bool(partition.records)) for partition in partitions(answer)
+    ]
 
 
 @pytest.mark.parametrize("version", [7, 12, 13, 17])

@@ -86,7 +86,7 @@ async def test_transactions_are_those_that_may_be_seen(full):
     await (await full.client()).ask(other, 4)
     rights = Allowed([on_transaction(Operation.DESCRIBE)])
     response = await (await client_with(full, rights)).ask(ListTransactionsRequest(), 1)
-    assert [each.transactional_id for each in response.transaction_states] == ["x"]
+    assert [state.transactional_id for state in response.transaction_states] == ["x"]
     assert not rights.denied
 
 
@@ -104,7 +104,7 @@ async def test_the_topics_of_a_transaction_are_those_that_may_be_seen(full):
         ),
         3,
     )
-    assert {each.results_by_partition[0].partition_error_code for each in added.results_by_topic_v3_and_below} == {0}
+    assert {item.results_by_partition[0].partition_error_code for item in added.results_by_topic_v3_and_below} == {0}
     rights = Allowed([on_transaction(Operation.DESCRIBE), on_topic(Operation.DESCRIBE, "t2")])
     (state,) = (
         await (await client_with(full, rights)).ask(DescribeTransactionsRequest(transactional_ids=["x"]), 0)

@@ -39,7 +39,7 @@ async def test_who_logs_in_as_a_member_has_all_rights_from_then_on(full):
     assert not refusals_in(await client.ask(request, 5))
 
 
-@pytest.mark.parametrize(("handler", "right"), ALLOWED.items(), ids=lambda each: getattr(each, "api", None))
+@pytest.mark.parametrize(("handler", "right"), ALLOWED.items(), ids=lambda name: getattr(name, "api", None))
 def test_others_are_admitted_by_a_right_or_where_nobody_s_are_limited_by_a_name(handler, right):
     assert handler.admits(session(Allowed([right])))
     assert handler.admits(session(Allowed([right]), ANONYMOUS))
@@ -47,7 +47,7 @@ def test_others_are_admitted_by_a_right_or_where_nobody_s_are_limited_by_a_name(
     assert handler.admits(session())
 
 
-@pytest.mark.parametrize("handler", ALLOWED, ids=lambda each: each.api.name)
+@pytest.mark.parametrize("handler", ALLOWED, ids=lambda handler: handler.api.name)
 def test_a_stranger_is_admitted_nowhere_though_nothing_limits_it(handler):
     assert not handler.admits(session(principal=ANONYMOUS))
 

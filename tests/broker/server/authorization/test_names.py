@@ -140,7 +140,7 @@ async def test_of_several_missing_topics_those_are_created_that_may_be(full, mon
         topics=[MetadataRequestTopic(name=name) for name in names], allow_auto_topic_creation=True
     )
     response = await (await client_with(full, rights)).ask(request, 12)
-    assert [(each.name, each.error_code) for each in response.topics] == [
+    assert [(topic.name, topic.error_code) for topic in response.topics] == [
         ("mine", 0),
         ("theirs", TOPIC),
         ("hidden", TOPIC),

@@ -22,7 +22,7 @@ TRANSACTION = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 def to(*topics: str, acks: int = 1) -> ProduceRequest:
     request = produce(batch_of(b"x"), acks=acks)
-    request.topic_data = [produce(batch_of(b"x"), topic=each).topic_data[0] for each in topics]
+    request.topic_data = [produce(batch_of(b"x"), topic=topic).topic_data[0] for topic in topics]
     return request
 
 
@@ -57,7 +57,7 @@ async def test_what_may_be_written_to_untold_is_not_asked_for_again_but_within_a
 async def test_answers_come_in_the_order_of_the_request(full, acks):
     client = await client_with(full, [WRITE])
     response = await client.ask(to("missing", "t", OFFSETS_TOPIC, acks=acks), 9)
-    codes = [(each.name, each.partition_responses[0].error_code) for each in response.responses]
+    codes = [(item.name, item.partition_responses[0].error_code) for item in response.responses]
     assert codes == [("missing", TOPIC), ("t", ErrorCode.NONE), (OFFSETS_TOPIC, TOPIC)]
     assert end_of(full) == 1
 
@@ -118,7 +118,7 @@ async def test_of_a_transaction_only_the_partitions_that_may_be_written_to_are_v
     response = await client.ask(request, 9)
     assert list(codes_in(response)) == [ErrorCode.NONE, TOPIC, TOPIC]
     ((_, _, _, partitions),) = full.verified
-    assert [each.topic for each in partitions] == ["t"]
+    assert [partition.topic for partition in partitions] == ["t"]
 
 
 async def test_what_may_not_be_written_is_not_packed_anew_first(full):

@@ -27,7 +27,7 @@ def _is_for_members(api: ApiKey, version: int) -> bool:
     return _HANDLERS[api].is_for_members(version) and _HANDLERS[api].others_may is None
 
 
-ASKED = [each for each in ALL if each.values[0] in NEEDS and not _is_for_members(*each.values)]
+ASKED = [reading for reading in ALL if reading.values[0] in NEEDS and not _is_for_members(*reading.values)]
 
 
 def test_every_api_is_in_the_table_once():
@@ -42,7 +42,7 @@ async def test_a_member_is_refused_nothing(full, api, version):
     assert not refusals_in(response)
 
 
-@pytest.mark.parametrize(("api", "version"), [each for each in ALL if each.values[0] in FREE])
+@pytest.mark.parametrize(("api", "version"), [reading for reading in ALL if reading.values[0] in FREE])
 async def test_who_has_no_right_at_all_is_answered_what_is_free(full, api, version):
     rights = Allowed()
     response = await (await client_with(full, rights)).ask(request_of(api, version), version)
@@ -99,7 +99,7 @@ async def test_who_lacks_one_right_is_refused_for_want_of_it(full, api, version)
             assert refusals_in(response) == {expected}
 
 
-@pytest.mark.parametrize(("api", "version"), [each for each in ALL if _is_for_members(*each.values)])
+@pytest.mark.parametrize(("api", "version"), [reading for reading in ALL if _is_for_members(*reading.values)])
 async def test_no_right_makes_a_member(full, api, version):
     everything = set().union(*(needs.rights for needs in NEEDS.values()))
     client = await client_with(full, everything)

@@ -23,12 +23,12 @@ class Counted:
     def __init__(self, servers):
         self._servers, self._stop, self._counting = {"bootstrap.servers": servers}, Event(), Event()
         self._consumed = self.produced = 0
-        self._threads = [Thread(target=each) for each in (self._produce, self._consume)]
+        self._threads = [Thread(target=item) for item in (self._produce, self._consume)]
         self._counter = Thread(target=self._count)
 
     def __enter__(self):
-        for each in (*self._threads, self._counter):
-            each.start()
+        for thread in (*self._threads, self._counter):
+            thread.start()
         return self
 
     def __exit__(self, *_exc):
@@ -39,8 +39,8 @@ class Counted:
     def finish(self):
         """All is produced and consumed; the counter goes on."""
         self._stop.set()
-        for each in self._threads:
-            each.join()
+        for thread in self._threads:
+            thread.join()
 
     def _produce(self):
         producer = AuditedProducer(self._servers, "orders", window_ms=_WINDOW_MS, report_every_s=_REPORT_S)

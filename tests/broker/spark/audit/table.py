@@ -23,18 +23,18 @@ class Table:
                 self.records[key] = orjson.loads(value)
 
     def rows(self):
-        said = [each for each in self.records.values() if "tier" in each]
-        names = [each.name for each in fields(Tally)]
+        said = [record for record in self.records.values() if "tier" in record]
+        names = [field.name for field in fields(Tally)]
         return {
-            (each["window"], each["tier"], each["source"]): (Tally(*(each[name] for name in names)), each["partitions"])
-            for each in said
+            (item["window"], item["tier"], item["source"]): (Tally(*(item[name] for name in names)), item["partitions"])
+            for item in said
         }
 
     def verdicts(self):
-        said = [each for each in self.records.values() if "state" in each]
+        said = [record for record in self.records.values() if "state" in record]
         return {
-            each["window"]: (each["state"], [_finding(each["window"], one) for one in each["findings"]])
-            for each in said
+            task["window"]: (task["state"], [_finding(task["window"], one) for one in task["findings"]])
+            for task in said
         }
 
 
@@ -44,6 +44,6 @@ def _finding(window, said):
 
 def ledger_of(told):
     ledger = Ledger()
-    for each in told:
-        ledger.add(each)
+    for item in told:
+        ledger.add(item)
     return ledger

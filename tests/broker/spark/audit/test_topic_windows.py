@@ -23,17 +23,17 @@ def counted(batches, now_ms, kept_ms=10**12):
     """
     table, text, late = Table(), None, []
     for number, batch in enumerate(batches, 1):
-        at_ms = now_ms if number == len(batches) else max(each.at_ms for each in batch)
+        at_ms = now_ms if number == len(batches) else max(item.at_ms for item in batch)
         windows = understood(TOPIC, text) if text else TopicWindows(TOPIC)
-        late += [each for each in (windows.add(increment, at_ms) for increment in batch) if each]
+        late += [item for item in (windows.add(increment, at_ms) for increment in batch) if item]
         table.write(windows.rows(at_ms))
-        windows.forget(horizon([(0, each.at_ms) for each in batch], kept_ms))
+        windows.forget(horizon([(0, item.at_ms) for item in batch], kept_ms))
         text = written(windows)
     return table, text, late
 
 
 def cut_up(told, cuts):
-    places = sorted({0, len(told), *(each % (len(told) + 1) for each in cuts)})
+    places = sorted({0, len(told), *(cut % (len(told) + 1) for cut in cuts)})
     return [told[start:end] for start, end in pairwise(places)]
 
 
@@ -63,8 +63,8 @@ def test_a_batch_that_is_done_again_from_the_state_before_leads_to_the_same_rows
     for number, batch in enumerate(batches):
         for _ in range(2 if number == again % max(len(batches), 1) else 1):
             windows = understood(TOPIC, text) if text else TopicWindows(TOPIC)
-            for each in batch:
-                windows.add(each, world.now_ms)
+            for item in batch:
+                windows.add(item, world.now_ms)
             table.write(windows.rows(world.now_ms))
         text = written(windows)
     assert table.rows() == rows_of(ledger_of(world.told))
@@ -93,19 +93,19 @@ def test_what_concerns_windows_that_nobody_tells_of_any_more_is_said_of_them(new
     assert counted([before], BEGIN + 5 * MINUTE)[0].verdicts()[BEGIN] == ("complete", [])
     table, _, _ = counted([*told, []], now_ms)
     assert table.verdicts()[BEGIN] == ("unknown", [])
-    assert table.verdicts() == verdicts_of(ledger_of([each for batch in told for each in batch]), now_ms)
+    assert table.verdicts() == verdicts_of(ledger_of([item for batch in told for item in batch]), now_ms)
 
 
 def test_who_goes_far_back_is_not_known_until_it_has_come_again_and_never_said_to_have_lost():
     far = 3 * NEWEST_APART
-    told = [appended(far), *(consumed(each, each + 1, sequence=each) for each in range(far))]
+    told = [appended(far), *(consumed(index, index + 1, sequence=index) for index in range(far))]
     table, text, _ = counted([told], BEGIN + 5 * MINUTE)
     assert table.verdicts()[BEGIN][0] == "complete"
     assert len(understood(TOPIC, text).stories[told[-1].chain].increments) < far, "it is folded"
     back = [consumed(2, 3, epoch="again")]
     table, _, _ = counted([told, back], BEGIN + 5 * MINUTE)
     assert table.verdicts()[BEGIN][0] == "pending"
-    on = [consumed(each, each + 1, epoch="again", sequence=each - 2) for each in range(3, far)]
+    on = [consumed(index, index + 1, epoch="again", sequence=index - 2) for index in range(3, far)]
     table, _, _ = counted([told, back, on], BEGIN + 5 * MINUTE)
     assert table.verdicts()[BEGIN][0] == "unknown"
 
@@ -116,13 +116,13 @@ def test_windows_leave_the_state_and_keep_their_rows_and_who_is_late_is_told():
     table, text, late = counted([[appended(5), old], [new]], now_ms, kept_ms)
     assert late == []
     state = understood(TOPIC, text)
-    assert {window for story in state.stories.values() for each in story.increments for window in each.windows} == {
-        BEGIN + 30 * MINUTE
-    }
+    assert {
+        window for story in state.stories.values() for increment in story.increments for window in increment.windows
+    } == {BEGIN + 30 * MINUTE}
     assert table.rows()[BEGIN, "consumed", "g"][0].count == 5
     later = consumed(9, 11, sequence=2, at_ms=BEGIN + 31 * MINUTE)
     table, text, late = counted([[appended(5), old], [new], [later, old]], now_ms, kept_ms)
-    assert [tuple(each.increment.windows) for each in late] == [(BEGIN,)], "what was read before is not late"
+    assert [tuple(item.increment.windows) for item in late] == [(BEGIN,)], "what was read before is not late"
     assert table.rows()[BEGIN, "consumed", "g"][0].count == 5
     assert understood(TOPIC, text).stories[old.chain].end == 11, "it is known how far it has come"
 
@@ -131,7 +131,7 @@ def test_who_goes_back_behind_what_was_forgotten_is_late_and_goes_on():
     new = consumed(5, 9, sequence=1, window=BEGIN + 30 * MINUTE, at_ms=BEGIN + 30 * MINUTE)
     back = [consumed(2, 5, epoch="again", at_ms=BEGIN + 31 * MINUTE), replace(new, epoch="again")]
     table, text, late = counted([[appended(5), consumed(0, 5)], [new], back], BEGIN + 31 * MINUTE, 10 * MINUTE)
-    assert [tuple(each.increment.windows) for each in late] == [(BEGIN,)]
+    assert [tuple(item.increment.windows) for item in late] == [(BEGIN,)]
     assert table.rows()[BEGIN, "consumed", "g"][0].count == 5, "its row stays"
     assert table.rows()[BEGIN + 30 * MINUTE, "consumed", "g"][0].count == 4
     assert understood(TOPIC, text).stories[new.chain].end == 9
@@ -140,7 +140,7 @@ def test_who_goes_back_behind_what_was_forgotten_is_late_and_goes_on():
 def test_a_chain_nobody_hears_of_is_forgotten_with_its_windows():
     others = [replace(consumed(0, 1), at_ms=BEGIN + 60 * MINUTE, windows={})]
     _, text, _ = counted(
-        [[appended(5)], [replace(each, chain=Chain(CONSUMED, "h", TOPIC, 1)) for each in others]],
+        [[appended(5)], [replace(other, chain=Chain(CONSUMED, "h", TOPIC, 1)) for other in others]],
         BEGIN + 60 * MINUTE,
         MINUTE,
     )
@@ -150,7 +150,7 @@ def test_a_chain_nobody_hears_of_is_forgotten_with_its_windows():
 @pytest.mark.parametrize("window", [-1, BEGIN + 100 * MINUTE])
 def test_records_without_a_time_and_of_the_future_hold_no_window_open(window):
     _, text, late = counted([[consumed(0, 3, window=window)]], BEGIN)
-    assert [tuple(each.increment.windows) for each in late] == [(window,)]
+    assert [tuple(item.increment.windows) for item in late] == [(window,)]
     assert understood(TOPIC, text).stories[late[0].increment.chain].end == 3
 
 

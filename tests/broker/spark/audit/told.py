@@ -19,7 +19,9 @@ TOPIC = "t"
 def tally(window, first, last):
     """Of records first to last of a partition, one for each offset."""
     numbers = range(first, last + 1)
-    return Tally(len(numbers), 10 * len(numbers), sum(hash((window, each)) for each in numbers) % 2**64, first, last)
+    return Tally(
+        len(numbers), 10 * len(numbers), sum(hash((window, number)) for number in numbers) % 2**64, first, last
+    )
 
 
 @dataclass
@@ -80,19 +82,19 @@ class World:
         self.told.append(reader.tell(self.now_ms, windows, end))
 
     def commit(self, name):
-        for (each, _), source in self.sources.items():
-            if each == name:
+        for (item, _), source in self.sources.items():
+            if item == name:
                 source.committed = source.position
 
     def kill(self, name):
-        for (each, _), source in self.sources.items():
-            if each == name:
+        for (item, _), source in self.sources.items():
+            if item == name:
                 source.restart()
 
     def forget_one(self, name):
         """An increment that did not arrive."""
-        for (each, _), source in self.sources.items():
-            if each == name and source.sequence >= 0:
+        for (item, _), source in self.sources.items():
+            if item == name and source.sequence >= 0:
                 source.sequence += 1
 
     def repeat(self, back):
@@ -150,7 +152,8 @@ def rows_of(ledger: Ledger) -> dict[tuple, tuple[Tally, int]]:
 
 def verdicts_of(ledger: Ledger, now_ms: int) -> dict[int, tuple[str, list]]:
     verdict = judge(ledger, TOPIC, now_ms)
-    findings = [replace(each, topic="") for each in verdict.findings]
+    findings = [replace(finding, topic="") for finding in verdict.findings]
     return {
-        row.window: (str(row.state), [each for each in findings if each.window == row.window]) for row in verdict.rows
+        row.window: (str(row.state), [finding for finding in findings if finding.window == row.window])
+        for row in verdict.rows
     }

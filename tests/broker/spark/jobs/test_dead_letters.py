@@ -59,11 +59,11 @@ def test_whatever_is_among_them_the_others_are_counted_as_if_alone(topics, writt
 
     written = written_by("windowed_counts", settings | closed)
 
-    starts = Counter((each.value["t"] - THEN) // WINDOW_MS for each in sound)
-    counts = [each.value["count"] for each in written if each.topic == "counts"]
+    starts = Counter((item.value["t"] - THEN) // WINDOW_MS for item in sound)
+    counts = [item.value["count"] for item in written if item.topic == "counts"]
     assert counts == list(starts.values())
-    dead = [each for each in written if each.topic == "dead"]
-    assert {each.headers["barnabas.dead.reason"] for each in dead} == {NO_TIME}
+    dead = [item for item in written if item.topic == "dead"]
+    assert {item.headers["barnabas.dead.reason"] for item in dead} == {NO_TIME}
     assert len(dead) == written_by.counted["dead"] == written_by.counted["read"] - len(sound) - 1
 
 
@@ -72,7 +72,7 @@ def test_own_time_of_a_record_may_be_wrong_too(topics, written_by):
     topics.append("events", [Row("a", 1, THEN + 1)])
     settings = {"input.topic": "events", "output.topic": "counts", "watermark.ms": "0"}
     written = written_by("windowed_counts", settings)
-    assert [each.value["count"] for each in written] == [1, 2]
+    assert [item.value["count"] for item in written] == [1, 2]
     assert written_by.counted == {"read": 4, "dead": 2}, "counted though there is no dead-letter topic"
 
 
@@ -80,7 +80,7 @@ def test_dead_letter_is_what_was_read_with_its_reason_and_its_place(topics, writ
     topics.append("events", [Row("a", {"note": 1}, RECORDED, (("trace", b"7"),)), event(1)])
     settings = {"input.topic": "events", "output.topic": "counts", "dead.letter.topic": "dead", "time.field": "$.t"}
     written = written_by("windowed_counts", settings)
-    (dead,) = [each for each in written if each.topic == "dead"]
+    (dead,) = [item for item in written if item.topic == "dead"]
     assert (dead.key, dead.value) == ("a", {"note": 1})
     assert dead.headers == {
         "trace": b"7",
@@ -95,7 +95,7 @@ def test_record_without_a_time_ends_no_session(topics, written_by):
     topics.append("events", [event(1_001)])
     settings = {"input.topic": "events", "output.topic": "sessions", "gap.ms": "5000", "watermark.ms": "0"}
     written = written_by("sessions", settings | {"time.field": "$.t"})
-    assert [each.value["count"] for each in written] == [2]
+    assert [item.value["count"] for item in written] == [2]
     assert written_by.counted["dead"] == 1
 
 
@@ -104,7 +104,7 @@ def test_record_without_a_time_forgets_no_repetition(topics, written_by):
         topics.append("events", [event(number), UNUSABLE[0]])
     settings = {"input.topic": "events", "output.topic": "once", "dead.letter.topic": "dead", "time.field": "$.t"}
     written = written_by("dedupe", settings | {"watermark.ms": "60000"})
-    assert Counter(each.topic for each in written) == {"once": 1, "dead": 3}
+    assert Counter(item.topic for item in written) == {"once": 1, "dead": 3}
 
 
 @pytest.mark.parametrize("broken_side", ["orders", "payments"])
@@ -127,19 +127,19 @@ def test_record_without_a_time_parts_no_pair(topics, written_by, broken_side):
         "join": "left_outer",
     }
     written = written_by("stream_join", settings)
-    assert [(each.topic, each.key) for each in written if each.value.get("right")] == [("pairs", "a")]
-    assert [each.value for each in written if each.topic == "dead"] == [{"note": "no time"}]
+    assert [(item.topic, item.key) for item in written if item.value.get("right")] == [("pairs", "a")]
+    assert [item.value for item in written if item.topic == "dead"] == [{"note": "no time"}]
 
 
 def test_what_is_no_payment_is_told_and_remembered_of_no_account(topics, written_by):
     garbage = [{"amount": 5}, {"account": "a"}, {"account": "a", "amount": "NaN"}, {"account": "a", "amount": "1e999"}]
-    topics.append("payments", [Row(None, each, 1) for each in garbage] + [Row(None, "no json", 1)])
+    topics.append("payments", [Row(None, item, 1) for item in garbage] + [Row(None, "no json", 1)])
     topics.append("payments", [Row(None, {"account": "a", "amount": 5}, at_ms) for at_ms in range(2, 8)])
     topics.append("payments", [Row(None, {"account": "a", "amount": 500}, 100_000)])
     settings = {"input.topic": "payments", "output.topic": "alerts", "dead.letter.topic": "dead", "count.max": "100"}
     written = written_by("fraud_detection", settings)
-    assert [each.value["reasons"] for each in written if each.topic == "alerts"] == [["unusual"]]
-    dead = [each.headers["barnabas.dead.reason"].decode() for each in written if each.topic == "dead"]
+    assert [item.value["reasons"] for item in written if item.topic == "alerts"] == [["unusual"]]
+    dead = [item.headers["barnabas.dead.reason"].decode() for item in written if item.topic == "dead"]
     no_account, no_amount = "$.account is present", "$.amount is number"
     assert dead == [no_account, no_amount, no_amount, no_amount, f"{no_account}; {no_amount}"]
     assert written_by.counted == {"read": 12, "dead": 5}

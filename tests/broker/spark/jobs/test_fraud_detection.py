@@ -57,7 +57,7 @@ def test_account_is_remembered_from_batch_to_batch(topics, written_by):
     topics.append("payments", [Row(None, {"account": "b", "amount": 20_000}, 10)])
     settings = {"input.topic": "payments", "output.topic": "alerts", "count.max": "3"}
     written = written_by("fraud_detection", settings)
-    assert [(each.key, each.value["reasons"]) for each in written] == [("a", ["too many"]), ("b", ["high value"])]
+    assert [(item.key, item.value["reasons"]) for item in written] == [("a", ["too many"]), ("b", ["high value"])]
     assert written[1].value["record"].startswith("payments-0-")
 
 

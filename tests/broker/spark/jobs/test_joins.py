@@ -21,8 +21,8 @@ def test_records_of_a_key_are_paired_if_they_happened_near_each_other(topics, wr
     ]
     topics.append("payments", late)
     written = written_by("stream_join", PAIRS | {"after.ms": "60000"})
-    assert sorted(each.value["right_time"] for each in written) == ["1970-01-01T00:00:01Z", "1970-01-01T00:01:01Z"]
-    first = min(written, key=lambda each: each.value["right_time"])
+    assert sorted(item.value["right_time"] for item in written) == ["1970-01-01T00:00:01Z", "1970-01-01T00:01:01Z"]
+    first = min(written, key=lambda item: item.value["right_time"])
     assert (first.key, first.value["left"], first.value["right"]) == ("o1", {"eur": 5}, {"order": "o1"})
 
 
@@ -34,7 +34,7 @@ def test_order_nobody_paid_is_told_when_nobody_can_pay_it_any_more(topics, writt
     topics.append("orders", [Row("o9", "much later", 9_000_000)])
     topics.append("payments", [Row("p", {"order": "o8"}, 9_000_000)])
     written = written_by("stream_join", PAIRS | {"after.ms": "1000", "watermark.ms": "1000", "join": "left_outer"})
-    assert {each.key: "right" in each.value for each in written} == {"o1": True, "o2": False}
+    assert {item.key: "right" in item.value for item in written} == {"o1": True, "o2": False}
 
 
 @pytest.mark.long
@@ -45,10 +45,10 @@ def test_records_get_the_row_their_key_had_when_they_happened(topics, written_by
     topics.append("orders", [*orders, Row(None, {"who": "eve"}, 50), Row(None, {"n": 1}, 50)])
     topics.append("orders", [Row(None, {"who": "ann", "n": 3}, 60), Row(None, {"who": "bob"}, 60)])
     written = written_by("table_join", ENRICHED)
-    cities = {each.value["record"]["n"]: each.value["row"] for each in written if each.key == "ann"}
+    cities = {item.value["record"]["n"]: item.value["row"] for item in written if item.key == "ann"}
     assert cities == {1: {"city": "Bonn"}, 2: {"city": "Ulm"}, 3: {"city": "Ulm"}}
-    assert [each.value["row"] for each in written if each.key == "bob"] == ["x"]
-    assert {each.key for each in written} == {"ann", "bob"}
+    assert [item.value["row"] for item in written if item.key == "bob"] == ["x"]
+    assert {item.key for item in written} == {"ann", "bob"}
 
 
 @pytest.mark.long
@@ -57,7 +57,7 @@ def test_record_without_a_row_is_kept_where_it_is_wanted(topics, written_by):
     topics.append("people", [Row("ann", {"city": "Bonn"}, 10), Row("ann", None, 20)])
     topics.append("orders", [Row(None, {"who": "ann"}, 30), Row(None, {"who": "eve"}, 30)])
     written = written_by("table_join", ENRICHED | {"unmatched": "keep"})
-    assert sorted((each.key, "row" in each.value) for each in written) == [("ann", False), ("eve", False)]
+    assert sorted((item.key, "row" in item.value) for item in written) == [("ann", False), ("eve", False)]
 
 
 def test_of_one_moment_the_tables_change_goes_first():

@@ -53,7 +53,9 @@ def test_what_is_no_increment_is_dead_and_holds_up_nothing(value):
 
 def test_what_is_late_is_dead_and_says_which_part_of_it():
     windows = TopicWindows(TOPIC)
-    of_batch(windows, *(each.to_bytes() for each in (PRODUCED[0], replace(PRODUCED[1], at_ms=BEGIN + 9 * MINUTE))))
+    of_batch(
+        windows, *(increment.to_bytes() for increment in (PRODUCED[0], replace(PRODUCED[1], at_ms=BEGIN + 9 * MINUTE)))
+    )
     late = replace(PRODUCED[0], sequence=2, at_ms=BEGIN + 10 * MINUTE)
     (dead,) = of_batch(windows, late.to_bytes())
     assert dead.reason.startswith("late: windows before")
@@ -75,20 +77,20 @@ def test_windows_and_verdicts_are_written_batch_by_batch(topics, written_by):
     batches = [[PRODUCED[0], APPENDED[0]], [APPENDED[0], PRODUCED[1], CONSUMED[0]], [CONSUMED[1], APPENDED[1]]]
     others = told(Tier.PRODUCED, "p", 0, 0, topic="another")
     for batch in batches:
-        topics.append("audit", [Row(None, each.to_bytes()) for each in batch])
+        topics.append("audit", [Row(None, increment.to_bytes()) for increment in batch])
     topics.append("audit", [Row("k", b"no increment"), Row(None, others.to_bytes()), Row(None, PRODUCED[1].to_bytes())])
     names = {"input.topic": "audit", "output.topic": "windows", "dead.letter.topic": "dead"}
     written = written_by(JOB.name, names)
     table = Table()
-    table.write((each.key, orjson.dumps(each.value)) for each in written if each.topic == "windows")
+    table.write((item.key, orjson.dumps(item.value)) for item in written if item.topic == "windows")
     mine = {key: value for key, value in table.records.items() if value["topic"] == TOPIC}
     assert len(table.records) - len(mine) == 2, "a window and a verdict of the other topic"
     table.records = mine
-    ledger = ledger_of([each for batch in batches for each in batch])
+    ledger = ledger_of([item for batch in batches for item in batch])
     assert table.rows() == rows_of(ledger)
     assert table.verdicts() == verdicts_of(ledger, 2 * BEGIN)
     assert [state for state, _ in table.verdicts().values()] == ["complete", "missing"]
-    (dead,) = [each for each in written if each.topic == "dead"]
+    (dead,) = [item for item in written if item.topic == "dead"]
     assert dead.value == "no increment"
     assert dead.headers["barnabas.dead.record"] == b"audit-0-7"
     assert written_by.counted == {"read": 10, "dead": 1}

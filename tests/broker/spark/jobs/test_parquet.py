@@ -28,7 +28,7 @@ def test_rows_become_records_with_the_key_that_was_named(topics, written_by):
     topics.append("files", [Row("a", {"n": 1}), Row("b", {"n": 2})])
     settings = {"path": "files", "output.topic": "again", "key.column": "offset"}
     written = written_by("parquet_to_topic", settings)
-    assert [(each.key, each.value) for each in written] == [("0", {"n": 1}), ("1", {"n": 2})]
+    assert [(item.key, item.value) for item in written] == [("0", {"n": 1}), ("1", {"n": 2})]
     with pytest.raises(ValueError, match=r"key\.column=nobody is none of the columns key, value"):
         written_by("parquet_to_topic", settings | {"key.column": "nobody"})
 

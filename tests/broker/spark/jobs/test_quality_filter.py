@@ -16,13 +16,13 @@ def test_unsound_records_go_to_the_dead_letters_with_every_reason(topics, writte
     sound = {"amount": 5, "kind": "card", "account": "DE12"}
     unsound = [sound | {"amount": -1}, sound | {"amount": "much"}, sound | {"kind": "cash", "account": "12"}, {}]
     topics.append(
-        "orders", [Row("k", sound), *(Row("k", each) for each in unsound), Row("k", "no json"), Row("k", None)]
+        "orders", [Row("k", sound), *(Row("k", item) for item in unsound), Row("k", "no json"), Row("k", None)]
     )
     rules = "value is json; $.amount is number; $.amount >= 0; $.kind in card bank; $.account matches ^DE\\d+$"
     written = written_by("quality_filter", SETTINGS | {"rules": rules})
-    assert [each.value for each in written if each.topic == "sound"] == [sound]
-    dead = [each for each in written if each.topic == "dead"]
-    assert [each.headers["barnabas.dead.reason"].decode() for each in dead] == [
+    assert [item.value for item in written if item.topic == "sound"] == [sound]
+    dead = [item for item in written if item.topic == "dead"]
+    assert [item.headers["barnabas.dead.reason"].decode() for item in dead] == [
         "$.amount >= 0",
         "$.amount is number; $.amount >= 0",
         "$.kind in card bank; $.account matches ^DE\\d+$",

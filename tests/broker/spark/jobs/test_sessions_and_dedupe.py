@@ -13,7 +13,7 @@ def test_pause_ends_a_session(topics, written_by):
     topics.append("clicks", [Row("clock", {}, 100_000)])
     settings = {"input.topic": "clicks", "output.topic": "sessions", "gap.ms": "1000", "watermark.ms": "1000"}
     written = written_by("sessions", settings | {"sum.field": "$.n"})
-    found = sorted((each.key, each.value["count"], each.value["sum"], each.value["length_ms"]) for each in written)
+    found = sorted((item.key, item.value["count"], item.value["sum"], item.value["length_ms"]) for item in written)
     assert found == [
         ("ann|1970-01-01T00:00:00Z", 3, 3.0, 1_900),
         ("ann|1970-01-01T00:00:10Z", 1, 1.0, 0),
@@ -26,7 +26,7 @@ def test_repetition_is_dropped_within_a_batch_and_after_it(topics, written_by):
     topics.append("orders", [Row("a", "3", 3), Row("c", "1", 4), Row(None, "1", 5), Row(None, "2", 6)])
     settings = {"input.topic": "orders", "output.topic": "once"}
     written = written_by("dedupe", settings)
-    assert sorted(each.key or "-" for each in written) == ["-", "a", "b", "c"]
+    assert sorted(item.key or "-" for item in written) == ["-", "a", "b", "c"]
 
 
 def test_records_may_be_told_apart_by_what_they_say(topics, written_by):
@@ -44,4 +44,7 @@ def test_keys_that_are_no_text_are_told_apart(topics, written_by):
 def test_headers_come_along(topics, written_by):
     topics.append("orders", [Row("a", "1", 1, (("trace", b"7"),)), Row("b", "1", 2)])
     settings = {"input.topic": "orders", "output.topic": "once"}
-    assert {each.key: each.headers for each in written_by("dedupe", settings)} == {"a": {"trace": b"7"}, "b": {}}
+    assert {setting.key: setting.headers for setting in written_by("dedupe", settings)} == {
+        "a": {"trace": b"7"},
+        "b": {},
+    }

@@ -14,7 +14,7 @@ def visit(path: str, at_ms: int, status: int = 200) -> Row:
 
 
 def latest(written) -> dict[str, int]:
-    return {each.key: each.value["count"] for each in written}
+    return {item.key: item.value["count"] for item in written}
 
 
 def test_newest_record_of_a_key_is_the_count_of_its_window(topics, written_by):
@@ -26,7 +26,7 @@ def test_newest_record_of_a_key_is_the_count_of_its_window(topics, written_by):
         "1970-01-01T00:00:00Z|/a|404": 1,
         "1970-01-01T00:01:00Z|/b|200": 1,
     }
-    assert [each.value["count"] for each in written if each.key.endswith("/a|200")] == [2, 3]
+    assert [item.value["count"] for item in written if item.key.endswith("/a|200")] == [2, 3]
     assert written[0].value == {
         "window_start": "1970-01-01T00:00:00Z",
         "window_end": "1970-01-01T00:01:00Z",
@@ -59,7 +59,7 @@ def test_overlapping_windows_add_up_what_numbers_say(topics, written_by):
     topics.append("visits", [Row("k", {"bytes": 5}, 90_000), Row("k", {"bytes": "none"}, 90_001)])
     more = {"group.by": "key", "slide.ms": "30000", "sum.field": "$.bytes"}
     written = written_by("windowed_counts", SETTINGS | more)
-    assert {each.key: (each.value["count"], each.value["sum"]) for each in written} == {
+    assert {item.key: (item.value["count"], item.value["sum"]) for item in written} == {
         "1970-01-01T00:01:00Z|k": (2, 5.0),
         "1970-01-01T00:01:30Z|k": (2, 5.0),
     }
@@ -87,6 +87,6 @@ def test_clock_that_is_ahead_does_not_end_the_windows(topics, written_by):
 def test_number_that_cannot_be_added_up_spoils_no_sum(topics, written_by):
     topics.append("visits", [Row("k", {"bytes": said}, 1) for said in (5, "NaN", "Infinity", "-Infinity", "1e999")])
     written = written_by("windowed_counts", SETTINGS | {"group.by": "key", "sum.field": "$.bytes"})
-    assert {each.key: (each.value["count"], each.value["sum"]) for each in written} == {
+    assert {item.key: (item.value["count"], item.value["sum"]) for item in written} == {
         "1970-01-01T00:00:00Z|k": (5, 5.0)
     }

@@ -44,8 +44,8 @@ def secured(cluster):
 
 def actions() -> list[tuple[str, str]]:
     """Of the audit, oldest first: what became of which."""
-    return [(each.action, each.result) for each in AuditEvent.objects.order_by("id")]
+    return [(event.action, event.result) for event in AuditEvent.objects.order_by("id")]
 
 
 def topics(cluster) -> dict[str, int]:
-    return {each.name: len(each.partitions) for each in cluster.describe_topics()}
+    return {topic.name: len(topic.partitions) for topic in cluster.describe_topics()}

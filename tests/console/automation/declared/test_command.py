@@ -54,7 +54,7 @@ def test_what_was_reviewed_is_applied_and_then_nothing_drifts(console, shop, cap
     assert capsys.readouterr().out == ""
     assert console.run("apply", shop, "--yes", "--digest", digest) == 0
     assert "as the files declare it" in capsys.readouterr().out
-    assert [each.action for each in AuditEvent.objects.order_by("id")] == ["create topic", "apply declaration"]
+    assert [event.action for event in AuditEvent.objects.order_by("id")] == ["create topic", "apply declaration"]
 
 
 def test_another_digest_than_was_reviewed_changes_nothing(console, shop, capsys):

@@ -75,7 +75,7 @@ def test_one_that_is_to_be_absent_goes_first_and_with_its_name(files, administra
     assert [part.plan.action for part in shown.context["made"].parts] == ["delete connector", "create topic"]
     assert shown.context["plan"].typed_name == "in"
     assert gone.apply(shown).status_code == 302
-    assert [each[:2] for each in connect.changes()] == [("DELETE", "/connectors/in")]
+    assert [change[:2] for change in connect.changes()] == [("DELETE", "/connectors/in")]
 
 
 def test_a_connect_that_does_not_answer_is_said(files, administrator, cluster, connect, collect):

@@ -9,12 +9,12 @@ def plain(node):
     if isinstance(node, Scalar):
         return node.text
     if isinstance(node, Sequence):
-        return [plain(each) for each in node.items]
-    return {name: plain(each.value) for name, each in node.entries.items()}
+        return [plain(item) for item in node.items]
+    return {name: plain(item.value) for name, item in node.entries.items()}
 
 
 def read(text):
-    return [plain(each) for each in documents(text)]
+    return [plain(document) for document in documents(text)]
 
 
 def test_what_is_written_stays_as_it_was_written():
@@ -30,7 +30,7 @@ def test_what_is_written_stays_as_it_was_written():
 def test_lines_are_those_of_the_file():
     (table,) = documents("a: 1\nb:\n  - x\n  - y: 2\n")
     assert (table.entries["a"].line, table.entries["b"].line) == (1, 2)
-    assert [each.line for each in table.entries["b"].value.items] == [3, 4]
+    assert [item.line for item in table.entries["b"].value.items] == [3, 4]
 
 
 def test_json_is_yaml():

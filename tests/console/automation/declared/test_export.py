@@ -32,7 +32,7 @@ def test_what_is_exported_declares_what_is_there(files, administrator, secured, 
     declared = compared.context["made"]
     assert (declared.parts, declared.unplanned) == ((), ())
     assert {"orders:", "secret-plans:", "readers: {}", "in:", "user: 'no'"} <= {
-        each.strip(" -") for each in text.split("\n")
+        part.strip(" -") for part in text.split("\n")
     }
 
 
@@ -49,7 +49,7 @@ def test_what_is_hidden_is_not_in_it(limited, cluster, collect, client_of, conne
 def test_only_what_is_asked_for(administrator, cluster, collect, client_of):
     fill(cluster, collect)
     text = client_of(administrator).get(EXPORT, {"only": "topics", "names": "ord*"}).content.decode()
-    assert [each for each in text.splitlines() if not each.startswith(("#", " "))] == ["topics:"]
+    assert [line for line in text.splitlines() if not line.startswith(("#", " "))] == ["topics:"]
     assert "secret" not in text
 
 

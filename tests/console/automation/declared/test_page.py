@@ -35,7 +35,7 @@ groups:
 
 
 def settings_of(cluster, topic):
-    return {each.name: each.value for each in cluster.topic_settings(topic) if each.source == "topic"}
+    return {setting.name: setting.value for setting in cluster.topic_settings(topic) if setting.source == "topic"}
 
 
 def test_a_whole_shop_is_made_in_order_and_a_second_time_nothing_differs(files, administrator, secured, collect):
@@ -55,7 +55,7 @@ def test_a_whole_shop_is_made_in_order_and_a_second_time_nothing_differs(files, 
     assert shop.apply(shown).status_code == 302
     assert topics(secured) == {"shop.bills": 1, "shop.orders": 4}
     assert settings_of(secured, "shop.orders") == {"retention.ms": "86400000", "max.message.bytes": "20000"}
-    assert {each.name for each in secured.acls.look().rules} == {"shop.", "kafka-cluster"}
+    assert {rule.name for rule in secured.acls.look().rules} == {"shop.", "kafka-cluster"}
     assert secured.quotas.describe()[QuotaEntity(user="shop")] == {"producer_byte_rate": 1_000_000.0}
     assert set(secured.groups.describe_one("shop-billing").committed) == {("shop.orders", n) for n in range(4)}
     assert actions() == [*((action, "done") for action, _ in made), ("apply declaration", "done")]
@@ -219,7 +219,7 @@ def test_what_goes_at_once_goes_last(files, administrator, shop):
         ("delete topic", "shop.old"),
     ]
     assert plan.typed_name == "2 losses"
-    assert any("shop.old" in each and "lost for good" in each for each in plan.losses)
+    assert any("shop.old" in loss and "lost for good" in loss for loss in plan.losses)
     assert pruned.apply(shown, typed_name="").status_code == 422
     assert len(topics(shop)) == 3
     assert pruned.apply(shown).status_code == 302
@@ -327,7 +327,7 @@ def test_a_group_that_reads_beyond_ones_reach_is_not_ones_own(files, limited, cl
     shown = files(limited, text).compare()
     assert "also reads topics that your rights do not reach" in shown.context["plan"].obstacle
     assert files(limited, text).apply(shown).status_code == 409
-    assert "mixed" in {each.group_id for each in cluster.groups.describe().groups}
+    assert "mixed" in {group.group_id for group in cluster.groups.describe().groups}
 
 
 # -- groups

@@ -50,7 +50,7 @@ connectors:
 def problems(*texts: str) -> list[str]:
     with pytest.raises(DeclarationError) as caught:
         parse([(f"f{number}.yaml", text) for number, text in enumerate(texts)])
-    return [str(each) for each in caught.value.problems]
+    return [str(problem) for problem in caught.value.problems]
 
 
 def test_everything_there_is():
@@ -79,7 +79,7 @@ def test_everything_there_is():
 
 def test_several_files_are_one_declaration():
     found = parse([("a", "topics: {a: {partitions: 1}}"), ("b", "topics: {b: }\n---\ntopics: {c: }")])
-    assert [each.name for each in found.topics] == ["a", "b", "c"]
+    assert [topic.name for topic in found.topics] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_several_files_are_one_declaration():
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text, says):
-    assert any(says in each for each in problems(text)), problems(text)
+    assert any(says in problem for problem in problems(text)), problems(text)
 
 
 def test_all_that_is_wrong_is_said_at_once():

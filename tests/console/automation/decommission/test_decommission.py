@@ -238,13 +238,13 @@ def test_partitions_that_were_last_seen_on_the_move_are_not_moved_again(broker, 
 
     assert step().sentence == "Waits for the next look at the partitions."
     assert cluster.moves.under_way() == {}
-    assert {len(each) for each in cluster.moves.assignments(["orders"]).values()} == {2}
+    assert {len(assignment) for assignment in cluster.moves.assignments(["orders"]).values()} == {2}
     collect()
     assert step().word == "stopping"
 
 
 def alarms() -> list[str]:
-    return [each.text for each in overview_facts()["health"].reasons]
+    return [reason.text for reason in overview_facts()["health"].reasons]
 
 
 def test_drain_ends_on_a_page_that_says_so(broker, cluster, collect, operator, client_of):
@@ -307,7 +307,7 @@ def test_a_replica_that_falls_out_while_others_are_copied_is_an_alarm(broker, cl
     collect()
     cluster.stop_broker(1)
     collect()
-    assert any("under-replicated" in each or "no leader" in each for each in alarms())
+    assert any("under-replicated" in alarm or "no leader" in alarm for alarm in alarms())
 
 
 def test_a_move_that_was_asked_for_long_ago_and_is_not_seen_hides_nothing(
@@ -330,7 +330,9 @@ def test_the_plan_counts_the_partitions_by_which_the_broker_coordinates_groups(
     collect()
     ConsumerGroup.objects.create(name="billing", state="Empty", coordinator=3, verdict="ok")
     offices = client_of(operator).get(ADDRESS).context["plan"].touches
-    assert any("coordinator of 2 partitions of __consumer_offsets, with 1 group (billing)" in each for each in offices)
+    assert any(
+        "coordinator of 2 partitions of __consumer_offsets, with 1 group (billing)" in office for office in offices
+    )
 
 
 def test_the_plan_says_which_offices_the_broker_has(broker, collect, operator, client_of):

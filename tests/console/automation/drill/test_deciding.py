@@ -139,9 +139,9 @@ BEFORE = sample(0)
         ([sample(1, below=1)], "1 partition below min.insync.replicas, 0 expected"),
         ([sample(1, lost=2)], "the probe misses acknowledged records"),
         ([replace(sample(30), seen_at_ms=1)], "cannot see"),
-        ([sample(each, leaderless=3) for each in range(1, 8)], ""),
-        ([sample(each, leaderless=3) for each in range(1, 20)], "without a leader for more than 9 s"),
-        ([sample(each, leaderless=each % 4) for each in range(1, 20)], ""),
+        ([sample(index, leaderless=3) for index in range(1, 8)], ""),
+        ([sample(index, leaderless=3) for index in range(1, 20)], "without a leader for more than 9 s"),
+        ([sample(index, leaderless=index % 4) for index in range(1, 20)], ""),
     ],
     ids=["well", "as expected", "another", "below", "lost", "blind", "electing", "leaderless", "again and again"],
 )
@@ -177,11 +177,11 @@ SERVER = ServerAbsence(
 
 
 def test_while_the_others_elect_a_leader_nobody_serves_and_that_is_expected_of_a_leader_alone():
-    leader, follower = (of_server(Fault.KILL, 20, replace(SERVER, is_leader=each)) for each in (True, False))
-    electing = [sample(each, zookeeper=0) for each in (1, 3, 5)]
+    leader, follower = (of_server(Fault.KILL, 20, replace(SERVER, is_leader=number)) for number in (True, False))
+    electing = [sample(number, zookeeper=0) for number in (1, 3, 5)]
     assert why_worse(leader, electing, sample(0), None) == ""
     assert "0 ZooKeeper servers left, 2 expected" in why_worse(follower, electing[:1], sample(0), None)
-    too_long = [sample(each, zookeeper=0) for each in range(1, 13)]
+    too_long = [sample(index, zookeeper=0) for index in range(1, 13)]
     assert "0 ZooKeeper servers left, 2 expected" in why_worse(leader, too_long, sample(0), None)
     again = [*electing, sample(6, zookeeper=2), sample(8, zookeeper=0), sample(12, zookeeper=0)]
     assert why_worse(leader, again, sample(0), None) == ""
@@ -191,7 +191,7 @@ def test_a_broker_that_finds_nobody_while_they_elect_may_begin_another_session()
     moved = measure([sample(0), sample(8, controller_id=3)], 5_000, 7_000, None)
     for is_leader, verdict in ((True, "as expected"), (False, "worse")):
         rows = compare(of_server(Fault.PAUSE, 20, replace(SERVER, is_leader=is_leader)), moved, None, of_broker=False)
-        assert {each.what: each.verdict for each in rows}["Moves of the controller"] == verdict
+        assert {row.what: row.verdict for row in rows}["Moves of the controller"] == verdict
 
 
 def test_an_election_is_a_line_of_the_report_and_no_server_that_was_lost():
@@ -199,14 +199,14 @@ def test_an_election_is_a_line_of_the_report_and_no_server_that_was_lost():
     measured = measure(story, 5_000, 25_000, None)
     assert (measured.zookeeper_left, measured.quorumless_s) == (2, 2.0)
     expected = of_server(Fault.KILL, 20, SERVER)
-    rows = {each.what: each.verdict for each in compare(expected, measured, None, of_broker=False)}
+    rows = {row.what: row.verdict for row in compare(expected, measured, None, of_broker=False)}
     assert rows["ZooKeeper servers that served"] == "as expected"
     assert rows["ZooKeeper without a quorum, for"] == "as expected"
     follower = of_server(Fault.KILL, 20, replace(SERVER, is_leader=False))
-    rows = {each.what: each.verdict for each in compare(follower, measured, None, of_broker=False)}
+    rows = {row.what: row.verdict for row in compare(follower, measured, None, of_broker=False)}
     assert rows["ZooKeeper without a quorum, for"] == "as expected"
     longer = measure([*story, sample(32, zookeeper=0), sample(36)], 5_000, 25_000, None)
-    rows = {each.what: each.verdict for each in compare(follower, longer, None, of_broker=False)}
+    rows = {row.what: row.verdict for row in compare(follower, longer, None, of_broker=False)}
     assert rows["ZooKeeper without a quorum, for"] == "worse"
 
 
@@ -235,8 +235,8 @@ def test_what_is_whole_and_falls_again_is_back_at_the_end_only_and_what_is_not_w
 
 
 def test_without_a_probe_nobody_says_that_nothing_was_lost():
-    blind = [replace(each, failing=None, lost=None) for each in STORY]
-    rows = {each.what: each for each in compare(EXPECTED, measure(blind, 5_000, 25_000, 2), None, of_broker=True)}
+    blind = [replace(item, failing=None, lost=None) for item in STORY]
+    rows = {row.what: row for row in compare(EXPECTED, measure(blind, 5_000, 25_000, 2), None, of_broker=True)}
     assert rows["Acknowledged records lost"].verdict == "not known"
     assert rows["The probe could not write or read somewhere, for"].verdict == "not known"
 
@@ -247,7 +247,7 @@ def test_nothing_measured_is_nothing_worse_than_nothing():
 
 def verdicts(expected: Expected, story=STORY, probed: Probed | None = None) -> dict[str, str]:
     rows = compare(expected, measure(story, 5_000, 25_000, 2), probed, of_broker=True)
-    return {each.what: each.verdict for each in rows}
+    return {row.what: row.verdict for row in rows}
 
 
 def test_the_comparison_says_line_by_line_what_was_worse():
@@ -265,11 +265,11 @@ def test_the_comparison_says_line_by_line_what_was_worse():
 
 def test_what_the_probe_counted_is_measured_and_nobody_expected_it():
     found = compare(EXPECTED, measure(STORY, 5_000, 25_000, 2), Probed(0.97, 1.0, 900, 12), of_broker=True)
-    last = {each.what: (each.measured, each.verdict) for each in found[-3:]}
+    last = {row.what: (row.measured, row.verdict) for row in found[-3:]}
     assert last["Records that could be written, in these minutes"] == ("97.0 %", "measured")
     assert last["From sent to read, p99 in these minutes"] == ("900 ms", "measured")
 
 
 def test_samples_survive_the_database():
-    kept = [{name: list(v) if isinstance(v, tuple) else v for name, v in each.as_json().items()} for each in STORY]
+    kept = [{name: list(v) if isinstance(v, tuple) else v for name, v in item.as_json().items()} for item in STORY]
     assert read_samples(kept) == STORY

@@ -66,7 +66,7 @@ def test_a_broker_is_paused_continued_and_what_came_of_it_is_a_report(stage, ask
     await_true(lambda: not stage.is_stopped(2), "broker 2 goes on")
     stage.beats(5, drill)
     assert (drill.state, drill.sentence) == ("done", "Everything was as expected.")
-    rows = {each.what: each.measured for each in drill.table}
+    rows = {row.what: row.measured for row in drill.table}
     assert rows["Leaderships that moved to others"] == "1"
     assert 15 <= float(rows["Partitions short of replicas in sync, for"].split()[0]) <= 25
     text = ask.get(f"/drills/{drill.pk}/").content.decode()

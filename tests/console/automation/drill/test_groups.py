@@ -17,12 +17,12 @@ def look(at_ms: int, lag: int = 0, waited_s: float = 0, name: str = "billing", *
 def told(before: list, after: list):
     """Looks of one group, a second apart: (lag, seconds waited) or a dictionary of `look`."""
     stories = {}
-    for second, each in enumerate(before):
+    for second, item in enumerate(before):
         at_ms = 10_000 + second * 1_000
-        stories = looked_on(stories, [_made(at_ms, each)], at_ms)
-    for second, each in enumerate(after):
+        stories = looked_on(stories, [_made(at_ms, item)], at_ms)
+    for second, item in enumerate(after):
         at_ms = FAULT_MS + second * 1_000
-        stories = went_on(stories, [_made(at_ms, each)], at_ms, 1_000)
+        stories = went_on(stories, [_made(at_ms, item)], at_ms, 1_000)
     return stories
 
 
@@ -100,7 +100,7 @@ def test_who_is_worst_off_comes_first():
         here = [look(at_ms, 5 * second, second if name != "a" else 0, name=name) for name in ("a", "b", "c")]
         here[1] = look(at_ms, 5 * second, max(0, second - 3), name="b")
         stories = went_on(stories, here, at_ms, 1_000)
-    assert [each.name for each in affected(stories)] == ["c", "b"]
+    assert [story.name for story in affected(stories)] == ["c", "b"]
 
 
 def test_no_more_are_watched_than_are_kept_and_who_comes_later_is_nobodys_victim():
@@ -117,4 +117,4 @@ def test_a_group_that_was_deleted_meanwhile_stays_as_it_was_last():
 
 def test_stories_survive_the_database():
     stories = told([(0, 0)], [(10 * second, second) for second in range(10)])
-    assert read_stories({name: each.as_json() for name, each in stories.items()}) == stories
+    assert read_stories({name: item.as_json() for name, item in stories.items()}) == stories

@@ -39,9 +39,9 @@ def hold(target):
         return began[-1]
 
     yield begin
-    for each in began:
-        each.kill()
-        each.wait()
+    for item in began:
+        item.kill()
+        item.wait()
 
 
 def await_true(ask, what: str) -> None:

@@ -48,10 +48,14 @@ class Stage:
         settings.ZOOKEEPER_SECRET_FILE = directory / "secrets" / "zookeeper-super"
         self.operator, self.host, self.collector = operator, settings.HOST_NAME, None
         addresses = prepare_ensemble(directory / "zookeeper", 3)
-        self.connect = ",".join(f"{each.host}:{each.client_port}" for each in addresses)
-        for number, each in enumerate(addresses, 1):
-            ports = {"quorum_port": each.quorum_port, "election_port": each.election_port}
-            spec = {"directory": str(directory / "zookeeper" / str(number)), "client_port": each.client_port, **ports}
+        self.connect = ",".join(f"{address.host}:{address.client_port}" for address in addresses)
+        for number, address in enumerate(addresses, 1):
+            ports = {"quorum_port": address.quorum_port, "election_port": address.election_port}
+            spec = {
+                "directory": str(directory / "zookeeper" / str(number)),
+                "client_port": address.client_port,
+                **ports,
+            }
             do_start(operator, add_process("zookeeper", f"zookeeper-{number}", {**spec, "number": number}))
 
     def await_whole(self) -> None:
@@ -72,9 +76,9 @@ class Stage:
 
     def modes(self) -> dict[str, str]:
         """Of those that serve, by name."""
-        names = {each.ports[0]: each.name for each in ManagedProcess.objects.filter(kind="zookeeper")}
+        names = {process.ports[0]: process.name for process in ManagedProcess.objects.filter(kind="zookeeper")}
         views = describe_zookeeper(self.connect)
-        return {names[int(each.address.rpartition(":")[2])]: each.mode for each in views if each.mode}
+        return {names[int(view.address.rpartition(":")[2])]: view.mode for view in views if view.mode}
 
     def one_that(self, mode: str) -> str:
         return next(name for name, found in self.modes().items() if found == mode)
@@ -188,10 +192,10 @@ def cluster_on(stage, tmp_path, clock):
     stage.collector = Collector(kafka_gateway(found), lambda: describe_zookeeper(stage.connect), clock.now_ms)
     try:
         await_true(lambda: reconcile_host(stage.host) or len(stage.modes()) == 3, "the ensemble serves", DEADLINE_S)
-        for each in brokers:
-            each.start()
-        for each in brokers:
-            each.await_healthy()
+        for broker in brokers:
+            broker.start()
+        for broker in brokers:
+            broker.await_healthy()
         admin = AdminClient({"bootstrap.servers": found.bootstrap_servers})
         new = NewTopic("orders", 1, 3, config={"min.insync.replicas": "2"})
         admin.create_topics([new])["orders"].result(30)
@@ -203,13 +207,13 @@ def cluster_on(stage, tmp_path, clock):
 
 def _controllers(cluster: Cluster) -> int:
     """Brokers that say of themselves that they are it."""
-    return sum("_is_controller 1.0" in each.get("/metrics") for each in cluster.brokers)
+    return sum("_is_controller 1.0" in broker.get("/metrics") for broker in cluster.brokers)
 
 
 def must_hold(cluster: Cluster, ledger: Ledger) -> None:
     """All are registered, one of them is controller and says so, and what was acknowledged is there, once."""
     gateway = kafka_gateway(cluster)
-    await_true(lambda: [each.id for each in gateway.describe_cluster().brokers] == [1, 2, 3], "three brokers", 60)
+    await_true(lambda: [broker.id for broker in gateway.describe_cluster().brokers] == [1, 2, 3], "three brokers", 60)
     await_true(lambda: _controllers(cluster) == 1, "one controller", 60)
     ledger.write()
     assert ledger.read() == ledger.acknowledged

@@ -18,15 +18,15 @@ AFTER = DEFAULTS[Kind.BROKER_GONE].minutes
 def brokers(count: int = 6, away: tuple[int, ...] = (), racks: dict[int, str] | None = None, **named):
     return tuple(
         BrokerSeen(
-            broker_id=each,
-            rack=(racks or {}).get(each, ""),
-            is_registered=each not in away,
+            broker_id=index,
+            rack=(racks or {}).get(index, ""),
+            is_registered=index not in away,
             replicas=10,
             preferred=10,
-            preferred_elsewhere=10 if each in away else 0,
+            preferred_elsewhere=10 if index in away else 0,
             **named,
         )
-        for each in range(1, count + 1)
+        for index in range(1, count + 1)
     )
 
 
@@ -48,14 +48,14 @@ class Life:
 
 
 def causes(found) -> list[str]:
-    return [each.cause for each in found.due]
+    return [symptom.cause for symptom in found.due]
 
 
 def test_a_broker_that_stays_away_is_due_after_its_minutes_and_not_before():
     life = Life()
     before = life.passes(AFTER - 1, brokers(away=(3,)))
     assert causes(before) == []
-    assert [each.symptom.cause for each in before.waiting] == ["broker 3 gone"]
+    assert [item.symptom.cause for item in before.waiting] == ["broker 3 gone"]
     assert causes(life.passes(2, brokers(away=(3,)))) == ["broker 3 gone"]
 
 
@@ -89,7 +89,7 @@ def test_a_rack_that_is_lost_is_a_rack_and_not_its_brokers():
 
 
 def test_a_rack_of_one_broker_is_that_broker():
-    racks = {each: f"rack-{each}" for each in range(1, 7)}
+    racks = {index: f"rack-{index}" for index in range(1, 7)}
     assert causes(Life().passes(AFTER + 1, brokers(away=(3,), racks=racks))) == ["broker 3 gone"]
 
 
@@ -132,14 +132,14 @@ def test_a_clock_that_is_set_back_begins_anew():
 
 
 def test_a_broker_that_somebody_stopped_is_not_replaced():
-    stopped = tuple(replace(each, is_stopped_by_wish=not each.is_registered) for each in brokers(away=(3,)))
+    stopped = tuple(replace(broker, is_stopped_by_wish=not broker.is_registered) for broker in brokers(away=(3,)))
     found = Life().passes(AFTER + 1, stopped)
     assert causes(found) == []
     assert "stopped by hand" in found.held[Kind.BROKER_GONE]
 
 
 def test_a_broker_that_holds_nothing_is_not_missed():
-    empty = tuple(replace(each, replicas=0 if each.broker_id == 3 else 10) for each in brokers(away=(3,)))
+    empty = tuple(replace(broker, replicas=0 if broker.broker_id == 3 else 10) for broker in brokers(away=(3,)))
     found = Life().passes(AFTER + 1, empty)
     assert (causes(found), found.waiting) == ([], ())
 
@@ -147,7 +147,9 @@ def test_a_broker_that_holds_nothing_is_not_missed():
 def elsewhere(**named):
     """Broker 2 should lead ten partitions and leads seven."""
     seen = brokers()
-    return tuple(replace(each, preferred_elsewhere=3, **named) if each.broker_id == 2 else each for each in seen)
+    return tuple(
+        replace(broker, preferred_elsewhere=3, **named) if broker.broker_id == 2 else broker for broker in seen
+    )
 
 
 def test_leaders_that_do_not_go_back_by_themselves_are_elected():
@@ -167,21 +169,23 @@ def test_leaders_are_not_given_to_who_came_just_now_or_comes_and_goes():
 )
 def test_nothing_is_evened_out_while_something_is_broken_or_moves(facts):
     seen = facts.pop("seen", brokers())
-    uneven = tuple(replace(each, disk_used_percent=90 if each.broker_id == 2 else 20) for each in seen)
+    uneven = tuple(replace(broker, disk_used_percent=90 if broker.broker_id == 2 else 20) for broker in seen)
     found = Life().passes(11, uneven, **facts)
     assert "disk of broker 2" not in causes(found)
     assert found.held[Kind.DISK]
 
 
 def test_a_full_disk_is_a_trouble_if_another_has_room():
-    full = tuple(replace(each, disk_used_percent=90 if each.broker_id == 2 else 20) for each in brokers())
+    full = tuple(replace(broker, disk_used_percent=90 if broker.broker_id == 2 else 20) for broker in brokers())
     assert causes(Life().passes(11, full)) == ["disk of broker 2"]
-    assert causes(Life().passes(11, tuple(replace(each, disk_used_percent=90.0) for each in brokers()))) == []
+    assert causes(Life().passes(11, tuple(replace(broker, disk_used_percent=90.0) for broker in brokers()))) == []
 
 
 def test_a_hot_broker_is_one_with_much_traffic_and_not_twice_of_nearly_nothing():
     def taking(rate: float):
-        return tuple(replace(each, bytes_per_second=rate * (9 if each.broker_id == 2 else 1)) for each in brokers())
+        return tuple(
+            replace(broker, bytes_per_second=rate * (9 if broker.broker_id == 2 else 1)) for broker in brokers()
+        )
 
     assert causes(Life().passes(31, taking(1_000_000))) == ["broker 2 hot"]
     assert causes(Life().passes(31, taking(1_000))) == []

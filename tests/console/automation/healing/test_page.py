@@ -58,7 +58,7 @@ def confirm(client, proposal, **more):
 
 
 def holders(cluster) -> set[int]:
-    return {each for replicas in cluster.moves.assignments(["orders", "payments"]).values() for each in replicas}
+    return {replica for replicas in cluster.moves.assignments(["orders", "payments"]).values() for replica in replicas}
 
 
 def test_nothing_is_proposed_while_all_is_well_and_the_page_says_so(life, viewer, client_of):
@@ -213,7 +213,7 @@ def test_what_came_back_and_went_again_within_a_day_is_a_persons_to_decide(clust
     life(40)
     assert Reassignment.objects.count() == 1
     again = Proposal.objects.filter(state="open")
-    assert [each.sentence for each in again] == [
+    assert [item.sentence for item in again] == [
         "It was healed without a person within a day and is back, or could not be: now a person decides."
     ]
 

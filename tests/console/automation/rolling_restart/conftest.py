@@ -44,7 +44,7 @@ class Cluster:
 
     def lose_replica(self, broker_id: int) -> None:
         partition = Partition.objects.get(topic__name="orders")
-        partition.isr = [each for each in partition.replicas if each != broker_id]
+        partition.isr = [replica for replica in partition.replicas if replica != broker_id]
         partition.save()
         Topic.objects.filter(name="orders").update(under_replicated_count=1)
 

@@ -105,7 +105,7 @@ def test_the_plan_names_partitions_without_a_replica_to_spare(stage):
         ("tight-0", 2, "below min.insync.replicas: acks=all is refused"),
     ]
     assert plan.partitions_without_spare == 2, "tight-0 pauses three times, and is one partition"
-    assert [each.name for each in plan.brokers] == ["broker-2", "broker-3", "broker-1"]
+    assert [broker.name for broker in plan.brokers] == ["broker-2", "broker-3", "broker-1"]
 
 
 @pytest.mark.parametrize("lost", ["role", "account", "rule", "person"])

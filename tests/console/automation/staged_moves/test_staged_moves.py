@@ -107,8 +107,8 @@ def test_it_goes_batch_by_batch_to_its_end(cluster, operator, client_of, watch):
     arrive(cluster, watch)
     done = step()
     assert (done.state, done.sentence, done.left) == ("done", "All 5 partitions arrived.", 0)
-    assert {str(each[1]): list(has) for each, has in cluster.moves.assignments(["orders"]).items()} == wanted
-    assert [each.action for each in AuditEvent.objects.order_by("pk")] == [
+    assert {str(item[1]): list(has) for item, has in cluster.moves.assignments(["orders"]).items()} == wanted
+    assert [event.action for event in AuditEvent.objects.order_by("pk")] == [
         *["move partitions"] * 4,  # planned, and three batches
         "finish staged move",
     ]
@@ -237,7 +237,7 @@ def test_what_is_on_the_move_is_called_off_by_a_plan_of_its_own_and_tried_again_
     watch.look(), watch.look()
     step()
     assert under_way(cluster) == []
-    actions = [each.action for each in AuditEvent.objects.order_by("pk")]
+    actions = [event.action for event in AuditEvent.objects.order_by("pk")]
     assert "pause staged move" in actions
     assert actions.count("call off move") == 1
 
@@ -440,7 +440,7 @@ def test_a_worker_that_died_after_a_batch_began_finds_it(cluster, operator, clie
 
 
 def rates(cluster) -> list[str | None]:
-    return [each[RATE_KEYS[0]] for each in cluster.moves.throttles([1, 2, 3], []).brokers.values()]
+    return [broker[RATE_KEYS[0]] for broker in cluster.moves.throttles([1, 2, 3], []).brokers.values()]
 
 
 def throttle(client, number: int, typed: str) -> None:

@@ -26,7 +26,7 @@ def posted(response, **more) -> dict[str, str]:
 
 
 def told(response) -> list[str]:
-    return [str(each) for each in response.context["effects"]]
+    return [str(effect) for effect in response.context["effects"]]
 
 
 def test_a_rule_is_created_as_planned_and_the_audit_knows(acls, administrator, client_of):
@@ -39,7 +39,7 @@ def test_a_rule_is_created_as_planned_and_the_audit_knows(acls, administrator, c
 
     answer = client.post(CHANGE, posted(shown), follow=True)
     assert "Access lists were changed." in answer.content.decode()
-    wanted = {allow("User:alice", each) for each in ("READ", "WRITE", "ALTER")}
+    wanted = {allow("User:alice", name) for name in ("READ", "WRITE", "ALTER")}
     assert set(acls.look().rules) == wanted | {on_cluster(CONSOLE, "ALL")}
     event = AuditEvent.objects.get()
     assert (event.actor_name, event.action, event.object_type, event.result) == (
@@ -48,7 +48,7 @@ def test_a_rule_is_created_as_planned_and_the_audit_knows(acls, administrator, c
         "access lists",
         "done",
     )
-    assert set(event.after) == {str(each) for each in wanted}
+    assert set(event.after) == {str(item) for item in wanted}
 
 
 def test_what_was_done_is_undone_by_a_plan_of_its_own(acls, administrator, client_of):
@@ -56,7 +56,7 @@ def test_what_was_done_is_undone_by_a_plan_of_its_own(acls, administrator, clien
     gone = [allow("User:alice", "READ", "orders", pattern="PREFIXED", host="10.0.0.1"), deny("User:*", "WRITE", "*")]
     acls.create(gone)
     before = acls.look().rules
-    chosen = "&".join(f"remove={rule_id(each)}" for each in gone)
+    chosen = "&".join(f"remove={rule_id(item)}" for item in gone)
     shown = client.get(f"{CHANGE}?{chosen}")
     assert "User:alice loses Read, Describe on Topic orders from 10.0.0.1" in told(shown)
     client.post(CHANGE, posted(shown))
@@ -79,7 +79,7 @@ def test_everybody_is_named_who_a_rule_about_everybody_concerns(acls, administra
 def test_a_first_rule_takes_from_all_what_everybody_could_do_without_one(acls, administrator, client_of):
     acls.allows_if_none = True
     shown = client_of(administrator).get(f"{CREATE}&principal=User:alice&name=orders&operations=ALL")
-    losing = {each.principal for each in shown.context["effects"] if not each.gains}
+    losing = {effect.principal for effect in shown.context["effects"] if not effect.gains}
     assert losing == {"User:bob", "User:console", "User:*"}
 
 
@@ -140,7 +140,7 @@ def test_all_that_the_filters_choose_go_in_one_plan_but_not_without_an_end(acls,
     client = client_of(administrator)
     shown = client.get(f"{CHANGE}?matching=1&principal=gone")
     client.post(CHANGE, posted(shown))
-    assert [each.principal for each in acls.look().rules] == [CONSOLE, "User:alice"]
+    assert [rule.principal for rule in acls.look().rules] == [CONSOLE, "User:alice"]
     acls.create([allow("User:gone", "READ", f"t{number}") for number in range(RULES_MAX + 1)])
     shown = client.get(f"{CHANGE}?matching=1&principal=gone")
     assert client.post(CHANGE, posted(shown)).status_code == 409
@@ -182,7 +182,7 @@ def test_what_can_be_no_rule_is_said_beside_its_field(typed, why, acls, administ
 def test_a_host_is_kept_as_brokers_compare_it(acls, administrator, client_of):
     shown = client_of(administrator).get(f"{CREATE}&principal=User:alice&name=orders&operations=READ&host=::1")
     client_of(administrator).post(CHANGE, posted(shown))
-    assert {each.host for each in acls.look().rules} == {"*", "0:0:0:0:0:0:0:1"}
+    assert {rule.host for rule in acls.look().rules} == {"*", "0:0:0:0:0:0:0:1"}
 
 
 UNREADABLE = ["", "[]", "{", '{"added": 3}', '{"added": [["TOPIC"]]}', "[" * 100_000]

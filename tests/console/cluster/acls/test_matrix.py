@@ -51,12 +51,12 @@ def test_each_decision_is_the_brokers(view, principal, host, name):
     ask, decisions = allowed_by_the_broker(view), Decisions(view)
     for resource in ("TOPIC", "GROUP"):
         told = decisions.of(principal, host, resource, name)
-        assert {each: told[each].is_allowed for each in told} == {
-            each: ask(principal, host, resource, name, each) for each in OPERATIONS[resource]
+        assert {item: told[item].is_allowed for item in told} == {
+            operation: ask(principal, host, resource, name, operation) for operation in OPERATIONS[resource]
         }
-        for each in told.values():
-            assert each.rule is None or (each.rule in view.rules and each.rule.meets(resource, name))
-            assert each.is_certain or view.super_users is None or view.allows_if_none is None
+        for election in told.values():
+            assert election.rule is None or (election.rule in view.rules and election.rule.meets(resource, name))
+            assert election.is_certain or view.super_users is None or view.allows_if_none is None
 
 
 @settings(max_examples=100)
@@ -78,14 +78,16 @@ def test_the_matrix_has_every_pair_that_may_something_once_and_decided_as_by_the
     assert len(pairs) == len(matrix)
     assert [row for at in range(0, len(matrix), 3) for row in matrix[at : at + 3]] == rows
     ask = allowed_by_the_broker(view)
-    named = {each.name for each in view.rules if each.resource == "TOPIC"} | set(SEEN)
-    people = {"User:a", "User:c", ANYBODY} | {each.principal for each in view.rules}
+    named = {rule.name for rule in view.rules if rule.resource == "TOPIC"} | set(SEEN)
+    people = {"User:a", "User:c", ANYBODY} | {rule.principal for rule in view.rules}
     asked = {(p, n) for p in people for n in named if principal.lower() in p.lower() and name.lower() in n.lower()}
     for row in rows:
         assert (row.principal, row.name) in asked
-        for each in row.decisions:
-            assert each.is_allowed == ask(row.principal, "*", "TOPIC", row.name, each.operation)
-    may = {pair for pair in asked if any(ask(pair[0], "*", "TOPIC", pair[1], each) for each in choice.operations)}
+        for decision in row.decisions:
+            assert decision.is_allowed == ask(row.principal, "*", "TOPIC", row.name, decision.operation)
+    may = {
+        pair for pair in asked if any(ask(pair[0], "*", "TOPIC", pair[1], operation) for operation in choice.operations)
+    }
     assert may <= set(pairs)
     if everything:
         assert set(pairs) == asked
@@ -101,17 +103,17 @@ def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added
     found = effects(view, change, concerned(view, change, known), lambda _: SEEN)
     assert found.is_whole
     told = {
-        (each.principal, each.resource, name, operation): each.gains
-        for each in found.found
-        if each.host == "*"
-        for name in each.names
-        for operation in each.operations
+        (effect.principal, effect.resource, name, operation): effect.gains
+        for effect in found.found
+        if effect.host == "*"
+        for name in effect.names
+        for operation in effect.operations
     }
     was, then = allowed_by_the_broker(view), allowed_by_the_broker(after)
     wanted = {}
     for principal in [*known, ANYBODY]:
-        for resource in {each.resource for each in change.rules}:
-            for name in {*SEEN, *(each.name for each in change.rules if each.resource == resource)}:
+        for resource in {rule.resource for rule in change.rules}:
+            for name in {*SEEN, *(rule.name for rule in change.rules if rule.resource == resource)}:
                 for operation in OPERATIONS[resource]:
                     question = principal, "*", resource, name, operation
                     if was(*question) != then(*question):
@@ -120,7 +122,7 @@ def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added
 
 
 def label(change: Change, resource: str, name: str) -> str:
-    patterns = {each.pattern for each in change.rules if (each.resource, each.name) == (resource, name)}
+    patterns = {rule.pattern for rule in change.rules if (rule.resource, rule.name) == (resource, name)}
     if name == "*" and "LITERAL" in patterns:
         return ANY_OTHER
     return f"{name}…" if "PREFIXED" in patterns and name not in SEEN else name

@@ -17,7 +17,7 @@ def _orders(db):
 
 def rows(response) -> dict[tuple[str, str], dict[str, bool]]:
     return {
-        (row.principal, row.name): {each.operation: each.is_allowed for each in row.decisions}
+        (row.principal, row.name): {decision.operation: decision.is_allowed for decision in row.decisions}
         for row in response.context["page"]
     }
 
@@ -66,7 +66,7 @@ def test_the_matrix_has_who_is_connected_by_rules_what_is_allowed_and_what_decid
 def test_pairs_of_which_no_rule_speaks_are_there_when_asked_for(acls, viewer, client_of):
     found = rows(client_of(viewer).get("/access-lists/?everything=on&principal=bob"))
     assert found.keys() == {("User:bob", "orders"), ("User:bob", "orders-eu")}
-    assert not any(allowed for each in found.values() for allowed in each.values())
+    assert not any(allowed for reading in found.values() for allowed in reading.values())
 
 
 def test_an_operation_that_is_asked_for_is_the_only_column(acls, viewer, client_of):
@@ -126,7 +126,7 @@ def test_a_super_user_may_do_everything_and_no_rule_is_said_to_decide(acls, view
     acls.super_users = frozenset({"User:root"})
     acls.create([deny("User:root", "ALL")])
     found = rows(client_of(viewer).get("/access-lists/?principal=root"))
-    assert all(allowed for each in found.values() for allowed in each.values())
+    assert all(allowed for reading in found.values() for allowed in reading.values())
     assert {name for _, name in found} == {"orders", "orders-eu"}
 
 

@@ -41,10 +41,10 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n", exclud
 
 @given(st.lists(st.builds(lambda name, who: allow(f"User:{who}", "READ", name, "GROUP"), NAMES, NAMES), min_size=1))
 def test_what_the_page_of_rules_writes_is_read_as_it_was(rules):
-    possible = [each for each in rules if not rule_refusal(each)]
+    possible = [rule for rule in rules if not rule_refusal(rule)]
     assume(possible)
     text = "".join(csv_chunks(RULE_TITLES, rule_rows(possible)))
-    assert set(rules_in(text)) == {replace(each, host="*") for each in possible}
+    assert set(rules_in(text)) == {replace(item, host="*") for item in possible}
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def gateway_of(secured, tmp_path):
         return made[-1]
 
     yield make
-    for each in made:
-        each.close()
+    for item in made:
+        item.close()
 
 
 def test_a_plan_on_a_secured_cluster_is_what_a_client_meets_until_it_is_undone(
@@ -66,10 +66,10 @@ def test_a_plan_on_a_secured_cluster_is_what_a_client_meets_until_it_is_undone(
     with pytest.raises(RefusedError):
         alice.topic_settings("orders")
     told = page.get("/access-lists/denials/").context["denials"]
-    assert {"User:alice", CONSOLE} <= {each.principal for each in told}
-    last = next(each for each in told if each.principal == "User:alice")
+    assert {"User:alice", CONSOLE} <= {rule.principal for rule in told}
+    last = next(rule for rule in told if rule.principal == "User:alice")
     assert (last.last_operation, last.last_name) == ("DESCRIBE_CONFIGS", "orders")
-    assert not [each for each in told if each.last_name == "+"], "no denial is the console's own looking for brokers"
+    assert not [item for item in told if item.last_name == "+"], "no denial is the console's own looking for brokers"
 
     confirm(page, f"/access-lists/+create/?{asked}", ["User:alice gains DescribeConfigs on Topic or…"])
     rule = AclRule("TOPIC", "or", "PREFIXED", "User:alice", "ALLOW", "DESCRIBE_CONFIGS")
@@ -85,6 +85,6 @@ def test_a_plan_on_a_secured_cluster_is_what_a_client_meets_until_it_is_undone(
 
 def confirm(page, address: str, effects: list[str]) -> None:
     shown = page.get(address)
-    assert [str(each) for each in shown.context["effects"]] == effects
+    assert [str(effect) for effect in shown.context["effects"]] == effects
     form = {"digest": digest_in(shown), **dict(shown.context["fields"])}
     assert page.post("/access-lists/+change/", form).status_code == 302

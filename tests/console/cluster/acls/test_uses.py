@@ -50,7 +50,7 @@ def test_nothing_is_given_on_the_cluster_nor_on_everything(use):
 
 def test_names_are_separated_by_commas():
     assert names_in(" a,, b c ,*") == ["a", "b c", "*"]
-    assert [each.pattern for each in Client("User:a", {"reads": "*"}).rules("TOPIC", "reads", "READ")] == ["LITERAL"]
+    assert [rule.pattern for rule in Client("User:a", {"reads": "*"}).rules("TOPIC", "reads", "READ")] == ["LITERAL"]
 
 
 def test_a_consumer_is_given_its_rules_by_one_plan_and_one_undo(acls, administrator, client_of):

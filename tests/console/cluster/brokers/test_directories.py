@@ -66,7 +66,7 @@ def _orders(cluster, collect):
 
 def lies_in(cluster) -> dict[int, str]:
     held = held_in(cluster.brokers.log_dirs()[1])
-    return {number: each.path for (topic, number), each in held.items() if topic == "orders"}
+    return {number: item.path for (topic, number), item in held.items() if topic == "orders"}
 
 
 def confirmed(client, query, **form):

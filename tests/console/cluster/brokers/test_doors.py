@@ -28,7 +28,7 @@ def _seen(cluster, collect):
 
 
 def value_of(cluster, name: str) -> str | None:
-    return next(each.value for each in cluster.brokers.settings()[1] if each.name == name)
+    return next(setting.value for setting in cluster.brokers.settings()[1] if setting.name == name)
 
 
 @pytest.mark.parametrize("name", DOORS)
@@ -99,7 +99,7 @@ INSIDE += ("background.threads", "producer.", "replica.", "transaction.", "uncle
 
 
 def test_every_key_that_may_change_is_known_as_a_door_or_as_none():
-    of_listener = {f"listener.name.outside.{each}" for each in OF_LISTENER}
+    of_listener = {f"listener.name.outside.{item}" for item in OF_LISTENER}
     for name in {*CLUSTER_WIDE, *PER_BROKER, *OF_LISTENER, *of_listener}:
         assert opens_a_door(name) is not name.startswith(INSIDE), name
 

@@ -39,12 +39,12 @@ def test_a_broker_that_started_anew_is_not_compared_with_its_earlier_life():
 def test_the_most_asked_comes_first_and_what_was_never_asked_does_not_come():
     window = LatencyWindow()
     found = window.observe([*times((1_000, 1)), *times((1_000, 9), api="Metadata"), *times(api="EndTxn")], 0)
-    assert [each.api for each in found] == ["Metadata", "Produce"]
+    assert [handler.api for handler in found] == ["Metadata", "Produce"]
 
 
 def test_what_waits_for_records_or_members_comes_last_however_often_it_is_asked():
     asked = [*times((500_000, 900), api="Fetch"), *times((9_000_000, 5), api="JoinGroup"), *times((1_000, 1))]
-    assert [each.api for each in LatencyWindow().observe(asked, 0)] == ["Produce", "Fetch", "JoinGroup"]
+    assert [handler.api for handler in LatencyWindow().observe(asked, 0)] == ["Produce", "Fetch", "JoinGroup"]
 
 
 def test_a_percentile_is_never_above_the_longest():
@@ -59,12 +59,12 @@ def failed(**counts: int) -> list[RequestTimes]:
 def test_errors_are_told_by_code_those_of_the_last_minute_first():
     window = LatencyWindow()
     (first,) = window.observe(failed(OLD=90, NEW=1), 0)
-    assert [(each.name, each.count, each.recent) for each in first.errors] == [("OLD", 90, 0), ("NEW", 1, 0)]
+    assert [(error.name, error.count, error.recent) for error in first.errors] == [("OLD", 90, 0), ("NEW", 1, 0)]
     (found,) = window.observe(failed(OLD=90, NEW=4), 5_000)
-    assert [(each.name, each.count, each.recent) for each in found.errors] == [("NEW", 4, 3), ("OLD", 90, 0)]
+    assert [(error.name, error.count, error.recent) for error in found.errors] == [("NEW", 4, 3), ("OLD", 90, 0)]
     for second in range(10, 100, 5):
         (found,) = window.observe(failed(OLD=90, NEW=4), second * 1_000)
-    assert [(each.name, each.recent) for each in found.errors] == [("OLD", 0), ("NEW", 0)]
+    assert [(error.name, error.recent) for error in found.errors] == [("OLD", 0), ("NEW", 0)]
 
 
 def test_who_answers_no_error_has_none():

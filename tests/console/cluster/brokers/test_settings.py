@@ -23,7 +23,7 @@ def _seen(cluster, collect):
 
 
 def value_of(cluster, broker_id: int, name: str) -> tuple:
-    found = next(each for each in cluster.brokers.settings()[broker_id] if each.name == name)
+    found = next(setting for setting in cluster.brokers.settings()[broker_id] if setting.name == name)
     return found.value, found.source
 
 

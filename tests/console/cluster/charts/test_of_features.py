@@ -65,7 +65,7 @@ def noted(features):
 
 
 def found() -> dict[tuple[str, str], tuple]:
-    return {(each.kind, each.name): each.values for each in readings(now_ms())}
+    return {(reading.kind, reading.name): reading.values for reading in readings(now_ms())}
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -103,7 +103,7 @@ def test_whose_rights_end_somewhere_sees_no_lag_of_a_sink(noted, limited_reader,
 
 def test_names_longer_than_a_series_has_room_for_stay_apart():
     rows = [MirroredTopic(cluster="c" * 100, flow="f" * 201, topic="t" * 248 + last) for last in "ab"]
-    names = {series_name(each) for each in rows}
+    names = {series_name(row) for row in rows}
     assert len(names) == 2
     assert max(map(len, names)) <= NAME_LENGTH_MAX
 
@@ -127,8 +127,10 @@ def test_an_alert_may_be_raised_on_each(features, measure, limit, sentence, link
         '[channels.ops]\nkind = "webhook"\nurl = "https://ops.example/"\n'
         f'[rules.r]\nmeasure = "{measure}"\nabove = {limit}\nchannels = ["ops"]\n'
     )
-    bad = [each for each in conditions(rules, readings(now_ms()), Health(Level.OK, ()), {}) if each.is_bad]
-    assert [(each.sentence, each.link) for each in bad] == [(sentence, link)]
+    bad = [
+        condition for condition in conditions(rules, readings(now_ms()), Health(Level.OK, ()), {}) if condition.is_bad
+    ]
+    assert [(item.sentence, item.link) for item in bad] == [(sentence, link)]
 
 
 @pytest.mark.django_db
@@ -139,6 +141,6 @@ def test_how_long_a_group_is_behind_is_counted_to_the_moment_of_the_look():
     store.ensure_state()
     store.update_state(groups_at_ms=9_000)
 
-    found = {each.name: each.values for each in readings(10_000) if each.kind == GROUP}
+    found = {reading.name: reading.values for reading in readings(10_000) if reading.kind == GROUP}
 
     assert found == {"behind": (7, 6_000, 1.5, 2), "there": (0, None, None, 2)}

@@ -36,7 +36,7 @@ class World:
 
     def look(self, **rates: float | None) -> None:
         self.recorder.observe(
-            [_reading(CLUSTER, "", 1.0), *(_reading(TOPIC, *each) for each in rates.items())], self.at_ms
+            [_reading(CLUSTER, "", 1.0), *(_reading(TOPIC, *item) for item in rates.items())], self.at_ms
         )
         self.at_ms += STEP_MS
 
@@ -171,4 +171,4 @@ def points_of(name: str) -> list[tuple[int, tuple[float, ...]]]:
     """As they are kept in the finest steps."""
     rows = SeriesRow.objects.filter(series__name=name, tier=FINEST.number).order_by("begins_ms")
     width = len(KINDS[TOPIC])
-    return [each for row in rows for each in Row.unpack(bytes(row.values), width, FINEST.length).points()]
+    return [point for row in rows for point in Row.unpack(bytes(row.values), width, FINEST.length).points()]

@@ -34,7 +34,7 @@ def record(db):
 
 
 def points(line: str) -> list[tuple[int, int]]:
-    return [tuple(map(int, each.split())) for each in line.replace("M", "L").split("L") if each]
+    return [tuple(map(int, part.split())) for part in line.replace("M", "L").split("L") if part]
 
 
 def test_a_page_of_rows_costs_one_query(record, django_assert_num_queries):

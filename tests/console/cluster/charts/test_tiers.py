@@ -34,7 +34,7 @@ def test_a_row_of_numbers_as_they_are_is_no_larger_than_they_are():
 
 
 def test_the_past_is_kept_in_the_finest_steps_that_still_have_it():
-    assert [tier_for(each).number for each in (3_600_000, _DAY_MS, 2 * _DAY_MS, 30 * _DAY_MS, 400 * _DAY_MS)] == [
+    assert [tier_for(item).number for item in (3_600_000, _DAY_MS, 2 * _DAY_MS, 30 * _DAY_MS, 400 * _DAY_MS)] == [
         0,
         1,
         1,

@@ -19,7 +19,7 @@ def chart(*points, holds=False, now_ms=NOW):
 
 def told(drawn) -> dict[int, str]:
     """Minutes before the end → what the pointer finds there."""
-    return {(NOW - each.at_ms) // MINUTE: each.text for each in drawn.columns}
+    return {(NOW - column.at_ms) // MINUTE: column.text for column in drawn.columns}
 
 
 def test_the_samples_of_a_column_are_its_mean():
@@ -44,7 +44,7 @@ def test_a_value_that_holds_stays_until_the_next_and_from_before_the_chart():
 def test_nothing_holds_into_the_future():
     drawn = chart((NOW - 5 * MINUTE, 7), holds=True, now_ms=NOW - MINUTE + 1)
     assert told(drawn)[1] == "7"
-    assert max(each.at_ms for each in drawn.columns) <= NOW - MINUTE
+    assert max(column.at_ms for column in drawn.columns) <= NOW - MINUTE
 
 
 def test_columns_stand_still_while_time_moves_within_one():

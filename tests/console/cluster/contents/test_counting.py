@@ -81,8 +81,8 @@ def test_batches_are_counted_by_codec_and_size():
 def test_the_newest_are_shared_among_partitions_and_short_ones_give_theirs_away(count):
     spans = {0: OffsetSpan(0, 3), 1: OffsetSpan(50, 1_050), 2: OffsetSpan(10, 10)}
     starts = newest_starts(spans, count)
-    assert sum(span.next - starts[each] for each, span in spans.items()) == min(count, 1_003)
-    assert all(span.first <= starts[each] <= span.next for each, span in spans.items())
+    assert sum(span.next - starts[item] for item, span in spans.items()) == min(count, 1_003)
+    assert all(span.first <= starts[item] <= span.next for item, span in spans.items())
 
 
 def test_all_of_it_is_in_the_file():

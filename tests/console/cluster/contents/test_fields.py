@@ -9,8 +9,8 @@ from console.cluster.records.masking import MASK
 
 def fields_of(*documents: object) -> Fields:
     fields = Fields()
-    for each in documents:
-        fields.add(parse_document(json.dumps(each)))
+    for document in documents:
+        fields.add(parse_document(json.dumps(document)))
     return fields
 
 

@@ -76,7 +76,7 @@ async def test_fewer_than_all_are_the_newest_of_each_partition(topic, reader, co
     for number in range(3_000):
         cluster.produce_record(topic, 0, None, b"%d" % number)
     await count(reader)
-    (kept,) = [each async for each in Counted.objects.all()]
+    (kept,) = [counted async for counted in Counted.objects.all()]
     assert kept.found["records"] == 1_000
     assert kept.found["tombstones"] == 5  # all that partition 1 has
 
@@ -101,7 +101,7 @@ async def test_nothing_is_kept_if_what_is_hidden_changes_while_it_is_read(topic,
     before = iter([("seen before",)])
     monkeypatch.setattr(contents_socket, "hidden_from", lambda *about: next(before, None) or hidden(*about))
     assert "was changed meanwhile" in (await count(reader))["error"]
-    assert not [each async for each in Counted.objects.all()]
+    assert not [counted async for counted in Counted.objects.all()]
 
 
 async def test_only_who_may_read_records_counts_them(topic, viewer, client_of):
@@ -150,14 +150,14 @@ def test_what_is_kept_is_bounded_and_the_newest_stays(reader, monkeypatch):
     for number in range(5):
         store.keep(reader, Topic(name=f"topic-{number}"), (), "w", "e", {})
     store.keep(reader, Topic(name="topic-4"), (), "again", "e", {})
-    assert [each.topic for each in Counted.objects.order_by("topic")] == ["topic-2", "topic-3", "topic-4"]
+    assert [counted.topic for counted in Counted.objects.order_by("topic")] == ["topic-2", "topic-3", "topic-4"]
     assert store.kept(Topic(name="topic-4"), ()).window == "again"
 
 
 async def test_a_reading_takes_a_slot_like_a_search(topic, reader, count, monkeypatch):
     monkeypatch.setattr(socket, "SLOTS", reader_slots.ReaderSlots(0))
     assert "in use" in (await count(reader))["error"]
-    assert not [each async for each in Counted.objects.all()]
+    assert not [counted async for counted in Counted.objects.all()]
 
 
 async def shown(client_of, user) -> str:

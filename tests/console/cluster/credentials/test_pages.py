@@ -106,7 +106,7 @@ def test_a_known_password_is_in_no_row_no_log_and_on_no_page(browser, cluster, a
         assert PASSWORD not in place
         assert PASSWORD[:7] not in place
         assert not any(part in place for part in salted.split(",")[:3])
-    assert {each.result for each in AuditEvent.objects.all()} == {"done"}
+    assert {event.result for event in AuditEvent.objects.all()} == {"done"}
 
 
 def test_a_new_password_names_who_is_cut_off_and_what_goes_on(browser, cluster, alice):

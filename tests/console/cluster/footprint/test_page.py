@@ -120,7 +120,7 @@ def test_what_processes_tell_is_added_up():
     ]
     (broker,) = broker_rows(told, {AT: 1}, {1: 20.0})
     assert (broker.total.requests, broker.total.errors, broker.share) == (2.0, 4, 0.1)
-    assert [(each.name, each.requests, each.sent) for each in broker.apis] == [
+    assert [(api.name, api.requests, api.sent) for api in broker.apis] == [
         ("Fetch", 1.0, None),
         ("Metadata", 1.0, 10.0),
     ]
@@ -134,7 +134,7 @@ def test_what_processes_tell_is_added_up():
 def test_addresses_that_are_no_brokers_of_the_cluster_stand_last_as_they_are():
     rows = [[at, "Metadata", "console", 1, 0, 1, 1, {}] for at in ("", "<b>:1", AT)]
     found = broker_rows([{"span_ms": 1_000, "rows": rows, "slots": []}], {AT: 1}, {})
-    assert [each.name for each in found] == ["broker 1", "<b>:1", "not told"]
+    assert [item.name for item in found] == ["broker 1", "<b>:1", "not told"]
 
 
 def test_an_hostile_address_is_text(requests, viewer, client_of):

@@ -44,7 +44,7 @@ def test_topics_are_found_by_owner_and_label(operator, viewer, client_of):
     say(client_of(operator))
     for words in ("payments", "pii", "team:pay", "Team Pay"):
         page = client_of(viewer).get("/topics/", {"search": words})
-        assert [each.name for each in page.context["page"]] == ["orders"]
+        assert [item.name for item in page.context["page"]] == ["orders"]
     assert b"Team Payments" in client_of(viewer).get("/topics/").content
     file = b"".join(client_of(viewer).get("/topics/?format=csv").streaming_content).decode()
     assert '"Team Payments","pii team:payments"' in file

@@ -31,8 +31,8 @@ def test_each_moment_of_the_span_has_what_was_true(times, from_ms, lasts):
     to_ms = from_ms + lasts
     (band,) = bands(known(times), from_ms, to_ms, [0])
     for moment in range(from_ms, to_ms):
-        truth = next((each for each in known(times) if each.from_ms <= moment < each.until_ms), None)
-        drawn = [each for each in band.stretches if each.from_ms <= moment < each.until_ms]
+        truth = next((time_ for time_ in known(times) if time_.from_ms <= moment < time_.until_ms), None)
+        drawn = [stretch for stretch in band.stretches if stretch.from_ms <= moment < stretch.until_ms]
         if truth is None:
             assert drawn == []
         else:
@@ -40,7 +40,7 @@ def test_each_moment_of_the_span_has_what_was_true(times, from_ms, lasts):
             (state,) = truth.then.partitions
             assert (stretch.leader, stretch.isr) == (state.leader, state.isr)
             assert stretch.is_short == (set(state.isr) != {1, 2, 3})
-    assert all(each.x >= 0 and each.x + each.width <= LENGTH + 1 for each in band.stretches)
+    assert all(stretch.x >= 0 and stretch.x + stretch.width <= LENGTH + 1 for stretch in band.stretches)
 
 
 @given(TIMES)

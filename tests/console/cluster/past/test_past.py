@@ -99,7 +99,7 @@ def test_groups_are_as_they_were(cluster, minute):
     idle = minute()
     cluster.groups.join("readers", "member-1", ("orders", 0))
     busy = minute()
-    counts = [[each.then.member_count for each in groups_then(at(moment), EVERYTHING)] for moment in (idle, busy)]
+    counts = [[item.then.member_count for item in groups_then(at(moment), EVERYTHING)] for moment in (idle, busy)]
     assert counts == [[0], [1]]
 
 

@@ -16,7 +16,7 @@ def _orders(cluster, collect):
 
 
 def leaders(cluster) -> list[int]:
-    return [each.leader for each in cluster.describe_topics()[0].partitions]
+    return [partition.leader for partition in cluster.describe_topics()[0].partitions]
 
 
 def plan(client) -> tuple[str, str]:

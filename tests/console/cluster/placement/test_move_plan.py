@@ -36,13 +36,13 @@ def test_only_what_differs_moves_and_is_measured():
 def test_what_each_broker_holds_then_is_counted():
     found = plan_moves({("orders", 0): (4, 2)}, world())
 
-    assert [(each.broker_id, each.before, each.after) for each in found.replicas] == [
+    assert [(replica.broker_id, replica.before, replica.after) for replica in found.replicas] == [
         (1, 1, 0),
         (2, 2, 2),
         (3, 1, 1),
         (4, 0, 1),
     ]
-    assert [(each.broker_id, each.after) for each in found.preferred] == [(1, 0), (2, 1), (3, 0), (4, 1)]
+    assert [(load.broker_id, load.after) for load in found.preferred] == [(1, 0), (2, 1), (3, 0), (4, 1)]
 
 
 def test_the_plan_says_what_is_copied_touched_and_undone():

@@ -12,7 +12,7 @@ from tests.examples import examples
 def clusters(draw) -> tuple[list[Weighed], dict[int, str]]:
     count = draw(st.integers(2, 6))
     has_racks = draw(st.booleans())
-    racks = {each: draw(st.sampled_from("abc")) if has_racks else "" for each in range(1, count + 1)}
+    racks = {index: draw(st.sampled_from("abc")) if has_racks else "" for index in range(1, count + 1)}
     held = []
     for number in range(draw(st.integers(0, 25))):
         factor = draw(st.integers(1, min(3, count)))
@@ -27,10 +27,10 @@ CHOSEN = st.sets(st.sampled_from(GOALS), min_size=1)
 
 def unevenness(held, racks, targets, goals) -> float:
     """Sum over goals of the squares of what each broker has, in means."""
-    loads = {each: [0.0] * len(GOALS) for each in racks}
-    for each in held:
-        for at, broker_id in enumerate(targets.get(each.place, each.replicas)):
-            for goal, weight in enumerate(each.weights(leads=at == 0)):
+    loads = {rack: [0.0] * len(GOALS) for rack in racks}
+    for partition in held:
+        for at, broker_id in enumerate(targets.get(partition.place, partition.replicas)):
+            for goal, weight in enumerate(partition.weights(leads=at == 0)):
                 loads[broker_id][goal] += weight
     total = 0.0
     for at, goal in enumerate(GOALS):
@@ -46,13 +46,13 @@ def test_partitions_keep_their_replicas_apart_and_their_racks(cluster, goals, ch
     held, racks = cluster
     proposal = propose_balance(held, racks, goals, changes_max)
     assert len(proposal.targets) <= changes_max
-    known = {each.place: each for each in held}
+    known = {item.place: item for item in held}
     for place, replicas in proposal.targets.items():
         before = known[place].replicas
         assert replicas != before
         assert len(replicas) == len(set(replicas)) == len(before)
         assert set(replicas) <= racks.keys()
-        assert len({racks[each] for each in replicas} - {""}) >= len({racks[each] for each in before} - {""})
+        assert len({racks[replica] for replica in replicas} - {""}) >= len({racks[item] for item in before} - {""})
 
 
 @given(clusters(), CHOSEN, st.integers(1, 30))
@@ -73,8 +73,8 @@ def even(count: int, brokers: int, **weights) -> list[Weighed]:
 def test_leaders_are_spread_without_a_byte_copied():
     held = even(10, 3, size_bytes=1_000)
     proposal = propose_balance(held, {1: "", 2: ""}, {Goal.LEADERS}, 100)
-    assert {frozenset(each) for each in proposal.targets.values()} == {frozenset((1, 2))}
-    (leaders,) = [each for each in spreads(held, {1: "", 2: ""}, proposal.targets) if each.goal is Goal.LEADERS]
+    assert {frozenset(target) for target in proposal.targets.values()} == {frozenset((1, 2))}
+    (leaders,) = [spread for spread in spreads(held, {1: "", 2: ""}, proposal.targets) if spread.goal is Goal.LEADERS]
     assert (leaders.before, leaders.after) == ((10, 0), (5, 5))
 
 

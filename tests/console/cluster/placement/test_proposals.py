@@ -21,7 +21,7 @@ def _orders(cluster, collect):
 
 def placed(cluster) -> set[int]:
     everything = cluster.moves.assignments(["orders", "payments"]).values()
-    return {each for replicas in everything for each in replicas}
+    return {replica for replicas in everything for replica in replicas}
 
 
 def test_the_chooser_leads_to_each_proposal(operator, client_of):
@@ -56,7 +56,7 @@ def test_a_demoted_broker_keeps_its_replicas_and_leads_nothing(cluster, collect,
     collect()
 
     replicas = cluster.moves.assignments(["payments"])
-    assert all(each[0] != 3 for each in replicas.values())
+    assert all(replica[0] != 3 for replica in replicas.values())
     assert partitions_on(3) == 3
     assert Reassignment.objects.get().action == "demote broker"
 
@@ -84,7 +84,7 @@ def test_a_topic_gets_more_replicas_by_a_proposal(cluster, operator, client_of):
     client.post(ADDRESS, confirmed(shown))
     cluster.moves.arrive()
 
-    assert {len(each) for each in cluster.moves.assignments(["orders"]).values()} == {2}
+    assert {len(assignment) for assignment in cluster.moves.assignments(["orders"]).values()} == {2}
 
 
 def test_an_even_cluster_needs_no_spreading(operator, client_of):
@@ -145,7 +145,9 @@ def test_operator_balances_brokers_by_goals(cluster, collect, operator, client_o
     cluster.moves.arrive()
     collect()
     held = [
-        each for replicas in cluster.moves.assignments(["orders", "payments", "heavy"]).values() for each in replicas
+        replica
+        for replicas in cluster.moves.assignments(["orders", "payments", "heavy"]).values()
+        for replica in replicas
     ]
     assert max(map(held.count, (1, 2, 3))) - min(map(held.count, (1, 2, 3))) <= 1
     assert Reassignment.objects.get().action == "balance brokers"

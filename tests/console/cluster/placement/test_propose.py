@@ -30,15 +30,15 @@ def clusters(draw) -> tuple[list[Held], dict[int, str]]:
 
 
 def after(held, proposal) -> list[tuple[int, ...]]:
-    return [proposal.targets.get(each.place, each.replicas) for each in held]
+    return [proposal.targets.get(partition.place, partition.replicas) for partition in held]
 
 
 def rack_count(replicas, racks) -> int:
-    return len({racks[each] for each in replicas} - {""})
+    return len({racks[replica] for replica in replicas} - {""})
 
 
 def counts_of(placed, racks) -> Counter:
-    return Counter({**dict.fromkeys(racks, 0), **Counter(each for replicas in placed for each in replicas)})
+    return Counter({**dict.fromkeys(racks, 0), **Counter(replica for replicas in placed for replica in replicas)})
 
 
 @given(clusters(), st.data())
@@ -47,15 +47,15 @@ def test_a_drained_broker_holds_nothing_but_what_cannot_go(cluster, data):
     leaving = set(data.draw(st.lists(st.sampled_from(sorted(racks)), min_size=1, max_size=2)))
     proposal = propose_drain(held, racks, leaving)
 
-    for each, replicas in zip(held, after(held, proposal), strict=True):
-        if each.place in proposal.stuck:
-            assert len(each.replicas) > len(racks) - len(leaving)
+    for partition, replicas in zip(held, after(held, proposal), strict=True):
+        if partition.place in proposal.stuck:
+            assert len(partition.replicas) > len(racks) - len(leaving)
         else:
             assert not set(replicas) & leaving
-            assert len(set(replicas)) == len(each.replicas)
+            assert len(set(replicas)) == len(partition.replicas)
             assert set(replicas) <= racks.keys()
             # Who stays keeps the place in the order.
-            assert all(b == a for a, b in zip(each.replicas, replicas, strict=True) if a not in leaving)
+            assert all(b == a for a, b in zip(partition.replicas, replicas, strict=True) if a not in leaving)
 
 
 @given(clusters(), st.data())
@@ -65,10 +65,10 @@ def test_draining_uses_as_many_racks_as_the_others_offer(cluster, data):
     proposal = propose_drain(held, racks, leaving)
 
     open_racks = {rack for broker_id, rack in racks.items() if broker_id not in leaving} - {""}
-    for each in held:
-        staying = {racks[one] for one in each.replicas if one not in leaving} - {""}
-        if each.place in proposal.targets and open_racks - staying:
-            assert rack_count(proposal.targets[each.place], racks) > len(staying)
+    for partition in held:
+        staying = {racks[one] for one in partition.replicas if one not in leaving} - {""}
+        if partition.place in proposal.targets and open_racks - staying:
+            assert rack_count(proposal.targets[partition.place], racks) > len(staying)
 
 
 @given(clusters())
@@ -76,11 +76,15 @@ def test_spreading_leaves_every_partition_whole_and_on_as_many_racks(cluster):
     held, racks = cluster
     proposal = propose_spread(held, racks)
 
-    for each, replicas in zip(held, after(held, proposal), strict=True):
-        assert len(set(replicas)) == len(each.replicas)
+    for partition, replicas in zip(held, after(held, proposal), strict=True):
+        assert len(set(replicas)) == len(partition.replicas)
         assert set(replicas) <= racks.keys()
-        assert rack_count(replicas, racks) >= rack_count(each.replicas, racks)
-    assert all(proposal.targets[each.place] != each.replicas for each in held if each.place in proposal.targets)
+        assert rack_count(replicas, racks) >= rack_count(partition.replicas, racks)
+    assert all(
+        proposal.targets[partition.place] != partition.replicas
+        for partition in held
+        if partition.place in proposal.targets
+    )
 
 
 @given(clusters())
@@ -96,12 +100,16 @@ def test_without_racks_no_broker_holds_two_more_than_another(cluster):
 def test_spreading_what_is_spread_changes_nothing_more(cluster):
     held, racks = cluster
     spread = [
-        Held(each.place, replicas, each.size_bytes)
-        for each, replicas in zip(held, after(held, propose_spread(held, racks)), strict=True)
+        Held(rack.place, replicas, rack.size_bytes)
+        for rack, replicas in zip(held, after(held, propose_spread(held, racks)), strict=True)
     ]
     again = propose_spread(spread, racks)
 
-    assert all(set(again.targets[each.place]) == set(each.replicas) for each in spread if each.place in again.targets)
+    assert all(
+        set(again.targets[partition.place]) == set(partition.replicas)
+        for partition in spread
+        if partition.place in again.targets
+    )
 
 
 @given(clusters(), st.integers(1, 5))
@@ -109,14 +117,14 @@ def test_another_factor_keeps_the_preferred_leader_and_what_is_there(cluster, fa
     held, racks = cluster
     proposal = propose_factor(held, racks, factor, "t")
 
-    for each in held:
-        replicas = proposal.targets.get(each.place, each.replicas)
-        if factor > len(racks) and len(each.replicas) < factor:
-            assert each.place in proposal.stuck
+    for partition in held:
+        replicas = proposal.targets.get(partition.place, partition.replicas)
+        if factor > len(racks) and len(partition.replicas) < factor:
+            assert partition.place in proposal.stuck
             continue
         assert len(set(replicas)) == factor
-        assert replicas[0] == each.replicas[0]
-        assert set(each.replicas) <= set(replicas) or set(replicas) <= set(each.replicas)
+        assert replicas[0] == partition.replicas[0]
+        assert set(partition.replicas) <= set(replicas) or set(replicas) <= set(partition.replicas)
 
 
 def test_a_new_broker_takes_its_share_of_replicas_bytes_and_leaders():
@@ -139,7 +147,7 @@ def test_no_more_replicas_move_than_are_needed():
 def test_bytes_are_spread_where_counts_leave_the_choice():
     held = [Held(("t", n), (1,), 1_000 if n < 2 else 10) for n in range(4)]
     proposal = propose_spread(held, {1: "", 2: ""})
-    moved = sum(each.size_bytes for each in held if each.place in proposal.targets)
+    moved = sum(item.size_bytes for item in held if item.place in proposal.targets)
 
     assert moved == 1_010
 
@@ -169,9 +177,9 @@ def test_a_partition_with_a_replica_on_a_broker_that_is_away_waits_for_it():
     held = [Held(("t", n), (1, 9), 10) for n in range(6)]
     racks = dict.fromkeys((1, 2, 3), "")
 
-    assert propose_drain(held, racks, {1}).stuck.keys() == {each.place for each in held}
+    assert propose_drain(held, racks, {1}).stuck.keys() == {item.place for item in held}
     assert propose_spread(held, racks).targets == {}
-    assert propose_factor(held, racks, 3, "t").stuck.keys() == {each.place for each in held}
+    assert propose_factor(held, racks, 3, "t").stuck.keys() == {item.place for item in held}
 
 
 def test_a_demoted_broker_is_last_where_it_would_lead_and_others_share_what_it_led():

@@ -10,7 +10,7 @@ NOTHING = Throttles({}, {})
 def test_those_there_give_and_those_that_come_take():
     wanted = throttles_for(MOVES, 5_000, NOTHING)
 
-    assert wanted.brokers == {each: dict.fromkeys(RATE_KEYS, "5000") for each in (1, 2, 3, 4)}
+    assert wanted.brokers == {number: dict.fromkeys(RATE_KEYS, "5000") for number in (1, 2, 3, 4)}
     assert wanted.topics == {"orders": {LEADERS: "0:1,0:2,3:2", FOLLOWERS: "0:4,3:3"}}
 
 
@@ -33,7 +33,7 @@ def test_the_end_puts_back_what_was_there_before():
 
 def test_what_somebody_set_since_is_left_alone():
     wanted = throttles_for(MOVES, 5_000, NOTHING)
-    former = Throttles({each: {} for each in wanted.brokers}, {"orders": {}})
+    former = Throttles({broker: {} for broker in wanted.brokers}, {"orders": {}})
     present = Throttles({**wanted.brokers, 1: dict.fromkeys(RATE_KEYS, "9")}, {"orders": {LEADERS: "*"}})
     after = throttles_after(wanted, former, present)
 

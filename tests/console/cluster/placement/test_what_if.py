@@ -16,7 +16,7 @@ ADDRESS = "/placement/+what-if/"
 @st.composite
 def worlds(draw) -> tuple[list[Seen], dict[int, str]]:
     count = draw(st.integers(2, 6))
-    racks = {each: draw(st.sampled_from(["a", "b", ""])) for each in range(1, count + 1)}
+    racks = {index: draw(st.sampled_from(["a", "b", ""])) for index in range(1, count + 1)}
     seen = []
     for number in range(draw(st.integers(0, 20))):
         replicas = tuple(draw(st.permutations(range(1, count + 1)))[: draw(st.integers(1, min(3, count)))])
@@ -33,10 +33,10 @@ def test_only_partitions_whose_in_sync_replicas_are_all_lost_go_offline(world, d
     seen, racks = world
     lost = frozenset(data.draw(st.sets(st.sampled_from(sorted(racks)))))
     found = outcome(seen, racks, Scenario(lost))
-    offline = {each.weighed.place for each in seen if not {*each.isr} - lost}
+    offline = {partition.weighed.place for partition in seen if not {*partition.isr} - lost}
     assert {*found.offline} == offline
-    assert {each.broker_id for each in found.loads if each.after is None} == lost
-    led = sum(each.after[GOALS.index("leaders")] for each in found.loads if each.after is not None)
+    assert {load.broker_id for load in found.loads if load.after is None} == lost
+    led = sum(load.after[GOALS.index("leaders")] for load in found.loads if load.after is not None)
     assert led == len(seen) - len(offline)
 
 
@@ -46,9 +46,9 @@ def test_nothing_happens_if_nothing_happens(world):
     seen, racks = world
     found = outcome(seen, racks, Scenario())
     assert found.led_by_others == 0
-    assert all(each.before is not None and each.after is not None for each in found.loads)
-    if all(each.leader is not None for each in seen):
-        assert all(each.before == each.after for each in found.loads)
+    assert all(load.before is not None and load.after is not None for load in found.loads)
+    if all(partition.leader is not None for partition in seen):
+        assert all(load.before == load.after for load in found.loads)
 
 
 @given(worlds(), st.integers(1, 3), st.floats(0.5, 4), st.floats(0.5, 4))
@@ -56,12 +56,12 @@ def test_nothing_happens_if_nothing_happens(world):
 def test_what_is_added_shares_and_nothing_is_lost_on_the_way(world, added, traffic, kept):
     seen, racks = world
     found = outcome(seen, racks, Scenario(added=added, traffic=traffic, kept=kept))
-    assert sum(each.before is None for each in found.loads) == added
-    led = [each for each in seen if each.leader is not None]
-    replicas = sum(each.after[GOALS.index("replicas")] for each in found.loads if each.after)
-    assert replicas == sum(len(each.weighed.replicas) for each in led)
-    incoming = sum(each.after[GOALS.index("in")] for each in found.loads if each.after)
-    now = loads_of([each.weighed for each in led], racks)
+    assert sum(load.before is None for load in found.loads) == added
+    led = [partition for partition in seen if partition.leader is not None]
+    replicas = sum(load.after[GOALS.index("replicas")] for load in found.loads if load.after)
+    assert replicas == sum(len(seen.weighed.replicas) for seen in led)
+    incoming = sum(load.after[GOALS.index("in")] for load in found.loads if load.after)
+    now = loads_of([seen.weighed for seen in led], racks)
     assert incoming == pytest.approx(traffic * sum(load[GOALS.index("in")] for load in now.values()))
 
 
@@ -73,10 +73,10 @@ def test_what_is_foretold_of_a_lost_broker_is_what_happens(cluster, collect):
     found = outcome(seen, racks, Scenario(frozenset({1})))
     cluster.stop_broker(1)
     collect()
-    offline = [(each.topic.name, each.partition) for each in Partition.objects.filter(leader=None)]
+    offline = [(partition.topic.name, partition.partition) for partition in Partition.objects.filter(leader=None)]
     assert sorted(found.offline) == sorted(offline)
-    truth = {each: Partition.objects.filter(leader=each).count() for each in (2, 3)}
-    foretold = {each.broker_id: each.after[GOALS.index("leaders")] for each in found.loads if each.after}
+    truth = {number: Partition.objects.filter(leader=number).count() for number in (2, 3)}
+    foretold = {load.broker_id: load.after[GOALS.index("leaders")] for load in found.loads if load.after}
     assert foretold == truth
 
 

@@ -26,7 +26,7 @@ def _orders(cluster, collect):
 
 
 def open_from(cluster) -> int | None:
-    return next(each for each in cluster.producers.of_topic("orders", [0]).producers).open_from
+    return next(producer for producer in cluster.producers.of_topic("orders", [0]).producers).open_from
 
 
 def confirmed(client, **form):

@@ -82,7 +82,11 @@ def test_those_that_nobody_ends_come_first_then_the_oldest():
         replace(WRITER, producer_id=4, open_from=None),
     ]
     found = open_transactions("orders", writers, TransactionsView(()), {}, NOW)
-    assert [(each.producer.producer_id, each.waiting) for each in found] == [(3, None), (2, None), (1, None)]
+    assert [(transaction.producer.producer_id, transaction.waiting) for transaction in found] == [
+        (3, None),
+        (2, None),
+        (1, None),
+    ]
 
 
 def test_only_what_hangs_can_be_aborted():

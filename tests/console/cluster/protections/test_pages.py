@@ -164,7 +164,7 @@ def test_a_row_of_another_topic_is_not_removed_by_this_ones_address(topics, admi
 
 def test_of_a_topic_with_many_origins_only_that_they_are_many_is_kept(topics, collect, clock, reader, client_of):
     for number in range(3):
-        names = [f"made-up-{number}-{each}" for each in range(NAMES_MAX - 10)]
+        names = [f"made-up-{number}-{index}" for index in range(NAMES_MAX - 10)]
         Connector.objects.filter(name="sink").update(topics=names)
         clock.advance(10_000)
         collect()

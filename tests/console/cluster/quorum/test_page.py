@@ -18,8 +18,8 @@ NOW_MS = 1_000_000
 def quorum(leader: int | None, *voters: tuple[int, int, int | None]) -> QuorumView:
     """Voters: id, log end offset, ms since the last fetch."""
     views = tuple(
-        QuorumReplicaView(each, end, None if ago is None else NOW_MS - ago, None if ago is None else NOW_MS - ago)
-        for each, end, ago in voters
+        QuorumReplicaView(voter, end, None if ago is None else NOW_MS - ago, None if ago is None else NOW_MS - ago)
+        for voter, end, ago in voters
     )
     return QuorumView(leader, 7, 90, views, ())
 
@@ -27,7 +27,7 @@ def quorum(leader: int | None, *voters: tuple[int, int, int | None]) -> QuorumVi
 def test_lag_is_counted_from_the_leader_and_a_silent_voter_is_named():
     view = quorum(1, (3, 40, 60_000), (1, 100, None), (2, 98, 500))
     members = members_of(view, NOW_MS)
-    assert [(each.replica.replica_id, each.role, each.lag, each.is_silent) for each in members] == [
+    assert [(member.replica.replica_id, member.role, member.lag, member.is_silent) for member in members] == [
         (1, "leader", 0, False),
         (2, "voter", 2, False),
         (3, "voter", 60, True),

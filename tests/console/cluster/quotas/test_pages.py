@@ -65,7 +65,7 @@ def test_a_broker_that_started_again_makes_nobody_wait_less_than_nothing(set_quo
     used(throttled_ms=5_000)
     clock.advance(1_000)
     used(throttled_ms=40)
-    assert [each.wait_ms for each in QuotaRow.objects.get().seen] == [40]
+    assert [item.wait_ms for item in QuotaRow.objects.get().seen] == [40]
 
 
 def test_a_change_is_previewed_done_told_and_taken_back(cluster, set_quota, used, operator, client_of):
@@ -87,7 +87,7 @@ def test_a_change_is_previewed_done_told_and_taken_back(cluster, set_quota, used
 
     (message,) = list(done.context["messages"])
     back = str(message).split('href="')[1].split('"')[0].replace("&amp;", "&")
-    undo = {name: each or "" for name, each in browser.get(back).context["form"].initial.items()}
+    undo = {name: item or "" for name, item in browser.get(back).context["form"].initial.items()}
     shown = browser.post("/quotas/+change/", undo)
     assert "the quota of default user counts then, 9 KB / s" in text_of(shown)
     assert "user alice uses" in text_of(shown)
@@ -104,7 +104,7 @@ def test_quotas_that_were_taken_away_are_put_back_long_after_it(cluster, set_quo
     page = browser.get("/quotas/+change/")
     ((kept, address),) = page.context["changed"]
     assert (kept.object_name, address in text_of(page).replace("&amp;", "&")) == ("user alice", True)
-    undo = {name: each or "" for name, each in browser.get(address).context["form"].initial.items()}
+    undo = {name: item or "" for name, item in browser.get(address).context["form"].initial.items()}
     shown = browser.post("/quotas/+change/", undo)
     browser.post("/quotas/+change/", undo | {"digest": digest_in(shown)})
     assert cluster.quotas.describe()[ALICE] == {PRODUCE: 2_500}
@@ -250,5 +250,5 @@ def test_a_look_writes_only_what_reads_differently(set_quota, used, django_asser
         set_quota(QuotaEntity(user=f"user-{number}"), producer_byte_rate=1_000)
     with django_assert_max_num_queries(18) as asked:
         collector.look("quotas")
-    assert not any("INSERT" in each["sql"] and "quotarow" in each["sql"] for each in asked.captured_queries)
+    assert not any("INSERT" in query["sql"] and "quotarow" in query["sql"] for query in asked.captured_queries)
     assert json.dumps(QuotaRow.objects.first().values) == '{"producer_byte_rate": 1000.0}'

@@ -23,7 +23,7 @@ from console.kit.gateway.quotas.interface import (
 
 #: Names that znodes spell otherwise, and one that looks like the default's.
 NAMES = ("alice", "a b/c,ü%", "<default>")
-OF_CLIENTS = [each for each in QuotaKey if each is not QuotaKey.CONNECTION_CREATION_RATE]
+OF_CLIENTS = [item for item in QuotaKey if item is not QuotaKey.CONNECTION_CREATION_RATE]
 
 names = st.sampled_from((*NAMES, None))
 parts = st.one_of(
@@ -47,7 +47,7 @@ def bounds(broker: ClientQuotas, user: str, client_id: str) -> dict[str, float |
     """In what is recorded: of request time ns per second."""
     meter = broker.meter_of(f"User:{user}", client_id, 0)
     sensors = (meter.produce, meter.fetch, meter.request, meter.mutation)
-    return {key: each.bound if each else None for key, each in zip(OF_CLIENTS, sensors, strict=True)}
+    return {key: client.bound if client else None for key, client in zip(OF_CLIENTS, sensors, strict=True)}
 
 
 @given(quotas, st.sampled_from(NAMES), st.sampled_from(NAMES))
@@ -70,8 +70,8 @@ def test_every_use_that_a_broker_tells_is_of_the_entity_whose_quota_bounds_it(qu
             if (decider := deciding(quotas, key, order_for(user, client_id))) is not None:
                 deciders.setdefault((key, decider), []).append((user, client_id))
     told = {
-        (each.key, source_of(QuotaUse(each.key, each.user, each.client_id, "", each.bound, 0, 0), quotas))
-        for each in broker.uses(0, 1_000)
+        (use.key, source_of(QuotaUse(use.key, use.user, use.client_id, "", use.bound, 0, 0), quotas))
+        for use in broker.uses(0, 1_000)
     }
     assert told == deciders.keys()
 
@@ -90,8 +90,8 @@ def test_an_address_is_held_to_its_own_rate_or_to_the_default(rates):
 
 def test_ranks_are_the_order_in_which_brokers_ask():
     order = list(candidates("u", "c"))
-    assert [rank_of(each) for each in order] == list(range(1, 9))
-    assert [rank_of(each) for each in order_for_address("10.0.0.1")] == [9, 10]
+    assert [rank_of(item) for item in order] == list(range(1, 9))
+    assert [rank_of(item) for item in order_for_address("10.0.0.1")] == [9, 10]
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_the_try_out_names_who_decides_in_order(user, client_id, text, decider):
     (producing, *others) = verdicts(quotas, user, client_id, "")
     assert (producing.text.replace("\u202f", " "), producing.decider) == (text, decider)
     assert len(producing.steps) == 8
-    assert {each.text for each in others} == {"no limit"}
+    assert {other.text for other in others} == {"no limit"}

@@ -71,7 +71,7 @@ def encoded(value: object) -> bytes:
         return head(3, len(value.encode())) + value.encode()
     if isinstance(value, list):
         return head(4, len(value)) + b"".join(map(encoded, value))
-    return head(5, len(value)) + b"".join(encoded(key) + encoded(each) for key, each in value.items())
+    return head(5, len(value)) + b"".join(encoded(key) + encoded(item) for key, item in value.items())
 
 
 _PLAIN = st.none() | st.booleans() | st.integers(-(2**64), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)

@@ -98,10 +98,10 @@ def test_names_no_path_can_name_are_not_offered():
 
 @given(st.lists(JSON, max_size=5))
 def test_whatever_is_offered_is_a_path_to_something(documents):
-    read = [parse_document(json.dumps(each)) for each in documents]
-    offered = offered_paths([("value", each) for each in read])
+    read = [parse_document(json.dumps(document)) for document in documents]
+    offered = offered_paths([("value", item) for item in read])
     assert len(offered) <= OFFERED_MAX
     for column in parse_columns(offered[:COLUMNS_MAX]):
         assert column.text in offered
-        for each in read:
-            cell_at(each, column.steps)
+        for item in read:
+            cell_at(item, column.steps)

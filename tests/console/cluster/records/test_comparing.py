@@ -9,7 +9,7 @@ TEXTS = st.lists(st.sampled_from("abcde"), max_size=30).map("\n".join)
 
 
 def kinds(left: str, right: str) -> list[tuple]:
-    return [(each.kind, each.left or each.count, each.right) for each in compare(left, right).pairs]
+    return [(pair.kind, pair.left or pair.count, pair.right) for pair in compare(left, right).pairs]
 
 
 def test_what_differs_stands_beside_one_another():
@@ -22,7 +22,7 @@ def test_what_is_far_from_a_difference_is_left_out():
     shared = "\n".join(map(str, range(20)))
     found = kinds(f"{shared}\nold", f"{shared}\nnew")
     assert found[0] == ("skipped", 17, "")
-    assert [each[0] for each in found[1:]] == ["same"] * 3 + ["changed"]
+    assert [item[0] for item in found[1:]] == ["same"] * 3 + ["changed"]
 
 
 def test_texts_that_are_the_same_say_so():
@@ -35,16 +35,16 @@ def test_of_long_texts_the_beginning_is_compared():
     found = compare("x\n" * 5_000, "x\n" * 5_000)
     assert found.is_cut
     assert not found.is_same
-    assert sum(each.count or 1 for each in found.pairs) <= LINES_MAX
+    assert sum(pair.count or 1 for pair in found.pairs) <= LINES_MAX
 
 
 @given(TEXTS, TEXTS)
 def test_both_texts_can_be_read_off_what_is_shown(left, right):
     pairs = compare(left, right).pairs
     for side, text in (("left", left), ("right", right)):
-        shown = [None if each.kind == "skipped" else getattr(each, side) for each in pairs if each.kind != _other(side)]
+        shown = [None if pair.kind == "skipped" else getattr(pair, side) for pair in pairs if pair.kind != _other(side)]
         lines, at = text.split("\n"), 0
-        skips = iter(each.count for each in pairs if each.kind == "skipped")
+        skips = iter(pair.count for pair in pairs if pair.kind == "skipped")
         for line in shown:
             if line is None:
                 at += next(skips)

@@ -62,8 +62,8 @@ def test_neither_plan_nor_audit_holds_what_is_in_the_record(operator, client_of)
     assert "secret" not in str(client.get(TOMBSTONE).context["plan"])
     confirmed(client, COPY, to="archive", to_partition="")
     events = AuditEvent.objects.all()
-    assert {(each.action, each.object_name, each.result) for each in events} == {("copy record", "archive", "done")}
-    assert "secret" not in str([each.__dict__ for each in events])
+    assert {(event.action, event.object_name, event.result) for event in events} == {("copy record", "archive", "done")}
+    assert "secret" not in str([event.__dict__ for event in events])
 
 
 def test_a_topic_one_does_not_operate_is_no_target(operator, client_of, give_rule):

@@ -79,5 +79,5 @@ def test_all_decoders_of_a_page_have_two_seconds(install):
 
     decoder = RecordDecoder("orders", now_s=later)
     found = [decoder.decode("value", b"!x") for _ in range(5)]
-    assert [bool(each.text) for each in found] == [True, True, True, False, False]
+    assert [bool(item.text) for item in found] == [True, True, True, False, False]
     assert "taken its time" in found[-1].note

@@ -60,7 +60,7 @@ def lines(response) -> list[dict]:
 
 
 def places(found: list[dict]) -> list[tuple[int, int]]:
-    return sorted((int(each["partition"]), int(each["offset"])) for each in found)
+    return sorted((int(line["partition"]), int(line["offset"])) for line in found)
 
 
 def test_every_record_of_a_topic_is_in_the_file(ask, slots):
@@ -129,7 +129,7 @@ def test_the_file_says_what_the_page_shows_however_it_was_packed(cluster, collec
     collect()
     address = "/topics/packed/+records/export/"
     *found, last = lines(client_of(reader).get(f"{address}?format=jsonl"))
-    assert [each["value"] for each in found] == [{"status": "PAID"}] * 4
+    assert [config["value"] for config in found] == [{"status": "PAID"}] * 4
     assert gzip.decompress(base64.b64decode(last["value"]["base64"])) == document + b"more"
     text = b"".join(client_of(reader).get(f"{address}?format=csv&last=").streaming_content).decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
@@ -145,7 +145,7 @@ def test_a_long_text_is_whole_in_a_file_and_a_piece_is_not_much_longer_than_its_
     collect()
     response = client_of(reader).get("/topics/long/+records/export/?format=csv")
     pieces = list(response.streaming_content)
-    assert [each.count(b"x") for each in pieces if b"x" in each] == [400_000] * 5
+    assert [piece.count(b"x") for piece in pieces if b"x" in piece] == [400_000] * 5
     assert b"cut" not in b"".join(pieces)
 
 

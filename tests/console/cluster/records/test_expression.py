@@ -25,8 +25,8 @@ def search():
         return opened[-1]
 
     yield search
-    for each in opened:
-        each.close()
+    for item in opened:
+        item.close()
 
 
 def test_without_its_package_the_search_says_what_to_install(monkeypatch):
@@ -68,7 +68,7 @@ def test_a_wrong_expression_is_refused_with_what_is_wrong(text, word):
 
 def test_records_it_cannot_be_evaluated_for_do_not_match_and_are_counted(search):
     wanted = search("value.amount > 3")
-    assert [wanted(record(each, offset=at)) for at, each in enumerate([{"amount": 5}, {"other": 1}, b"text"])] == [
+    assert [wanted(record(item, offset=at)) for at, item in enumerate([{"amount": 5}, {"other": 1}, b"text"])] == [
         True, False, False,
     ]  # fmt: skip
     assert wanted.note.startswith(

@@ -41,7 +41,7 @@ def test_what_is_of_the_future_is_one_bar_and_leaves_the_others_as_they_are(olde
 def test_every_offset_is_in_one_bar(partitions):
     """Whatever order times come in: a partition says the first offset that is as late."""
     spans = {number: OffsetSpan(0, len(times)) for number, times in enumerate(partitions)}
-    everything = [each for times in partitions for each in times]
+    everything = [time_ for times in partitions for time_ in times]
     moments = edges(min(everything), max(everything))
     places = [
         {
@@ -52,13 +52,13 @@ def test_every_offset_is_in_one_bar(partitions):
     ]
     found = counted(moments, places, spans)
     assert found.total == len(everything)
-    assert all(each.count >= 0 for each in found.bars)
+    assert all(bar.count >= 0 for bar in found.bars)
 
 
 def test_a_partition_that_does_not_answer_every_time_is_left_out():
     spans = {0: OffsetSpan(0, 10), 1: OffsetSpan(0, 10)}
     found = counted([0, 10, 20], [{0: 0, 1: 0}, {0: 4}, {0: None, 1: None}], spans)
-    assert [each.count for each in found.bars] == [4, 6]
+    assert [bar.count for bar in found.bars] == [4, 6]
 
 
 def test_a_topic_is_counted_where_it_is(cluster, clock):
@@ -69,5 +69,5 @@ def test_a_topic_is_counted_where_it_is(cluster, clock):
     cluster.append("orders", 1, 12)
     whole = read_histogram(cluster, "orders", None, clock.now_ms())
     assert whole.total == 42
-    assert [each.count for each in whole.bars if each.count] == [30, 12]
+    assert [bar.count for bar in whole.bars if bar.count] == [30, 12]
     assert read_histogram(cluster, "orders", 1, clock.now_ms()).total == 12

@@ -147,7 +147,7 @@ def test_the_example_is_one():
 
 def test_who_has_the_right_sees_all():
     rules = parse_masking(RULES)
-    assert {each.text for each in hidden_paths(rules, "payments", frozenset({Right.RECORDS, Right.OPERATE}))} == {
+    assert {path.text for path in hidden_paths(rules, "payments", frozenset({Right.RECORDS, Right.OPERATE}))} == {
         "value.card", "value.items.sku", "key", "headers.token",
     }  # fmt: skip
     assert hidden_paths(rules, "payments", frozenset({Right.ADMINISTER})) == ()
@@ -269,7 +269,7 @@ def test_what_a_stream_job_writes_hides_what_its_input_hides(job, key, elsewhere
     """It passes records on as they are, or parts of them."""
     properties = {"job": job, "input.topic": "payments", key: "cleaned"}
     ManagedProcess.objects.create(name="clean", kind="stream", spec={"properties": properties, "directory": "/x"})
-    assert {each.name for each in origins_of_streams("cleaned")} == {"payments"}
+    assert {stream.name for stream in origins_of_streams("cleaned")} == {"payments"}
     assert [path.text for path in hidden_from(reader, "cleaned")] == [
         path.text for path in hidden_from(reader, "payments")
     ]

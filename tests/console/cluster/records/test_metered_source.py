@@ -90,7 +90,7 @@ def test_what_is_looked_up_by_time_and_what_batches_hold_is_charged(cluster, top
     source.offsets_at(topic, 0, [0, 1])
     everybodys, by_person = ledger.rates()
     assert everybodys == by_person["ann"] == pytest.approx(2 * LOOKUP_BYTES / 5)
-    batches = sum(each.size_bytes for each in source.batches_at(topic, {0: 0, 1: 0}))
+    batches = sum(item.size_bytes for item in source.batches_at(topic, {0: 0, 1: 0}))
     assert batches
     assert ledger.rates()[0] == pytest.approx((2 * LOOKUP_BYTES + batches) / 5)
 
@@ -176,10 +176,10 @@ def test_all_processes_share_one_ledger(settings):
 def test_nothing_is_lost_where_many_charge_at_once(settings):
     settings.READ_BUDGET, settings.READ_BUDGET_PER_PERSON = 20 * MB, 10 * MB
     charging = [threading.Thread(target=lambda: [ReadLedger().charge("1", MB) for _ in range(20)]) for _ in range(8)]
-    for each in charging:
-        each.start()
-    for each in charging:
-        each.join()
+    for increment in charging:
+        increment.start()
+    for thread in charging:
+        thread.join()
     standing = ReadLedger().charge("1")
     assert standing.wait_ms == 14_000  # 160 MB at 10 MB/s, less the 20 that may be read at once
 

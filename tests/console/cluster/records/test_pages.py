@@ -39,7 +39,7 @@ def ask(reader, client_of, topic):
 
 
 def places(response) -> list[tuple[int, int]]:
-    return [(each.record.partition, each.record.offset) for each in response.context["records"]]
+    return [(record.record.partition, record.record.offset) for record in response.context["records"]]
 
 
 def test_the_newest_come_first_and_pages_lead_to_the_oldest_without_a_gap(ask):
@@ -183,7 +183,7 @@ def file_of(response) -> list[dict]:
 
 def test_what_a_search_found_is_a_file_of_all_of_it(ask):
     response = ask("?search=5&place=oldest&limit=25&format=csv")
-    found = [each["value"] for each in file_of(response)]
+    found = [config["value"] for config in file_of(response)]
     assert sorted(found) == sorted([str(n) for n in range(60) if "5" in str(n)] * 2)
     assert 'filename="records-orders-found.csv"' in response["Content-Disposition"]
     assert Tally.objects.get().action == "read records"
@@ -220,7 +220,7 @@ def test_an_address_that_is_understood_has_no_word_said_of_it(ask):
 
 def test_what_is_set_of_the_filters_is_a_chip_that_leads_to_the_page_without_it(ask):
     chips = ask("?place=offset&offset=5&partition=1&shown=hex&uncommitted=on&cursor=1:7").context["chips"]
-    assert [each.text for each in chips] == ["from offset 5", "partition 1", "deserializer hex", "read_uncommitted"]
+    assert [chip.text for chip in chips] == ["from offset 5", "partition 1", "deserializer hex", "read_uncommitted"]
     assert chips[1].without == "place=offset&offset=5&shown=hex&uncommitted=on"
 
 

@@ -156,7 +156,7 @@ def test_while_the_rules_are_wrong_text_stays_text_and_bytes_are_not_guessed_at(
 @pytest.mark.parametrize(
     "text",
     ["x = 1", "messages = 1", '[[messages]]\ntopics = "a"', "messages = [1]",
-     *(f'[[messages]]\ntopics = "a"\nmessage = "M"\nfile = "{each}"' for each in ("../a.desc", "/etc/x.desc", "a", "")),
+     *(f'[[messages]]\ntopics = "a"\nmessage = "M"\nfile = "{name}"' for name in ("../a.desc", "/etc/x.desc", "a", "")),
      '[[messages]]\ntopics = "a"\nfile = "a.desc"\nmessage = "M"\npart = "header"',
      '[[messages]]\ntopics = "a"\nfile = "a.desc"\nmessage = "M"\nother = 1'],
 )  # fmt: skip

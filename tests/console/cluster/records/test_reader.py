@@ -52,7 +52,9 @@ def test_picked_columns_stand_in_the_table_and_in_its_file(ask):
     text = response.content.decode()
     for title in ("value.amount", "value.customer.name", "headers.t"):
         assert f'<th class="mono">{title}</th>' in text
-    cells = {each.record.offset: each.cells for each in response.context["records"] if each.record.partition == 0}
+    cells = {
+        record.record.offset: record.cells for record in response.context["records"] if record.record.partition == 0
+    }
     assert cells == {0: ["1.10", "Ada", "x"], 1: ["7e400", "", ""]}
     file = b"".join(ask("?place=oldest&column=value.amount&format=csv").streaming_content).decode()
     titles, first, *_ = csv.reader(io.StringIO(file))
@@ -83,7 +85,7 @@ def test_records_are_a_file_of_json_lines_with_nothing_lost(ask, cluster):
     response = ask("?place=oldest&format=jsonl")
     assert response["Content-Disposition"] == 'attachment; filename="records-orders.jsonl"'
     text = text_of(response)
-    found = {(each["partition"], each["offset"]): each for each in map(json.loads, text.splitlines())}
+    found = {(line["partition"], line["offset"]): line for line in map(json.loads, text.splitlines())}
     assert found[0, 0]["value"] == {"id": 1, "customer": {"name": "Ada"}, "amount": 1.1}
     assert found[0, 0]["headers"] == [["t", "x"]]
     assert "7e400" in text
@@ -97,7 +99,7 @@ def test_records_are_a_file_of_json_lines_with_nothing_lost(ask, cluster):
 def test_what_a_search_found_is_a_file_of_json_lines_too(ask):
     response = ask("?search=Ada&place=oldest&format=jsonl")
     assert 'filename="records-orders-found.jsonl"' in response["Content-Disposition"]
-    assert [each["offset"] for each in lines(response)] == [0]
+    assert [line["offset"] for line in lines(response)] == [0]
 
 
 # -- the histogram

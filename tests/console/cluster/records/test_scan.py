@@ -49,7 +49,7 @@ def scan_of(stream, ends, budget=MUCH, matches=lambda record: True, clock=None) 
 def test_the_end_is_where_it_was_when_the_scan_began():
     scan, found = scan_of(stream_of({0: 100, 1: 100}), {0: 30, 1: 20})
     assert scan.stopped == Stop.END
-    assert [sum(each.partition == number for each in found) for number in (0, 1)] == [30, 20]
+    assert [sum(partition.partition == number for partition in found) for number in (0, 1)] == [30, 20]
     assert scan.progress.share == 100
 
 
@@ -63,7 +63,7 @@ def test_enough_found_ends_it_and_nothing_is_stepped_over():
     scan, found = scan_of(stream_of({0: 50, 1: 50}), {0: 50, 1: 50}, Budget(7, 10**9, 10**9))
     assert (scan.stopped, len(found)) == (Stop.LIMIT, 7)
     rest, more = scan_of(stream_of({0: 50, 1: 50}, dict(scan.positions)), {0: 50, 1: 50})
-    places = sorted((each.partition, each.offset) for each in found + more)
+    places = sorted((partition.partition, partition.offset) for partition in found + more)
     assert places == [(partition, offset) for partition in (0, 1) for offset in range(50)]
     assert rest.stopped == Stop.END
 
@@ -120,7 +120,7 @@ def test_text_is_searched_as_text(search, searched, matches):
 
 def test_records_of_many_partitions_are_merged_by_time_without_gaps():
     records = [RecordView(0, n, 100 - n, None, None) for n in range(5)] + [RecordView(1, 0, 99, None, None)]
-    oldest = [(each.partition, each.offset) for each in merged(records, is_newest_first=False)]
+    oldest = [(record.partition, record.offset) for record in merged(records, is_newest_first=False)]
     assert [offset for partition, offset in oldest if partition == 0] == [0, 1, 2, 3, 4]
-    newest = [(each.partition, each.offset) for each in merged(records, is_newest_first=True)]
+    newest = [(record.partition, record.offset) for record in merged(records, is_newest_first=True)]
     assert [offset for partition, offset in newest if partition == 0] == [4, 3, 2, 1, 0]

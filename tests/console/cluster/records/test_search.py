@@ -36,13 +36,13 @@ class Log:
 
     def record_spans(self, topic, committed_only):
         return {
-            each: OffsetSpan(0, len(records)) for each, records in self.partitions.items() if each not in self.silent
+            item: OffsetSpan(0, len(records)) for item, records in self.partitions.items() if item not in self.silent
         }
 
     def offsets_at(self, topic, at_ms, partitions):
         return {
-            each: next((record.offset for record in self.partitions[each] if record.at_ms >= at_ms), None)
-            for each in partitions
+            partition: next((record.offset for record in self.partitions[partition] if record.at_ms >= at_ms), None)
+            for partition in partitions
         }
 
     def open_records(self, topic, starts, committed_only):
@@ -88,7 +88,7 @@ def _small_windows(monkeypatch):
 
 
 def places(records: list[RecordView]) -> list[tuple[int, int]]:
-    return [(each.partition, each.offset) for each in records]
+    return [(record.partition, record.offset) for record in records]
 
 
 def test_a_key_anywhere_in_a_topic_is_found_from_the_newest():
@@ -120,7 +120,7 @@ def test_a_search_that_is_continued_counts_and_offers_what_is_ahead_of_it_alone(
     query = RecordQuery(search="k-", searched="any", limit=25, cursor=((0, 60),), is_continued=True)
     _, last = searched(log_of({0: 100}), query)
     assert last.summary == "Searched 25 more of 100 records: 25 found. 35 older records were not searched."
-    assert [(each.label, each.is_continued) for each in last.offers] == [("Continue search: older records", True)]
+    assert [(offer.label, offer.is_continued) for offer in last.offers] == [("Continue search: older records", True)]
     query = RecordQuery(place="oldest", search="k-", searched="any", limit=25, cursor=((0, 60),), is_continued=True)
     _, last = searched(log_of({0: 100}), query)
     assert last.summary == "Searched 25 more of 100 records: 25 found. 15 newer records were not searched."
@@ -130,9 +130,9 @@ def test_hits_are_in_the_order_of_time_and_not_in_blocks_by_partition():
     log = log_of({0: 500, 1: 500, 2: 500})
     for place, sign in (("newest", -1), ("oldest", 1)):
         found, _ = searched(log, RecordQuery(place=place, search="k-", searched="any", limit=200))
-        times = [each.at_ms for each in found]
-        assert times == sorted(times, key=lambda each, sign=sign: sign * each)
-        assert {each.partition for each in found[:6]} == {0, 1, 2}
+        times = [item.at_ms for item in found]
+        assert times == sorted(times, key=lambda time_, sign=sign: sign * time_)
+        assert {partition.partition for partition in found[:6]} == {0, 1, 2}
 
 
 @pytest.mark.parametrize("place", ["newest", "oldest"])
@@ -153,7 +153,7 @@ def test_pages_of_hits_lead_through_all_of_them_without_a_gap_or_a_repetition(pl
 def test_newest_shows_the_newest_hits_and_not_the_oldest_of_a_window(monkeypatch):
     monkeypatch.setattr(search, "WINDOW_FIRST", 400)
     found, _ = searched(log_of({0: 500}), RecordQuery(search="k-", searched="any", limit=25))
-    assert [each.offset for each in found] == list(range(499, 474, -1))
+    assert [item.offset for item in found] == list(range(499, 474, -1))
 
 
 def test_hits_that_do_not_fit_into_memory_are_left_for_the_next_search(monkeypatch):
@@ -232,9 +232,9 @@ def test_a_range_of_time_bounds_the_search_and_what_lies_around_it_is_offered():
     log = log_of({0: 100})
     query = RecordQuery("time", range=TimeRange("", moment(300), moment(500)), search="k-", searched="any", limit=200)
     found, last = searched(log, query)
-    assert [each.offset for each in found] == list(range(30, 50))
+    assert [item.offset for item in found] == list(range(30, 50))
     assert last.summary == ("Searched 20 of 100 records: 20 found. 30 older and 50 newer records were not searched.")
-    assert [(each.label, each.cursor, each.is_beyond) for each in last.offers] == [
+    assert [(offer.label, offer.cursor, offer.is_beyond) for offer in last.offers] == [
         ("Continue search: newer records", "0:50", True),
         ("Search older records", "0:30", True),
     ]
@@ -245,11 +245,11 @@ def test_offsets_without_records_are_not_called_records():
     records = log.partitions[0]
 
     def lookup(partition, offset):
-        return next((each for each in records[offset:] if each.offset % 2), None)
+        return next((record for record in records[offset:] if record.offset % 2), None)
 
     class Gaps(FakeRecordStream):
         def read(self, timeout_seconds, records_max):
-            found = [each for each in records[self._positions[0] :] if each.offset % 2]
+            found = [record for record in records[self._positions[0] :] if record.offset % 2]
             self._positions[0] = 100
             return found
 
@@ -280,7 +280,7 @@ class SparseLog(Log):
         self.offsets, self.end, self.looked_up = offsets, end, 0
 
     def record_spans(self, topic, committed_only):
-        return {each: OffsetSpan(0, self.end) for each in self.partitions}
+        return {partition: OffsetSpan(0, self.end) for partition in self.partitions}
 
     def open_records(self, topic, starts, committed_only):
         self.streams.append(dict(starts))
@@ -327,8 +327,8 @@ def test_a_search_over_a_billion_offsets_and_a_thousand_records_opens_few_stream
     log = SparseLog({0: kept}, BILLION)
     limits = SearchLimits(None)
     found, last = searched(log, RecordQuery(place=place, search="k-", searched="any"), limits)
-    assert sorted(each.offset for each in found) == kept
-    assert len({each.offset for each in found}) == len(found)
+    assert sorted(item.offset for item in found) == kept
+    assert len({item.offset for item in found}) == len(found)
     assert f"Searched all {BILLION:,} offsets: {len(kept):,} found." in last.summary
     assert len(log.streams) <= 32
     assert log.looked_up <= 20 * 1_000
@@ -340,10 +340,10 @@ def test_many_records_behind_a_gap_are_not_read_as_one_window(place, monkeypatch
     monkeypatch.setattr(search, "WINDOW_FIRST", 200)
     monkeypatch.setattr(search, "WINDOW_MAX", 2_000)
     dense = list(range(60_000))
-    log = SparseLog({0: dense if place == "newest" else [BILLION - 1 - each for each in reversed(dense)]}, BILLION)
+    log = SparseLog({0: dense if place == "newest" else [BILLION - 1 - item for item in reversed(dense)]}, BILLION)
     found, _ = searched(log, RecordQuery(place=place, search="k-", searched="any", limit=50))
     ordered = log.offsets[0][::-1] if place == "newest" else log.offsets[0]
-    assert [each.offset for each in found] == ordered[:50]
+    assert [item.offset for item in found] == ordered[:50]
     assert log.looked_up < 20_000
 
 
@@ -373,8 +373,8 @@ def test_progress_says_how_much_of_how_much_was_searched():
     reader = SearchReader(log_of({0: 300, 1: 300}), "orders", 2, RecordQuery(search="k-9999", searched="value"))
     progress = [reader.turn().progress for _ in range(3)]
     reader.close()
-    assert {each.total for each in progress} == {600}
-    assert [each.searched for each in progress] == sorted(each.searched for each in progress)
+    assert {item.total for item in progress} == {600}
+    assert [item.searched for item in progress] == sorted(item.searched for item in progress)
     text = render_to_string(
         "records/partials/progress.html", {"turn": Turn((), Progress(5, 10, 2, 76_313, 57, 176_313))}
     )

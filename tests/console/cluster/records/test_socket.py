@@ -60,7 +60,7 @@ async def until_over(websocket: Websocket) -> list[dict]:
 async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, reader, page):
     messages = await until_over(await begun(page(reader, "search", "search=29&place=oldest")))
 
-    rows = "".join(each["rows"] for each in messages)
+    rows = "".join(message["rows"] for message in messages)
     assert rows.count("<tr") == len([n for n in range(300) if "29" in str(n)])
     assert messages[-1]["ended"] == "end reached"
     assert messages[-1]["summary"] == "Searched all 300 records: 13 found."
@@ -80,7 +80,7 @@ async def test_a_search_by_expression_finds_its_records_and_says_which_it_could_
     query = f"place=oldest&searched=cel&search={quote('value.amount > 5')}"
     messages = await until_over(await begun(page(reader, "search", query)))
 
-    assert "".join(each["rows"] for each in messages).count("<tr") == 1
+    assert "".join(message["rows"] for message in messages).count("<tr") == 1
     assert "could not be evaluated for 300, the first at partition 0 offset 0" in messages[-1]["status"]
 
 
@@ -96,7 +96,7 @@ async def test_a_wrong_expression_is_answered_by_what_is_wrong_with_it(topic, re
 async def test_a_search_that_found_as_many_as_the_page_shows_says_where_to_go_on(topic, reader, page):
     messages = await until_over(await begun(page(reader, "search", "search=1&place=oldest&limit=25")))
 
-    assert "".join(each["rows"] for each in messages).count("<tr") == 25
+    assert "".join(message["rows"] for message in messages).count("<tr") == 25
     assert messages[-1]["ended"] == "limit reached"
     assert (
         messages[-1]["summary"]
@@ -123,7 +123,7 @@ async def test_a_tail_that_dropped_goes_on_where_it_was(topic, reader, page, clu
 def test_a_tail_is_resumed_no_further_than_the_end(cluster, topic):
     reader = TailReader(cluster, topic, 2, RecordQuery(cursor=((0, 10**9), (7, 3))))
     cluster.append(topic, 0, 1)
-    assert [each.offset for each in reader.turn().records] == [300]
+    assert [record.offset for record in reader.turn().records] == [300]
     reader.close()
 
 
@@ -279,7 +279,7 @@ async def test_what_is_hidden_is_hidden_from_searches_and_the_tail(topic, reader
         await websocket.disconnect()
     else:
         messages = await until_over(websocket)
-        assert "<tr" not in "".join(each["rows"] for each in messages)
+        assert "<tr" not in "".join(message["rows"] for message in messages)
 
 
 def put_rules(path, text: str) -> None:

@@ -85,7 +85,7 @@ def test_what_only_python_takes_for_json_is_a_string():
 
 
 def test_json_longer_than_what_is_shown_is_laid_out_as_far_as_it_is_shown():
-    text = text_of(b"[" + b",".join(b"%d" % each for each in range(5_000)) + b"]", "auto", length_max=1_000)
+    text = text_of(b"[" + b",".join(b"%d" % index for index in range(5_000)) + b"]", "auto", length_max=1_000)
     assert text.kind == "json"
     assert text.is_cut
     assert text.text.startswith("[\n  0,\n  1,\n")
@@ -94,7 +94,7 @@ def test_json_longer_than_what_is_shown_is_laid_out_as_far_as_it_is_shown():
 
 def test_a_tree_folds_what_an_object_or_array_holds():
     lines = text_of(b'{"a":{"b":[1,{}]},"c":2}', "tree").tree
-    assert [(each.text, each.opens, each.closes) for each in lines] == [
+    assert [(line.text, line.opens, line.closes) for line in lines] == [
         ("{", True, False),
         ('"a": {', True, False),
         ('"b": [', True, False),
@@ -105,7 +105,7 @@ def test_a_tree_folds_what_an_object_or_array_holds():
         ('"c": 2', False, False),
         ("}", False, True),
     ]
-    assert sum(each.opens for each in lines) == sum(each.closes for each in lines)
+    assert sum(line.opens for line in lines) == sum(line.closes for line in lines)
 
 
 def test_what_nests_too_deep_or_holds_too_much_for_a_tree_is_laid_out_and_says_why(monkeypatch):

@@ -8,7 +8,7 @@ from console.cluster.records.text import text_of
 from console.cluster.records.xml_layout import DEPTH_MAX, laid_out_xml
 
 BOMB = b"""<!DOCTYPE l [<!ENTITY a "aaaaaaaaaa">%s]><l>&j;</l>""" % b"".join(
-    b'<!ENTITY %c "%s">' % (each, (b"&%c;" % (each - 1)) * 10) for each in range(ord("b"), ord("k"))
+    b'<!ENTITY %c "%s">' % (index, (b"&%c;" % (index - 1)) * 10) for index in range(ord("b"), ord("k"))
 )
 
 

@@ -18,7 +18,11 @@ def _orders(cluster, collect, clock):
 
 
 def retention_ms(cluster) -> tuple[str, str]:
-    return next((each.value, each.source) for each in cluster.topic_settings("orders") if each.name == "retention.ms")
+    return next(
+        (setting.value, setting.source)
+        for setting in cluster.topic_settings("orders")
+        if setting.name == "retention.ms"
+    )
 
 
 def planned(client, address: str = PLAN) -> dict[str, str]:
@@ -60,7 +64,7 @@ def test_undo_of_a_value_that_was_not_set_takes_it_away_again(cluster, operator,
     assert undo.endswith("retention_bytes=default")
     client.post(APPLY, planned(client, undo))
 
-    settings = {each.name: (each.value, each.source) for each in cluster.topic_settings("orders")}
+    settings = {setting.name: (setting.value, setting.source) for setting in cluster.topic_settings("orders")}
     assert settings["retention.bytes"] == ("-1", "default")
 
 

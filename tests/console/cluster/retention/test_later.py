@@ -17,7 +17,9 @@ def view(*partitions, policy: str = "delete", age: int = HOUR, room: int = -1) -
 
 
 def told(found) -> list[tuple]:
-    return [(each.cause, each.records, [(loss.group, loss.records) for loss in each.losses]) for each in found]
+    return [
+        (symptom.cause, symptom.records, [(loss.group, loss.records) for loss in symptom.losses]) for symptom in found
+    ]
 
 
 def test_old_records_of_a_segment_that_stays_go_with_it_and_all_of_them_in_silence():
@@ -69,4 +71,4 @@ def test_nothing_goes_later_where_no_limit_or_no_record_is(nothing):
 
 
 def test_a_partition_whose_times_nobody_told_is_not_called_overdue():
-    assert [each.cause for each in later(view(partition(0, 0, 0, 9)), CommittedView({}), {})] == [Cause.SILENCE]
+    assert [symptom.cause for symptom in later(view(partition(0, 0, 0, 9)), CommittedView({}), {})] == [Cause.SILENCE]

@@ -56,7 +56,7 @@ def test_a_size_limit_deletes_the_oldest_first(viewer, client_of):
 def test_a_preview_deletes_and_changes_nothing(cluster, viewer, client_of):
     page(client_of, viewer, "?retention_ms=1")
 
-    assert {each.name: each.value for each in cluster.topic_settings("orders")}["retention.ms"] == "86400000"
+    assert {setting.name: setting.value for setting in cluster.topic_settings("orders")}["retention.ms"] == "86400000"
     assert cluster.preview_retention("orders", {}).partitions[0].segment_count == 2
 
 
@@ -102,7 +102,7 @@ def test_old_records_of_a_segment_that_is_written_to_are_told_of_though_nothing_
     text = response.content.decode()
 
     assert response.context["then"].totals.records == 0
-    assert [(each.cause, each.records, each.lost_records) for each in response.context["then"].later] == [
+    assert [(symptom.cause, symptom.records, symptom.lost_records) for symptom in response.context["then"].later] == [
         ("overdue", 1, 1),
         ("silence", 2, 2),
     ]

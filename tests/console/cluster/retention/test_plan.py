@@ -60,7 +60,7 @@ def test_a_group_loses_what_it_has_not_read_below_the_new_start():
     committed = CommittedView({"slow": {0: 10, 1: 90}, "read-all": {0: 50, 1: 80}, "ancient": {0: 0}})
     found = losses(view(going(0, 5, 50), going(1, 0, 80)), committed)
 
-    assert [(each.group, each.records, each.partitions) for each in found] == [("ancient", 45, 1), ("slow", 40, 1)]
+    assert [(item.group, item.records, item.partitions) for item in found] == [("ancient", 45, 1), ("slow", 40, 1)]
 
 
 def test_a_partition_that_could_not_be_asked_is_no_loss_and_no_calm():

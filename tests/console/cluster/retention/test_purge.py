@@ -29,7 +29,7 @@ def _orders(cluster, collect, clock):
 
 
 def spans(cluster) -> dict[int, tuple[int, int]]:
-    return {each: (span.first, span.next) for each, span in cluster.record_spans("orders", False).items()}
+    return {item: (span.first, span.next) for item, span in cluster.record_spans("orders", False).items()}
 
 
 def confirmed(client, query: str, **form):
@@ -54,7 +54,7 @@ def test_each_kind_aims_within_the_log_and_passes_by_who_did_not_answer(upto, mo
 
 def test_only_what_takes_records_away_is_in_the_plan():
     cuts = cuts_of(DOOMED, {0: 10, 1: 20, 2: 7})
-    assert [(each.partition, each.records) for each in cuts] == [(1, 20)]
+    assert [(cut.partition, cut.records) for cut in cuts] == [(1, 20)]
 
 
 def test_an_offset_beyond_the_end_is_refused():
@@ -142,7 +142,7 @@ class TestPage:
         cluster.stop_broker(2)
         response = client_of(operator).get(f"{PAGE}?to=end")
         assert b"Partition 1 did not answer: nothing is deleted there." in response.content
-        assert [each.partition for each in response.context["cuts"]] == [0]
+        assert [cut.partition for cut in response.context["cuts"]] == [0]
 
     def test_nothing_to_delete_is_said(self, operator, client_of):
         assert b"no record would go" in client_of(operator).get(f"{PAGE}?to=offset&partitions=0&offset=0").content

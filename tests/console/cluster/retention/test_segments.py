@@ -27,19 +27,19 @@ def partition(*ages_and_sizes: tuple[int | None, int]) -> PartitionRetention:
 
 def words(everything, policy="delete", retention_ms=-1, retention_bytes=-1, doomed=None) -> list[str]:
     rules = RetentionView(policy, retention_ms, retention_bytes, ())
-    return [each.words(NOW).replace("\u202f", " ") for each in segment_outlooks(everything, rules, doomed or {})]
+    return [outlook.words(NOW).replace("\u202f", " ") for outlook in segment_outlooks(everything, rules, doomed or {})]
 
 
 def test_by_time_a_segment_goes_when_its_newest_record_is_too_old_and_the_last_has_to_roll():
     found = words(partition((3 * HOUR, 100), (HOUR, 100)), retention_ms=5 * HOUR)
     assert found[0].startswith("in 2 h (")
     assert found[1].startswith("in 4 h (")
-    assert [each.endswith("if it has rolled by then") for each in found] == [False, True]
+    assert [item.endswith("if it has rolled by then") for item in found] == [False, True]
 
 
 def test_by_size_it_goes_when_those_behind_it_fill_the_room():
     found = words(partition((0, 400), (0, 300), (0, 100)), retention_bytes=1_000)
-    assert [each.split(" more")[0] for each in found] == ["once 600 B", "once 900 B", "once 1 KB"]
+    assert [part.split(" more")[0] for part in found] == ["once 600 B", "once 900 B", "once 1 KB"]
 
 
 def test_what_goes_now_says_by_what():

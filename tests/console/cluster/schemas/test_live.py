@@ -100,7 +100,7 @@ async def test_a_page_hears_it_and_fetches_what_is_there_by_then(registry, clust
     subject = (await sync_to_async(browser.get)(reverse("schema-subject", args=[f"{topic}-value"]))).content.decode()
     for region in refreshed.split():
         assert f'id="{region}" data-live' in again + subject
-    for each in (again, subject):
-        assert 'id="schemas-version"' in each
-        assert 'page=schemas"' in each
+    for item in (again, subject):
+        assert 'id="schemas-version"' in item
+        assert 'page=schemas"' in item
     await page.disconnect()

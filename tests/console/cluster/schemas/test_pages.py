@@ -50,7 +50,7 @@ def test_a_page_of_many_subjects_asks_only_about_its_own(address, registry, sett
     settings.SCHEMA_REGISTRY = Counting(address)
     NAMES.forget()
     monkeypatch.setattr(
-        Registry, "subjects", lambda self, *, deleted: [f"many-{each:05}-value" for each in range(10_000)]
+        Registry, "subjects", lambda self, *, deleted: [f"many-{index:05}-value" for index in range(10_000)]
     )
     page = client_of(viewer).get(reverse("schemas"), {"page": "400"})
     assert page.context["page"].paginator.count == 10_000
@@ -60,8 +60,8 @@ def test_a_page_of_many_subjects_asks_only_about_its_own(address, registry, sett
 
 def test_two_versions_stand_side_by_side(registry, viewer, client_of, topic, cluster):
     subject = f"{topic}-value"
-    for each in (ORDER, ORDER_WITH_NOTE):
-        registry.register(subject, Schema(each))
+    for item in (ORDER, ORDER_WITH_NOTE):
+        registry.register(subject, Schema(item))
     page = client_of(viewer).get(reverse("schema-subject", args=[subject]))
     comparison = page.context["view"].comparison
     assert (comparison.old.version, comparison.new.version) == (1, 2)
@@ -148,8 +148,8 @@ def test_the_default_of_all_is_changed(registry, operator, client_of, cluster):
 
 def test_a_version_is_deleted_softly_and_then_for_good_by_its_name(registry, operator, client_of, topic, cluster):
     subject, page = f"{topic}-value", client_of(operator)
-    for each in (ORDER, ORDER_WITH_NOTE):
-        registry.register(subject, Schema(each))
+    for item in (ORDER, ORDER_WITH_NOTE):
+        registry.register(subject, Schema(item))
     address = reverse("schema-delete", args=[subject])
     _, done = confirmed(page, address, {"version": 1, "permanent": ""})
     assert done.status_code == 302
@@ -179,7 +179,7 @@ def test_a_subject_that_was_deleted_is_restored_in_its_order_with_its_ids(
     registry, operator, client_of, topic, cluster
 ):
     subject, page = f"{topic}-value", client_of(operator)
-    ids = [registry.register(subject, Schema(each)) for each in (ORDER, ORDER_WITH_NOTE)]
+    ids = [registry.register(subject, Schema(item)) for item in (ORDER, ORDER_WITH_NOTE)]
     _, done = confirmed(page, reverse("schema-delete", args=[subject]), {"version": "", "permanent": ""})
     told = text_of(page.get(done.url))
     address = reverse("schema-restore", args=[subject])
@@ -188,7 +188,7 @@ def test_a_subject_that_was_deleted_is_restored_in_its_order_with_its_ids(
     assert done.status_code == 302
     versions = registry.versions(subject)
     assert versions == [3, 4]
-    assert [registry.version(subject, each).id for each in versions] == ids
+    assert [registry.version(subject, version).id for version in versions] == ids
     assert (AuditEvent.objects.latest("pk").action, AuditEvent.objects.latest("pk").result) == (
         "restore schema",
         "done",
@@ -199,8 +199,8 @@ def test_a_subject_that_was_deleted_is_restored_in_its_order_with_its_ids(
 def test_one_version_is_restored_alone_unless_it_does_not_fit_any_more(registry, operator, client_of, topic, cluster):
     subject, page = f"{topic}-value", client_of(operator)
     address = reverse("schema-restore", args=[subject])
-    for each in (ORDER, ORDER_WITH_NOTE):
-        registry.register(subject, Schema(each))
+    for item in (ORDER, ORDER_WITH_NOTE):
+        registry.register(subject, Schema(item))
     registry.delete(subject, 2, permanent=False)
     confirmed(page, address, {"version": 2})
     assert registry.versions(subject) == [1, 3]
@@ -248,12 +248,12 @@ def test_a_subject_of_a_hidden_topic_is_nowhere(registry, limited, client_of, cl
     assert "secret" not in subject
     for name in ("schema-subject", "schema-settings", "schema-delete"):
         answers = {
-            page.get(reverse(name, args=[each])).status_code for each in (f"{hidden}-value", "secret-none-value")
+            page.get(reverse(name, args=[item])).status_code for item in (f"{hidden}-value", "secret-none-value")
         }
         assert answers == {403}, name
     assert page.get(reverse("schema-subject", args=["secret.Record"])).status_code == 403
-    for each in (schema_id, 999_999):
-        assert page.get(reverse("schema-id", args=[each])).status_code == 404
+    for item in (schema_id, 999_999):
+        assert page.get(reverse("schema-id", args=[item])).status_code == 404
     fields = {"subject": "orders-2-value", "type": "AVRO", "text": refers.text}
     tried = page.post(reverse("schema-register"), fields | {"references": f"common.Id {hidden}-value 1"})
     assert tried.status_code == 403

@@ -147,7 +147,7 @@ def test_longs_of_java_take_no_lookup_from_records_with_a_schema(settings):
             raise GatewayError("away")
 
     decoder = PageDecoder(Refusing())
-    assert [decoder.decode(struct.pack(">q", each << 24)) for each in range(1, 200)] == [None] * 199
+    assert [decoder.decode(struct.pack(">q", index << 24)) for index in range(1, 200)] == [None] * 199
     assert len(looked_up) == LONG_LOOKUPS_PER_PAGE
     decoder.decode(b"\0\0\0\x02\0x")
     assert looked_up[-1] == 512
@@ -181,7 +181,7 @@ def test_a_page_asks_for_few_schemas_and_for_each_but_once(settings):
             raise GatewayError("away")
 
     decoder = PageDecoder(Away())
-    found = [decoder.decode(b"\0" + struct.pack(">i", each) + b"x") for each in range(1, 200)]
+    found = [decoder.decode(b"\0" + struct.pack(">i", index) + b"x") for index in range(1, 200)]
     assert len(asked) == LOOKUPS_PER_PAGE
     assert "too many schemas" in found[-1].problem
 

@@ -35,7 +35,7 @@ def _topics(cluster, collect):
 
 
 def names(cluster) -> set[str]:
-    return {each.name for each in cluster.describe_topics()}
+    return {topic.name for topic in cluster.describe_topics()}
 
 
 def plan_it(client: Client, name: str = "orders", **options):
@@ -59,7 +59,7 @@ def row(topic: str = "orders") -> PlannedDeletion:
 
 def told() -> list[tuple[str, str, str, str]]:
     rows = AuditEvent.objects.order_by("id")
-    return [(each.actor_name, each.action, each.object_name, each.result) for each in rows]
+    return [(event.actor_name, event.action, event.object_name, event.result) for event in rows]
 
 
 def text_of(response) -> str:
@@ -105,7 +105,7 @@ class TestPlanning:
 
     def test_a_digest_of_deleting_now_plans_nothing_and_the_other_way_round(self, cluster, operator, client_of):
         browser = client_of(operator)
-        at_once, later = (digest_in(browser.get(each)) for each in ("/topics/orders/+delete/", PAGE))
+        at_once, later = (digest_in(browser.get(item)) for item in ("/topics/orders/+delete/", PAGE))
         assert browser.post(PAGE, {"when": "later", "digest": at_once, "typed_name": "orders"}).status_code == 409
         form = {"digest": later, "typed_name": "orders"}
         assert browser.post("/topics/orders/+delete/", form).status_code == 409
@@ -229,7 +229,7 @@ class TestDue:
         carry_out_due()
         assert "orders" in names(cluster)
         assert (row().state, why in row().outcome) == ("kept", True), row().outcome
-        (reason,) = [each for each in health_within(EVERYTHING).reasons if each.key == "kept topic:orders"]
+        (reason,) = [reason for reason in health_within(EVERYTHING).reasons if reason.key == "kept topic:orders"]
         assert why in reason.evidence
         event = AuditEvent.objects.order_by("-id").first()
         assert (event.action, event.result, why in event.detail) == ("delete topic", "refused", True)
@@ -378,7 +378,7 @@ class TestDue:
         assert "was kept" in text_of(client_of(operator).get("/topics/orders/"))
         plan_it(client_of(operator))
         assert list(PlannedDeletion.objects.values_list("state", flat=True)) == ["waiting", "called off"]
-        assert not [each for each in health_within(EVERYTHING).reasons if "kept" in each.key]
+        assert not [reason for reason in health_within(EVERYTHING).reasons if "kept" in reason.key]
         let_a_day_pass()
         carry_out_due()
         assert "orders" not in names(cluster)

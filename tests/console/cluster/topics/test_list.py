@@ -129,5 +129,5 @@ def test_what_programs_make_for_themselves_can_be_left_out(viewer, client_of):
     ]
     Topic.objects.bulk_create([Topic(name=name) for name in (*own, *platform)])
     client = client_of(viewer)
-    assert {each.name for each in client.get("/topics/?applications=on").context["page"]} == set(own)
-    assert {each.name for each in client.get("/topics/").context["page"]} == {*own, *platform}
+    assert {item.name for item in client.get("/topics/?applications=on").context["page"]} == set(own)
+    assert {item.name for item in client.get("/topics/").context["page"]} == {*own, *platform}

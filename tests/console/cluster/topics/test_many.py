@@ -25,13 +25,13 @@ def _topics(cluster, collect):
 
 
 def names(cluster) -> list[str]:
-    return [each.name for each in cluster.describe_topics()]
+    return [topic.name for topic in cluster.describe_topics()]
 
 
 def least_in_sync(cluster) -> dict[str, tuple[str, str]]:
     found = {}
     for name in NAMES:
-        setting = next(each for each in cluster.topic_settings(name) if each.name == "min.insync.replicas")
+        setting = next(setting for setting in cluster.topic_settings(name) if setting.name == "min.insync.replicas")
         found[name] = (setting.value, setting.source)
     return found
 
@@ -162,7 +162,7 @@ def test_only_what_one_operates_is_offered_and_taken(cluster, limited, client_of
 
 def test_it_is_searched_as_the_list_is(operator, client_of):
     page = client_of(operator).get(PAGE, {"search": "clicks"})
-    assert [each.name for each in page.context["topics"]] == NAMES
+    assert [topic.name for topic in page.context["topics"]] == NAMES
 
 
 def test_a_cluster_that_goes_away_in_the_middle_is_told_and_not_asked_for_each(

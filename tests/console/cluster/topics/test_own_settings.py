@@ -20,7 +20,7 @@ def _orders(cluster, collect):
 
 
 def own(cluster, name: str) -> dict[str, str]:
-    return {each.name: each.value for each in cluster.topic_settings(name) if each.source == "topic"}
+    return {setting.name: setting.value for setting in cluster.topic_settings(name) if setting.source == "topic"}
 
 
 def test_lines_are_read_with_their_units_and_written_back():
@@ -48,7 +48,9 @@ def test_what_is_no_setting_is_named(text, why):
 
 def test_every_template_is_what_brokers_take():
     refused = {
-        (each.name, key): topic_value_refusal(key, value) for each in TEMPLATES for key, value in each.configs.items()
+        (template.name, key): topic_value_refusal(key, value)
+        for template in TEMPLATES
+        for key, value in template.configs.items()
     }
     assert set(refused.values()) == {""}
 

@@ -22,7 +22,7 @@ def _topic(cluster, db):
 
 
 def settings_of(cluster) -> dict[str, tuple]:
-    return {each.name: (each.value, each.source) for each in cluster.topic_settings("orders")}
+    return {setting.name: (setting.value, setting.source) for setting in cluster.topic_settings("orders")}
 
 
 def digest_of(response) -> str:
@@ -282,7 +282,9 @@ def test_another_setting_joins_the_change_before_it_has_a_value_and_can_be_left_
 
 def test_more_than_a_person_reads_are_cut_off(operator, client_of, cluster):
     names = [
-        each.name for each in cluster.topic_settings("orders") if not each.name.startswith(("retention", "cleanup"))
+        setting.name
+        for setting in cluster.topic_settings("orders")
+        if not setting.name.startswith(("retention", "cleanup"))
     ]
     response = client_of(operator).get(PAGE, {"setting": names, "value": ["default"] * len(names)})
     assert len(response.context["chosen"]) == 12

@@ -22,13 +22,13 @@ def managed(db, settings, tmp_path, ensemble, monkeypatch):
 
     def make(count: int) -> FakeZooKeeper:
         servers = [server(number) for number in range(1, count + 1)]
-        ensemble.__init__(lambda: 0, [each.line for each in servers])
-        for each in servers:
-            ensemble.serve((each.host, each.client_port), "leader" if each.number == 1 else "follower")
-            spec = {**spec_of(each, []), "directory": str(tmp_path / "kept" / each.process)}
-            add_process("zookeeper", "zookeeper" if each.number == 1 else each.process, spec)
+        ensemble.__init__(lambda: 0, [member.line for member in servers])
+        for member in servers:
+            ensemble.serve((member.host, member.client_port), "leader" if member.number == 1 else "follower")
+            spec = {**spec_of(member, []), "directory": str(tmp_path / "kept" / member.process)}
+            add_process("zookeeper", "zookeeper" if member.number == 1 else member.process, spec)
         directory = tmp_path / "broker-1"
-        connect = ",".join(each.address for each in servers)
+        connect = ",".join(member.address for member in servers)
         broker = {"broker_id": 1, "port": 9092, "directory": str(directory), "log_dirs": [str(directory / "data")]}
         add_process("broker", "broker-1", {**broker, "zookeeper": connect})
         return ensemble

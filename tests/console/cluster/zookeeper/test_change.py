@@ -49,7 +49,7 @@ def test_an_operator_begins_it_and_the_audit_knows(managed, client):
     change = EnsembleChange.objects.get()
 
     assert "Servers 2 and 3 join" in response.content.decode()
-    assert (change.kind, [each.number for each in change.joining], change.leaving) == ("grow", [2, 3], [])
+    assert (change.kind, [item.number for item in change.joining], change.leaving) == ("grow", [2, 3], [])
     event = AuditEvent.objects.get()
     assert (event.actor_name, event.action, event.result) == ("operator", "grow ensemble", "done")
     assert event.after["server 2"].endswith("127.0.0.1:2182")
@@ -69,7 +69,7 @@ def test_replacing_the_leader_says_that_there_is_an_election(managed, client):
     assert "Server 1 leads: when it goes the others elect a leader" in text
     begin(client, "replace", 1)
     change = EnsembleChange.objects.get()
-    assert ([each.number for each in change.joining], change.leaving) == ([4], [1])
+    assert ([item.number for item in change.joining], change.leaving) == ([4], [1])
 
 
 @pytest.mark.parametrize("person", ["viewer", "outsider"])

@@ -196,11 +196,11 @@ def carried_out(state: Facts, decision) -> Facts:
             follow = dict.fromkeys(decision.numbers, "follower")
             return replace(state, processes={**state.processes, **started}, modes={**state.modes, **follow})
         case Do.RECONFIG:
-            numbers = (state.config.numbers | {each.number for each in state.joining}) - set(state.leaving)
+            numbers = (state.config.numbers | {item.number for item in state.joining}) - set(state.leaving)
             return replace(state, config=config(*sorted(numbers)), are_brokers_told=False)
         case Do.TELL:
             return replace(state, are_brokers_told=True)
         case Do.STOP:
-            left = {number: each for number, each in state.processes.items() if number not in decision.numbers}
+            left = {number: item for number, item in state.processes.items() if number not in decision.numbers}
             return replace(state, processes=left)
     return state

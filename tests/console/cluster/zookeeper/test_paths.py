@@ -27,13 +27,13 @@ def test_what_zookeeper_would_refuse_is_refused_in_a_sentence(typed):
 
 
 def test_crumbs_lead_from_the_root_to_the_znode():
-    assert [(each.name, each.path) for each in crumbs("/brokers/ids/1")] == [
+    assert [(crumb.name, crumb.path) for crumb in crumbs("/brokers/ids/1")] == [
         ("/", "/"),
         ("brokers", "/brokers"),
         ("ids", "/brokers/ids"),
         ("1", "/brokers/ids/1"),
     ]
-    assert [each.path for each in crumbs("/")] == ["/"]
+    assert [crumb.path for crumb in crumbs("/")] == ["/"]
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_a_place_nobody_knows_has_no_explanation():
     ],
 )
 def test_a_znode_leads_to_those_it_speaks_of(path, value, expected):
-    assert mentions(path, value) == [Mention(*each) for each in expected]
+    assert mentions(path, value) == [Mention(*item) for item in expected]

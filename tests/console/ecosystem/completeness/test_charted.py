@@ -42,7 +42,7 @@ def audit(db, monkeypatch):
 
 def readings():
     _, found = charted.readings(ClusterState())
-    return {each.name: dict(zip(KINDS[each.kind], each.values, strict=True)) for each in found}
+    return {reading.name: dict(zip(KINDS[reading.kind], reading.values, strict=True)) for reading in found}
 
 
 def test_what_came_and_how_late_is_a_value_of_each_reader(audit):
@@ -54,7 +54,7 @@ def test_what_came_and_how_late_is_a_value_of_each_reader(audit):
 
 def test_a_rule_on_it_is_broken_in_words(audit):
     _, found = charted.readings(ClusterState())
-    told = {each.rule: each for each in conditions(parse_rules(RULES), found, None, {})}
+    told = {condition.rule: condition for condition in conditions(parse_rules(RULES), found, None, {})}
     assert told["short"].is_bad
     assert told["late"].is_bad
     assert (
@@ -82,4 +82,4 @@ def test_nothing_is_known_where_nobody_counts_any_more(audit):
 def test_a_name_that_is_too_long_is_cut_and_stays_one_of_its_own():
     names = {charted.series_name("t" * 249, "consumed", "g" * 500 + end) for end in "ab"}
     assert len(names) == 2
-    assert {len(each) for each in names} == {NAME_LENGTH_MAX}
+    assert {len(name) for name in names} == {NAME_LENGTH_MAX}

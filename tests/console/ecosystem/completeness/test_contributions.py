@@ -18,9 +18,9 @@ NOW_MS = 200 * MINUTE
 
 def contributed(*increments, now_ms=NOW_MS):
     ledger, whole = Ledger(), {}
-    for each in increments:
-        if ledger.add(each):
-            for at_ms, point in contribution(each, ledger.stories[each.chain].undone, now_ms).items():
+    for increment in increments:
+        if ledger.add(increment):
+            for at_ms, point in contribution(increment, ledger.stories[increment.chain].undone, now_ms).items():
                 whole[at_ms] = merged([point, *([whole[at_ms]] if at_ms in whole else [])])
     return whole
 
@@ -50,7 +50,7 @@ def test_a_group_that_goes_back_to_what_it_committed_has_had_each_record_once_an
     for sequence, (back, count) in enumerate(moves):
         start = ends[max(0, len(ends) - 1 - back)]
         end = max(start + count, ends[-1])
-        ends = [each for each in ends if each <= start] + [end]
+        ends = [end for end in ends if end <= start] + [end]
         said.append(consumed(*range(start, end), sequence=sequence))
         read += end - start
     whole = merged(contributed(*said).values())

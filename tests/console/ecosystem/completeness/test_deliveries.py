@@ -74,7 +74,7 @@ def sums(tier=TIERS[0]):
     for row in DeliveryRow.objects.filter(tier=tier.number).select_related("series"):
         key = row.series.topic, row.series.tier, row.series.reader
         found.setdefault(key, []).extend(unpack(bytes(row.points), tier, row.begins_ms).values())
-    return {key: (point.count, point.again) for key, each in found.items() for point in [merged(each)]}
+    return {key: (point.count, point.again) for key, item in found.items() for point in [merged(item)]}
 
 
 def test_each_resolution_has_what_was_said_by_topic_tier_and_reader(audit):
@@ -103,7 +103,7 @@ def test_a_collector_that_starts_anew_goes_on_where_the_sums_end_and_reads_no_we
     audit.begin()
     audit.look()
     at = 1
-    assert [each[at] for each in asked] == [0, 3]
+    assert [item[at] for item in asked] == [0, 3]
     assert before == {("t", "appended", "s"): (3, 0)}
     assert sums(TIERS[2]) == {("t", "appended", "s"): (4, 0)}
 
@@ -210,7 +210,7 @@ def test_another_topic_of_the_name_is_read_from_its_beginning(audit):
     for number in range(3):
         audit.say(Tier.APPENDED, number, minute=NOW - 3)
     audit.look()
-    assert {each.topic_id for each in AuditPosition.objects.all()} == {"first"}
+    assert {position.topic_id for position in AuditPosition.objects.all()} == {"first"}
     audit.gateway.delete_topic(AUDIT_TOPIC)
     audit.gateway.create_topic(AUDIT_TOPIC, PARTITIONS, 1)
     Topic.objects.update(topic_id="second")

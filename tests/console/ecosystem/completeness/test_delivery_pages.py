@@ -118,7 +118,7 @@ def test_a_topics_page_draws_what_was_expected_and_what_came(told, operator, cli
 @pytest.mark.parametrize("span", ["15m", "1h", "6h", "24h", "7d", "30d"])
 def test_every_zoom_has_all_that_was_counted(told, viewer, client_of, span):
     rows = page(client_of, viewer, ONE, reader="consumed whole", span=span, format="csv").splitlines()[1:]
-    received = sum(int(each.split(",")[5].strip('"')) for each in rows)
+    received = sum(int(part.split(",")[5].strip('"')) for part in rows)
     assert len(rows) <= 151
     assert received == {"15m": 50}.get(span, 200)
 

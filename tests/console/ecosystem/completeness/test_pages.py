@@ -149,7 +149,7 @@ def test_what_is_old_is_forgotten_and_leaves_no_finding_behind(audit):
     assert audit.clock_ms - KEPT_MS > (NOW - 8) * MINUTE
     audit.look()
     (story, _) = audit.collector._ledger.stories.values()
-    assert [set(each.windows) for each in story.increments] == [{(NOW + 500) * MINUTE}]
+    assert [set(increment.windows) for increment in story.increments] == [{(NOW + 500) * MINUTE}]
     row = AuditedTopic.objects.get()
     assert (row.finding_count, row.complete_until_ms) == (0, (NOW + 501) * MINUTE)
 

@@ -13,8 +13,8 @@ MINUTE = 60_000
 
 def latency(values):
     made = Latency()
-    for each in values:
-        made.add(each)
+    for value in values:
+        made.add(value)
     return made
 
 

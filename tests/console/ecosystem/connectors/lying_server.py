@@ -21,7 +21,7 @@ KEYS = [
 
 def connector(name: str, state: str = "RUNNING", tasks: tuple = ("RUNNING",), kind: str = "source", **config: str):
     """As `GET /connectors?expand=…` has it; a task is a state, or a pair of state and trace."""
-    told = [each if isinstance(each, tuple) else (each, None) for each in tasks]
+    told = [task if isinstance(task, tuple) else (task, None) for task in tasks]
     return {
         "info": {
             "name": name,
@@ -34,8 +34,8 @@ def connector(name: str, state: str = "RUNNING", tasks: tuple = ("RUNNING",), ki
             "type": kind,
             "connector": {"state": state, "worker_id": "10.0.0.1:8083"},
             "tasks": [
-                {"id": number, "state": each, "worker_id": "10.0.0.1:8083", **({"trace": trace} if trace else {})}
-                for number, (each, trace) in enumerate(told)
+                {"id": number, "state": item, "worker_id": "10.0.0.1:8083", **({"trace": trace} if trace else {})}
+                for number, (item, trace) in enumerate(told)
             ],
         },
     }
@@ -68,7 +68,7 @@ class LyingServer:
 
     def changes(self) -> list[tuple[str, str, Any]]:
         """What was asked but to read."""
-        return [each for each in self.asked if each[0] != "GET" and not each[1].endswith("/validate")]
+        return [item for item in self.asked if item[0] != "GET" and not item[1].endswith("/validate")]
 
     def _answer(self, method: str, path: str) -> tuple[int, Any] | Raw:
         said = self.answers.get((method, path.partition("?")[0]))

@@ -118,7 +118,7 @@ def test_who_hangs_floods_or_speaks_otherwise_is_not_waited_for(lie, connect, sh
     connect.answers["GET", "/"] = lie(connect)
     with pytest.raises(ClusterUnreachableError):
         connect_client().connectors()
-    assert all(isinstance(each, str) for each in connect_client().workers().values())
+    assert all(isinstance(worker, str) for worker in connect_client().workers().values())
     connect.answers.clear()
     short.undo()
     assert connect_client().connectors().connectors == ()
@@ -134,7 +134,7 @@ def test_a_worker_that_is_away_is_told_and_another_answers_for_it(connect, setti
         collector.look("connectors")
         assert len([path for _, path, _ in hanging.asked if path.startswith("/connectors")]) == 1
     assert Connector.objects.get().name == "known"
-    assert [bool(each[3]) for each in ConnectLook.objects.get().workers] == [True, True, False]
+    assert [bool(worker[3]) for worker in ConnectLook.objects.get().workers] == [True, True, False]
 
 
 def test_a_change_that_nobody_answers_is_not_sent_again_elsewhere(connect, settings, browser, short):
@@ -157,7 +157,7 @@ def test_a_connection_that_is_refused_was_no_question(connect, settings, browser
     settings.CONNECT = ConnectSettings((f"http://127.0.0.1:{nobody}", connect.address))
     shown = browser.get("/connectors/lines/+do/pause/")
     assert browser.post("/connectors/lines/+do/pause/", {"digest": digest_in(shown)}).status_code == 302
-    assert [each[:2] for each in connect.changes()] == [("PUT", "/connectors/lines/pause")]
+    assert [change[:2] for change in connect.changes()] == [("PUT", "/connectors/lines/pause")]
 
 
 def test_too_many_names_and_too_long_ones_are_left_out_and_counted(connect, collector, browser):
@@ -179,9 +179,9 @@ def test_a_trace_of_a_megabyte_is_cut_and_kept_for_few(connect, collector):
     tasks = tuple(("FAILED", f"java.lang.Error: {n}\n" + "x" * 1_000_000) for n in range(12))
     connect.connectors["big"] = connector("big", tasks=tasks)
     collector.look("connectors")
-    traces = [each[3] for each in Connector.objects.get().tasks]
+    traces = [task[3] for task in Connector.objects.get().tasks]
     assert max(map(len, traces)) < 13_000
-    assert all(each.startswith("java.lang.Error") for each in traces)
+    assert all(trace.startswith("java.lang.Error") for trace in traces)
 
 
 def test_a_row_is_written_only_when_it_reads_differently(connect, collector, django_assert_max_num_queries):
@@ -190,7 +190,7 @@ def test_a_row_is_written_only_when_it_reads_differently(connect, collector, dja
     collector.look("connectors")
     with django_assert_max_num_queries(30) as queries:
         collector.look("connectors")
-    assert not [each for each in queries if "connectors_connector" in each["sql"] and "INSERT" in each["sql"]]
+    assert not [query for query in queries if "connectors_connector" in query["sql"] and "INSERT" in query["sql"]]
 
 
 def test_the_password_is_sent_and_one_that_is_wrong_is_said(connect, settings, tmp_path):

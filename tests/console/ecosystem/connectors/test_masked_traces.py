@@ -42,7 +42,7 @@ def told(client, name: str) -> bool:
 def test_who_sees_all_of_the_records_sees_the_trace(failed, client_of, operator, administrator, settings):
     assert told(client_of(operator), "named")
     masked(settings, RULE.format("payments*", "operator"))
-    assert all(told(client_of(operator), each) for each in ("named", "pattern"))
+    assert all(told(client_of(operator), name) for name in ("named", "pattern"))
     masked(settings, RULE.format("other*", "admin"))
     assert told(client_of(operator), "named")
     masked(settings, RULE.format("payments*", "admin"))
@@ -78,8 +78,8 @@ def test_the_logs_of_those_who_read_records_quote_them_too(client_of, operator, 
         process.log_path.write_text(f"DataException: cannot read {CARD}\n")
 
     def logs(person) -> list[bool]:
-        answers = [client_of(person).get(f"/processes/{each}/log") for each in ("worker", "job")]
-        return [CARD in each.content.decode() for each in answers]
+        answers = [client_of(person).get(f"/processes/{name}/log") for name in ("worker", "job")]
+        return [CARD in answer.content.decode() for answer in answers]
 
     assert logs(operator) == [True, True]
     masked(settings, RULE.format("payments*", "admin"))

@@ -67,7 +67,7 @@ def test_a_worker_that_names_this_cluster_is_asked_and_once_known_also_while_it_
     greeted(connect, None, 500)
     client = connect_client()
     client._told = {address: (cluster, 0.0) for address, (cluster, _) in client._told.items()}
-    assert [each.name for each in client.connectors().connectors] == ["ours"]
+    assert [item.name for item in client.connectors().connectors] == ["ours"]
 
 
 def test_a_look_greets_each_worker_once(connect, collector):

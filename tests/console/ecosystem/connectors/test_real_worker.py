@@ -99,7 +99,7 @@ def test_a_source_is_created_by_its_form_and_lives_by_plans(worker, collector, b
 
     change = {"as": "form", "config:file": str(source_file), "config:topic": "lines-elsewhere"}
     shown = confirmed(browser, "/connectors/lines/+configure/", change)
-    assert [(each.name, each.old, each.new) for each in shown.context["plan"].lines] == [
+    assert [(line.name, line.old, line.new) for line in shown.context["plan"].lines] == [
         ("topic", "lines-in", "lines-elsewhere")
     ]
     await_true(lambda: seen(collector, "lines").topics == ["lines-elsewhere"], "configured anew")
@@ -110,7 +110,7 @@ def test_a_source_is_created_by_its_form_and_lives_by_plans(worker, collector, b
     await_state(collector, "lines", "RUNNING")
 
     page = text_of(browser.get("/connectors/lines/"))
-    (undo,) = [each for each in page.split('"') if "+configure/?kept=" in each]
+    (undo,) = [part for part in page.split('"') if "+configure/?kept=" in part]
     assert "lines-in" in text_of(browser.get(undo))
 
     confirmed(browser, "/connectors/lines/+delete/")
@@ -138,7 +138,7 @@ def test_offsets_are_altered_and_reset_when_it_is_stopped_and_put_back(worker, c
     assert "none yet" in text_of(browser.get("/connectors/moved/+details/"))
 
     page = text_of(browser.get("/connectors/moved/"))
-    (undo,) = [each for each in page.split('"') if "+offsets/?kept=" in each]
+    (undo,) = [part for part in page.split('"') if "+offsets/?kept=" in part]
     again = browser.get(undo).context["form"].initial["offsets"]
     assert again == before
     confirmed(browser, offsets, {"offsets": again})
@@ -218,7 +218,7 @@ def test_a_source_goes_on_where_the_worker_of_an_older_release_had_got_to(worker
 
     def records() -> list:
         topics = worker.ask("GET", "/connectors/documents-old.txt/topics")["documents-old.txt"]["topics"]
-        return [(each.key(), each.value()) for each in all_records(brokers, "old.lines")] if topics else []
+        return [(record.key(), record.value()) for record in all_records(brokers, "old.lines")] if topics else []
 
     await_true(lambda: len(records()) >= 2, "what is new since is read", 60)
     assert records() == [(b"old.txt", b"new since"), (b"old.txt", b"newer")]

@@ -58,7 +58,7 @@ def test_a_typed_secret_reaches_connect_and_nothing_else(connect, browser, colle
     assert connect.changes()[-1][0] == "DELETE"
 
     pages = ("/connectors/lines/", "/connectors/lines/+configure/", "/connectors/lines/+configure/?as=json", "/audit/")
-    seen = [text_of(browser.get(each)) for each in (*pages, "/connectors/", "/")]
+    seen = [text_of(browser.get(page)) for page in (*pages, "/connectors/", "/")]
     kept = io.StringIO()
     call_command("dumpdata", stdout=kept)
     requests = settings.REQUEST_LOG_FILE.read_text() if settings.REQUEST_LOG_FILE.exists() else ""
@@ -77,7 +77,7 @@ def test_a_secret_that_is_left_as_it_stands_stays(connect, browser):
     for form in (_of_form(browser.get(address)), _of_json(browser.get(f"{address}?as=json"))):
         form = {name: value.replace("/a", "/b") for name, value in form.items()}
         shown = browser.post(address, form)
-        assert [(each.name, each.old, each.new) for each in shown.context["plan"].lines] == [("file", "/a", "/b")]
+        assert [(line.name, line.old, line.new) for line in shown.context["plan"].lines] == [("file", "/a", "/b")]
         assert confirm(browser, address, shown).status_code == 302
         sent = connect.changes()[-1][2]
         assert {key: sent[key] for key in config} == {**config, "file": "/b"}
@@ -201,7 +201,7 @@ def _own(config: dict[str, str]) -> dict[str, str]:
 def _of_form(page) -> dict[str, str]:
     form = page.context["form"]
     assert SECRET not in text_of(page)
-    return {"as": "form", **{each.html_name: each.value() or "" for each in form if not _is_password(each)}}
+    return {"as": "form", **{item.html_name: item.value() or "" for item in form if not _is_password(item)}}
 
 
 def _of_json(page) -> dict[str, str]:

@@ -41,7 +41,7 @@ def _mirrored(db, cluster, backup):
 
 def tell(gateway, flow: str, partition: int, *runs: Run, topic: str = "orders", target: str = "orders") -> None:
     """As a mirror would, in the cluster it copies into."""
-    if TOPIC not in {each.name for each in gateway.describe_topics()}:
+    if TOPIC not in {topic.name for topic in gateway.describe_topics()}:
         gateway.create_topic(TOPIC, 1, 1)
     position = Position(runs[-1].source + runs[-1].size, 0, None, target)
     for said in (

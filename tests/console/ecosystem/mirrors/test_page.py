@@ -41,7 +41,7 @@ class Mirror:
         self.gateway.produce_record(STATUS_TOPIC, 0, key, value)
 
     def look(self):
-        return self.collector.look({each.name for each in self.gateway.describe_topics()})
+        return self.collector.look({topic.name for topic in self.gateway.describe_topics()})
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_a_topic_that_is_not_to_be_copied_any_more_is_forgotten(mirror, operator
     assert [number for number, _ in MirroredTopic.objects.get(topic="orders").partitions.items()] == ["1"]
     mirror.take_back("orders", 1)
     mirror.look()
-    assert [each.topic for each in MirroredTopic.objects.all()] == ["clicks"]
+    assert [topic.topic for topic in MirroredTopic.objects.all()] == ["clicks"]
 
 
 def test_a_status_topic_without_a_leader_is_read_when_it_has_one(mirror, monkeypatch):
@@ -173,7 +173,7 @@ def test_rows_of_mirrors_that_were_taken_away_are_forgotten(mirror):
     mirror.clock_ms += KEPT_MS + 10_000
     mirror.say("other", ago_ms=0)
     mirror.look()
-    assert [each.topic for each in MirroredTopic.objects.all()] == ["other"]
+    assert [topic.topic for topic in MirroredTopic.objects.all()] == ["other"]
     mirror.gateway.delete_topic(STATUS_TOPIC)
     mirror.look()
     assert not MirroredTopic.objects.exists()

@@ -111,8 +111,8 @@ def test_a_probe_that_has_been_silent_says_nothing_of_now():
 def test_hours_and_days_go_by_the_clock_and_what_was_not_measured_is_no_outage():
     hours = [(NOON_MS - 26 * HOUR_MS, tried(0, 10)), (NOON_MS - HOUR_MS, tried(50, 50)), (NOON_MS, tried())]
     told = availability("one", [], hours, NOON_MS)
-    assert [each.tone for each in told.hours[-3:]] == ["", "warning", "ok"]
-    assert [each.tone for each in told.days[-3:]] == ["", "critical", "warning"]
+    assert [hour.tone for hour in told.hours[-3:]] == ["", "warning", "ok"]
+    assert [day.tone for day in told.days[-3:]] == ["", "critical", "warning"]
     assert (len(told.hours), len(told.days)) == (24, 30)
     assert told.write_day == 0.75
     assert told.write_month == pytest.approx(150 / 210)
@@ -137,5 +137,5 @@ def test_many_who_ask_at_once_have_it_made_once(switched_on, monkeypatch):
         answers = [people.submit(ask) for _ in range(8)]
         await_true(lambda: made, "the first who makes it")
         may_end.set()
-        assert {each.result(10) for each in answers} == {b"the page"}
+        assert {answer.result(10) for answer in answers} == {b"the page"}
     assert len(made) == 1

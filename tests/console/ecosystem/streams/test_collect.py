@@ -55,7 +55,7 @@ def test_page_shows_parts_chart_and_partitions(stream, progress):
     assert shown.runs
     assert (shown.processed, shown.watermark) == (6_000.0, "2026-11-21 10:00:00 UTC")
     assert sum(part.width for part in shown.parts) == 1_000
-    assert [(each.partition, each.position, each.lag) for each in shown.lags] == [(0, 120, 5), (1, 7, 0)]
+    assert [(lag.partition, lag.position, lag.lag) for lag in shown.lags] == [(0, 120, 5), (1, 7, 0)]
     assert shown.chart.processed.split()[-1].startswith("1000,")
 
 

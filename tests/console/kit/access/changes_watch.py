@@ -82,7 +82,7 @@ def _is_written(arguments: tuple[Any, ...]) -> bool:
 def _is_own(path: str) -> bool:
     """Of Python, of the audit's end, and of what logs requests."""
     own = (Path(settings.AUDIT_END_FILE).name, Path(settings.REQUEST_LOG_FILE).name)
-    return path.endswith((".pyc", "/dev/null")) or "__pycache__" in path or any(each in path for each in own)
+    return path.endswith((".pyc", "/dev/null")) or "__pycache__" in path or any(item in path for item in own)
 
 
 class Recorded:
@@ -124,8 +124,8 @@ def watched(connect: Any = None) -> Iterator[Changes]:
     own = settings.CLUSTER_GATEWAY, settings.ZOOKEEPER_GATEWAY
     with ExitStack() as stack:
         stack.enter_context(transaction.atomic())
-        for each in connections.all(initialized_only=True):
-            stack.enter_context(each.execute_wrapper(row))
+        for connection in connections.all(initialized_only=True):
+            stack.enter_context(connection.execute_wrapper(row))
         settings.CLUSTER_GATEWAY = Recorded(own[0], changes, "cluster")
         settings.ZOOKEEPER_GATEWAY = Recorded(own[1], changes, "zookeeper")
         _Stage.listener = changes
@@ -135,8 +135,8 @@ def watched(connect: Any = None) -> Iterator[Changes]:
             _Stage.listener = None
             settings.CLUSTER_GATEWAY, settings.ZOOKEEPER_GATEWAY = own
             transaction.set_rollback(True)
-    for each in connect.changes()[asked:] if connect is not None else ():
-        changes.note("connect", each[0], each)
+    for change in connect.changes()[asked:] if connect is not None else ():
+        changes.note("connect", change[0], change)
 
 
 def _is_note(table: str, sql: str, parameters: Any) -> bool:

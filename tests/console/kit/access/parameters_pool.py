@@ -85,7 +85,7 @@ USUAL = {
 @cache
 def names() -> frozenset[str]:
     """All there are, also those of views that are written tomorrow."""
-    of_actions = {each.rstrip("*") for action in ACTIONS.values() for each in (*action.query, *action.form)}
+    of_actions = {item.rstrip("*") for action in ACTIONS.values() for item in (*action.query, *action.form)}
     of_forms = {field for form in _subclasses(forms.Form) for field in form.base_fields}
     found = {*of_actions, *of_forms, *CONFIRMATION_FIELDS}
     for path in _CONSOLE.rglob("*.py"):
@@ -95,10 +95,10 @@ def names() -> frozenset[str]:
 
 
 def _subclasses(form: type) -> Iterator[type]:
-    for each in form.__subclasses__():
-        if each.__module__.startswith("console."):
-            yield each
-        yield from _subclasses(each)
+    for subclass in form.__subclasses__():
+        if subclass.__module__.startswith("console."):
+            yield subclass
+        yield from _subclasses(subclass)
 
 
 def _names_in(tree: ast.AST) -> Iterator[str]:

@@ -240,8 +240,8 @@ OWN_WITH_A_ROLE = {"token-make", "token-end", "density", "table-arrange", "view-
 
 def routes(resolver=None) -> list[URLPattern]:
     found = []
-    for each in (resolver or get_resolver()).url_patterns:
-        found += [each] if isinstance(each, URLPattern) else routes(each)
+    for pattern in (resolver or get_resolver()).url_patterns:
+        found += [pattern] if isinstance(pattern, URLPattern) else routes(pattern)
     return found
 
 

@@ -108,7 +108,7 @@ def addresses() -> list[str]:
         values = {"name": topic, "partition": 0, "offset": 0, "number": 80_000}
         of_topics = {name: ROUTES[name].pattern.converters for name in CLOSED if name.startswith("topic-")}
         about = [
-            reverse(name, kwargs={each: values[each] for each in wanted})
+            reverse(name, kwargs={item: values[item] for item in wanted})
             for name, wanted in of_topics.items()
             if "name" in wanted
         ]
@@ -139,7 +139,7 @@ def test_the_stage_has_logs_and_topics_that_tell(reader, administrator, client_o
     tell += [f"/topics/{name}/+records/?place=oldest&format=csv" for name in TOLD_BY_OTHERS]
     tell += [f"/topics/{name}/+records/0/0/" for name in TOLD_BY_OTHERS]
     for address in tell:
-        is_internal = any(each in address for each in TOLD_BY_OTHERS if not each.startswith("console."))
+        is_internal = any(other in address for other in TOLD_BY_OTHERS if not other.startswith("console."))
         response = client_of(administrator if is_internal else reader).get(address)
         text = b"".join(response.streaming_content) if response.streaming else response.content
         assert HIDDEN in text.decode(), address
@@ -190,8 +190,8 @@ def test_an_object_out_of_reach_is_refused_as_one_that_is_not_there(method, limi
             continue
         kept = {key: values[key] for key in arguments}
         answers = []
-        for each in (kept, {**kept, **{key: f"secret-nothing{key}" for key in ("name", "group") if key in kept}}):
-            response = getattr(client, method)(reverse(name, kwargs=each))
+        for item in (kept, {**kept, **{key: f"secret-nothing{key}" for key in ("name", "group") if key in kept}}):
+            response = getattr(client, method)(reverse(name, kwargs=item))
             answers.append((response.status_code, response.content.decode().count("Your rights do not reach this")))
         refusal = (403, 0 if name in FOR_ADMINISTRATORS else 1)
         assert answers in ([refusal] * 2, [(302 if method == "get" else 405, 0)] * 2), name
@@ -264,7 +264,7 @@ def test_a_person_without_a_role_sees_what_the_rules_give_and_no_process(tenant,
 
 def test_leaders_are_elected_only_of_topics_in_reach(limited, tenant, client_of):
     plan = client_of(limited).get(reverse("elect-leaders")).context["election"]
-    named = {each.topic for each in plan.moves} | {each.move.topic for each in plan.stays}
+    named = {move.topic for move in plan.moves} | {stay.move.topic for stay in plan.stays}
     assert named <= {"orders"}
     assert client_of(tenant).get(reverse("elect-leaders")).status_code == 403
 

@@ -46,7 +46,7 @@ def shown(client) -> dict[str, list[str]]:
         response = client.get(address_of(name) + more)
         content = b"".join(response.streaming_content) if response.streaming else response.content
         lines = OWN.sub("", content.decode()).splitlines()
-        found[name + more] = [str(response.status_code), *(each for each in lines if not OF_BROKERS.search(each))]
+        found[name + more] = [str(response.status_code), *(line for line in lines if not OF_BROKERS.search(line))]
     return found
 
 

@@ -49,7 +49,7 @@ def _service(name: str, kind: str, **properties: str) -> None:
 @pytest.fixture(autouse=True)
 def _topics(cluster, collect):
     storage = ("config", "offset", "status")
-    names = dict(zip((f"{each}.storage.topic" for each in storage), CONFIGURED, strict=False))
+    names = dict(zip((f"{item}.storage.topic" for item in storage), CONFIGURED, strict=False))
     _service("worker", "connect", **names)
     _service("registry", "registry", **{"kafkastore.topic": "subjects"})
     _service("probe", "probe", topic="pings")
@@ -67,12 +67,12 @@ def records_of(cluster, name: str) -> int:
 @pytest.mark.parametrize("topic", INTERNAL + CONFIGURED)
 def test_only_administrators_read_them(topic, reader, operator, administrator, client_of):
     for person in (reader, operator):
-        answers = {each: client_of(person).get(f"/topics/{topic}/{each}") for each in READING}
-        assert {each: answer.status_code for each, answer in answers.items()} == dict.fromkeys(READING, 403)
+        answers = {item: client_of(person).get(f"/topics/{topic}/{item}") for item in READING}
+        assert {item: answer.status_code for item, answer in answers.items()} == dict.fromkeys(READING, 403)
         assert "only administrators" in answers[READING[0]].content.decode()
         assert client_of(person).get(f"/topics/{topic}/").status_code == 200
-    answers = {each: client_of(administrator).get(f"/topics/{topic}/{each}") for each in READING}
-    assert {each: answer.status_code for each, answer in answers.items()} == dict.fromkeys(READING, 200)
+    answers = {item: client_of(administrator).get(f"/topics/{topic}/{item}") for item in READING}
+    assert {item: answer.status_code for item, answer in answers.items()} == dict.fromkeys(READING, 200)
     for answer in answers.values():
         answer.close()
 
@@ -85,21 +85,21 @@ def test_no_person_writes_them(topic, operator, administrator, client_of, cluste
         answers.append(client.get(f"/topics/{topic}/+records/0/0/+tombstone/"))
         where = {"to": topic, "to_partition": "0"}
         answers.append(client.post("/topics/orders/+records/0/0/+copy/", where))
-        assert [each.status_code for each in answers] == [403, 403, 422]
+        assert [answer.status_code for answer in answers] == [403, 403, 422]
         assert records_of(cluster, topic) == before
     assert "nothing is written" in answers[0].content.decode()
 
 
 @pytest.mark.parametrize("topic", ["_schemas", "connect-configs", "wk.cfg"])
 def test_an_operator_does_not_delete_or_reconfigure_them(topic, operator, administrator, client_of):
-    for address, query in ((each, {"setting": "cleanup.policy", "value": "delete"}) for each in CHANGING):
+    for address, query in ((item, {"setting": "cleanup.policy", "value": "delete"}) for item in CHANGING):
         ask = client_of(operator).post if address in ("+set/", "+configure/") else client_of(operator).get
         assert ask(f"/topics/{topic}/{address}", query).status_code == 403, address
     many = {"topic": [topic, "orders"], "do": "delete"}
     assert client_of(operator).get("/topics/+many/", many).status_code == 403
     assert client_of(administrator).get("/topics/+many/", many).status_code == 200
     assert client_of(administrator).get(f"/topics/{topic}/+delete/").status_code == 200
-    assert topic not in {each.name for each in client_of(operator).get("/topics/+many/").context["topics"]}
+    assert topic not in {topic.name for topic in client_of(operator).get("/topics/+many/").context["topics"]}
 
 
 @pytest.mark.parametrize("name", ["_schemas", "their-connect-configs", "mm2-status.east.internal"])
@@ -118,8 +118,8 @@ def test_nor_by_a_declaration(operator, client_of, cluster):
     shown = client.post("/declaration/", {"text": text, "file": "x.yaml"})
     answer = client.post("/declaration/", {"text": text, "file": "x.yaml", "digest": digest_in(shown)})
     assert "only administrators" in answer.content.decode()
-    assert {"connect-configs", "_schemas"} <= {each.name for each in cluster.describe_topics()}
-    settings = {each.name: each.value for each in cluster.topic_settings("connect-configs")}
+    assert {"connect-configs", "_schemas"} <= {topic.name for topic in cluster.describe_topics()}
+    settings = {setting.name: setting.value for setting in cluster.topic_settings("connect-configs")}
     assert settings["cleanup.policy"] == "delete"
 
 
@@ -177,21 +177,21 @@ def test_a_copy_of_an_internal_topic_is_internal(name):
 
 
 def test_every_convention_holds_behind_an_alias():
-    names = [each.replace("*", "x").replace("?", ".") for each in CONVENTIONS]
+    names = [convention.replace("*", "x").replace("?", ".") for convention in CONVENTIONS]
     assert [name for name in names if not is_internal(f"eu.{name}")] == []
     assert [name for name in names if not is_internal(f"eu-{name}")] == []
 
 
 def test_lists_and_pages_agree_which_topics_are_internal(collect):
     names = {*COPIES, *CAPITALS, *OF_PEOPLE, *INTERNAL, *CONFIGURED}
-    Topic.objects.bulk_create(Topic(name=each) for each in names - set(Topic.objects.values_list("name", flat=True)))
+    Topic.objects.bulk_create(Topic(name=name) for name in names - set(Topic.objects.values_list("name", flat=True)))
     chosen = Topic.objects.filter(named_in(internal_topics(), "name")).values_list("name", flat=True)
-    assert set(chosen) == {each for each in names if is_internal(each)} == names - set(OF_PEOPLE)
+    assert set(chosen) == {name for name in names if is_internal(name)} == names - set(OF_PEOPLE)
 
 
 def test_an_exception_takes_out_copies_and_not_what_a_service_names(settings):
     settings.INTERNAL_TOPICS = ("!eu.subjects", "!eu._schemas", "!subjects", "!EU.pings")
-    assert [is_internal(each) for each in ("eu.subjects", "eu._schemas", "us.subjects")] == [False, False, True]
+    assert [is_internal(name) for name in ("eu.subjects", "eu._schemas", "us.subjects")] == [False, False, True]
     assert is_internal("subjects")
     assert is_internal("eu.pings"), "the capitals of an exception count: it opens something"
 
@@ -201,5 +201,5 @@ def test_a_setting_names_more_of_them_and_exceptions(settings, operator, client_
     client = client_of(operator)
     for topic, status in (("orders", 403), ("_barnabas_audit", 200), ("_schemas", 403), ("wk.cfg", 403)):
         assert client.get(f"/topics/{topic}/+records/").status_code == status, topic
-    offered = {each.name for each in client.get("/topics/+many/").context["topics"]}
+    offered = {topic.name for topic in client.get("/topics/+many/").context["topics"]}
     assert offered & {"orders", "_barnabas_audit", "_schemas", "wk.cfg"} == {"_barnabas_audit"}

@@ -33,7 +33,7 @@ def links_in(response, label: str) -> list[str]:
 def test_every_page_in_the_navigation_opens(person, request, client_of, cluster, ensemble):
     client = client_of(request.getfixturevalue(person))
     addresses = offered(client)
-    assert {each: client.get(each).status_code for each in addresses} == dict.fromkeys(addresses, 200)
+    assert {address: client.get(address).status_code for address in addresses} == dict.fromkeys(addresses, 200)
 
 
 def test_what_rules_keep_from_a_person_is_not_in_the_navigation(limited, viewer, client_of, cluster):

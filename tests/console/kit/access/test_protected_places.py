@@ -80,9 +80,9 @@ def topics_in_code() -> Iterator[str]:
         for node in tree.body:
             if isinstance(node, ast.Assign):
                 yield from _topics_of(node)
-    keys = [each for module in (connect_settings, registry_config) for each in vars(module).values()]
-    for each in keys:
-        for key in each if isinstance(each, tuple) else ():
+    keys = [variable for module in (connect_settings, registry_config) for variable in vars(module).values()]
+    for item in keys:
+        for key in item if isinstance(item, tuple) else ():
             if isinstance(key, Key) and key.name.endswith(".topic") and isinstance(key.default, str):
                 yield key.default
 
@@ -114,7 +114,7 @@ def test_what_the_page_says_of_a_topic_is_what_the_console_does(row):
     name, rule = row[0].strip("`"), row[-1]
     assert (name in BY_CONVENTION) is (rule == "internal")
     if rule == "others":
-        assert all(tells_of_others(Topic(name=each)) for each in (name, f"eu.{name}", f"eu_{name}"))
+        assert all(tells_of_others(Topic(name=item)) for item in (name, f"eu.{name}", f"eu_{name}"))
 
 
 def paths_below(directory: str) -> set[str]:
@@ -137,7 +137,7 @@ def _with_stars(node: ast.expr) -> str:
         case ast.Constant(value=str(text)):
             return text
         case ast.JoinedStr(values=parts):
-            return "".join(_with_stars(each) if isinstance(each, ast.Constant) else "*" for each in parts)
+            return "".join(_with_stars(part) if isinstance(part, ast.Constant) else "*" for part in parts)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return f"<{name}>"
     return ast.unparse(node)
@@ -146,7 +146,7 @@ def _with_stars(node: ast.expr) -> str:
 @pytest.mark.parametrize(("directory", "heading"), [("LOG_DIR", "Logs"), ("SECRETS_DIR", "Secrets")])
 def test_every_log_and_every_secret_has_a_row(directory, heading):
     constants = {"<_KEY_FILE>": "audit-chain-key"}
-    assert {constants.get(each, each) for each in paths_below(directory)} == set(names_in(heading))
+    assert {constants.get(item, item) for item in paths_below(directory)} == set(names_in(heading))
 
 
 def test_every_module_that_keeps_something_in_redis_has_a_row():
@@ -154,6 +154,6 @@ def test_every_module_that_keeps_something_in_redis_has_a_row():
         path
         for path, tree in _trees().items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and "redis_of_layer" in {each.name for each in node.names}
+        if isinstance(node, ast.ImportFrom) and "redis_of_layer" in {name.name for name in node.names}
     }
     assert found == set(names_in("Redis"))

@@ -33,7 +33,7 @@ def test_a_viewer_reads_no_record(address, viewer, client_of):
 
 
 def test_the_tab_is_there_and_says_why_it_is_closed(viewer, reader, client_of):
-    closed, opened = (client_of(each).get("/topics/orders/").content.decode() for each in (viewer, reader))
+    closed, opened = (client_of(item).get("/topics/orders/").content.decode() for item in (viewer, reader))
 
     assert "This needs the role reader" in closed
     assert "/topics/orders/+records/" not in closed
@@ -151,7 +151,7 @@ def test_the_last_line_of_a_job_is_for_who_may_read_its_log(address, viewer, rea
 
 @pytest.mark.usefixtures("ended")
 def test_nor_is_it_found_by_searching(viewer, reader, client_of):
-    found = {each: client_of(each).get("/history/", {"search": "cannot be cast"}).content for each in (viewer, reader)}
+    found = {item: client_of(item).get("/history/", {"search": "cannot be cast"}).content for item in (viewer, reader)}
     assert b"ended by itself" not in found[viewer]
     assert b"ended by itself" in found[reader]
 

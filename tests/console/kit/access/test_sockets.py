@@ -56,8 +56,8 @@ async def test_what_is_rendered_for_all_is_only_a_hint_to_who_may_not_see_all(pa
     await push(groups.HEARTBEAT, "<span id='heartbeat'></span>")
     received = [await websocket.receive_text() for _ in range(2)]
 
-    assert not any("secret" in each for each in received)
-    assert sum("live-resync" in each for each in received) == 1
+    assert not any("secret" in item for item in received)
+    assert sum("live-resync" in item for item in received) == 1
     await websocket.disconnect()
 
 
@@ -119,13 +119,13 @@ async def test_a_new_rule_makes_open_pages_load_again(viewer, give_rule):
 
 
 async def test_sockets_of_others_and_those_still_in_order_go_on(viewer, operator):
-    pages = [await open_page(each, "overview") for each in (viewer, operator)]
+    pages = [await open_page(item, "overview") for item in (viewer, operator)]
     await sync_to_async(announce_rights)(viewer.pk)
     await push(groups.CLUSTER_OVERVIEW, "<p>well</p>")
 
-    for each in pages:
-        assert await each.receive_text() == "<p>well</p>"
-        await each.disconnect()
+    for page in pages:
+        assert await page.receive_text() == "<p>well</p>"
+        await page.disconnect()
 
 
 async def test_the_page_of_a_topic_is_opened_without_a_question_to_the_database(reader):

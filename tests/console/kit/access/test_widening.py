@@ -73,10 +73,10 @@ def beyond(changes: Changes, person: str) -> list[str]:
     role, found = PEOPLE[person], []
     for what, of, words in changes.noted:
         is_hidden = person in ("limited", "tenant", "limited_reader") and what != "row" and "secret-" in words
-        is_written = of.endswith("produce_record") and any(is_internal(each) for each in _words(words))
+        is_written = of.endswith("produce_record") and any(is_internal(word) for word in _words(words))
         is_door = of.endswith("change_settings") and any(map(opens_a_door, _words(words)))
         is_internal_change = of.rpartition(".")[2] in ("delete_topic", "change_topic_settings", "delete_records")
-        is_internal_change = is_internal_change and any(is_internal(each) for each in _words(words))
+        is_internal_change = is_internal_change and any(is_internal(word) for word in _words(words))
         if is_hidden or is_written or (role != "admin" and (is_door or is_internal_change)):
             found.append(f"{what} {of} {words[:200]}")
     return found
@@ -253,7 +253,7 @@ def test_a_token_that_applies_changes_what_its_person_may(person, request, conne
 def test_reading_changes_nothing_whatever_it_is_sent(administrator, connect):
     client, wrong = program_of(administrator, SCOPES), {}
     arguments = {"name": "orders", "group": "readers", "broker_id": 1, "partition": 0, "number": 1}
-    paths = [each.path.replace("int:", "").replace("path:", "").format(**arguments) for each in READS]
+    paths = [read.path.replace("int:", "").replace("path:", "").format(**arguments) for read in READS]
     paths += ["health", "token", "declaration", "actions", "metrics", "openapi.json"]
     for path in paths:
         with watched(connect) as changes:

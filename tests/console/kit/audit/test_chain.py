@@ -126,12 +126,12 @@ def test_a_row_that_points_at_another_account_is_named(links):
 
 
 def test_a_row_whose_account_is_gone_is_whole(links):
-    assert check([replace(each, account=None) for each in links], links).broken is None
+    assert check([replace(link, account=None) for link in links], links).broken is None
 
 
 def test_of_several_ends_one_may_be_behind_and_none_ahead(links):
     def verdict(*ends: tuple[str, int]):
-        return verify(links, KEY, *(End(*each) for each in ends))
+        return verify(links, KEY, *(End(*end) for end in ends))
 
     last = (links[-1].seal, 5)
     assert verdict(last, (links[2].seal, 3)).broken is None

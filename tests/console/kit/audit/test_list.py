@@ -45,7 +45,7 @@ def test_the_file_has_the_filters_of_the_page_and_every_seal(administrator, clie
     response = client_of(administrator).get("/audit/?object=process&format=csv")
 
     titles, *rows = csv.reader(io.StringIO(b"".join(response.streaming_content).decode()))
-    (row,) = (dict(zip(titles, each, strict=True)) for each in rows)
+    (row,) = (dict(zip(titles, row, strict=True)) for row in rows)
     event = AuditEvent.objects.get(object_type="process")
     assert (row["object"], row["after"], row["seal"]) == ("'=broker-1", "desired=running", event.seal)
 

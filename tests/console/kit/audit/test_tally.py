@@ -65,7 +65,9 @@ def test_a_minute_is_written_once(reader):
 
 def rows() -> list[tuple]:
     close_minutes(datetime.now(UTC) + timedelta(minutes=2))
-    return [(each.actor_name, each.action, each.object_type, each.object_name) for each in AuditEvent.objects.all()]
+    return [
+        (event.actor_name, event.action, event.object_type, event.object_name) for event in AuditEvent.objects.all()
+    ]
 
 
 def test_logins_that_fail_and_wait_are_in_the_audit_and_what_was_typed_is_not(viewer):

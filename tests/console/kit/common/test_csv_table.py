@@ -31,7 +31,7 @@ def test_a_list_or_mapping_is_no_way_around_the_apostrophe():
 
 def test_values_stand_in_the_file_as_a_program_reads_them():
     at = datetime(2026, 11, 21, 3, 12, tzinfo=UTC)
-    assert [cell(each) for each in (None, True, -5, 0.5, at, [1, 2])] == [
+    assert [cell(item) for item in (None, True, -5, 0.5, at, [1, 2])] == [
         "",
         "yes",
         -5,

@@ -25,7 +25,7 @@ def _write(file: ClustersFile, text: str, mode: int = 0o600) -> None:
 
 
 def test_the_example_can_be_begun_with():
-    assert [each.name for each in parse_clusters(EXAMPLE.read_text())] == ["main", "staging"]
+    assert [cluster.name for cluster in parse_clusters(EXAMPLE.read_text())] == ["main", "staging"]
 
 
 def test_without_a_file_there_is_one_cluster(file):

@@ -49,12 +49,12 @@ def test_rows_are_those_of_now_with_their_types(django_assert_num_queries):
 def test_the_moment_is_the_one_of_the_question_and_may_be_reckoned_with():
     _quiet("a", 0, 100)
     _quiet("b", 60, 200)
-    assert [[each.key for each in kept_rows(_lasting, at_ms=at_ms)] for at_ms in (99, 100, 200)] == [
+    assert [[row.key for row in kept_rows(_lasting, at_ms=at_ms)] for at_ms in (99, 100, 200)] == [
         ["a", "b"],
         ["b"],
         [],
     ]
-    assert [[each.key for each in kept_rows(_half_over, at_ms=at_ms)] for at_ms in (50, 51, 131)] == [
+    assert [[row.key for row in kept_rows(_half_over, at_ms=at_ms)] for at_ms in (50, 51, 131)] == [
         [],
         ["a"],
         ["a", "b"],
@@ -64,9 +64,9 @@ def test_the_moment_is_the_one_of_the_question_and_may_be_reckoned_with():
 def test_each_argument_has_a_statement_of_its_own():
     for name in ("a", "b", "c"):
         Topic.objects.create(name=name)
-    assert [each.name for each in kept_rows(_topics, EVERYTHING)] == ["a", "b"]
+    assert [row.name for row in kept_rows(_topics, EVERYTHING)] == ["a", "b"]
     assert kept_rows(_topics, NOWHERE) == []
-    assert [each.name for each in kept_rows(_topics, EVERYTHING)] == ["a", "b"]
+    assert [row.name for row in kept_rows(_topics, EVERYTHING)] == ["a", "b"]
 
 
 def _sums(reach: Reach) -> QuerySet:
@@ -133,5 +133,5 @@ def test_a_row_is_written_as_it_would_be_read_and_no_other(django_assert_num_que
 
 
 def test_the_person_is_the_one_of_the_question(viewer, reader, outsider):
-    found = [kept_values(_roles, person=each.pk) for each in (viewer, reader, outsider)]
+    found = [kept_values(_roles, person=item.pk) for item in (viewer, reader, outsider)]
     assert found == [[("viewer",)], [("reader",)], []]

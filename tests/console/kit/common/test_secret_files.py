@@ -19,4 +19,4 @@ def test_processes_that_start_together_agree_on_one_secret(tmp_path):
         secrets = set(pool.map(lambda _: load_or_create_secret(path), range(32)))
 
     assert len(secrets) == 1
-    assert [each.name for each in path.parent.iterdir()] == ["key"]
+    assert [item.name for item in path.parent.iterdir()] == ["key"]

@@ -26,10 +26,10 @@ def test_the_same_holds_for_quotas_drills_messages_and_the_timeline():
     story = GroupStory(lag=1, behind_ms=2, members=3, coordinator=4)
     assert read_stories({"g": story.as_json() | LATER}) == {"g": story}
     row = {"what": "lag", "expected": "0", "measured": "1", "verdict": "worse"}
-    assert [each.as_json() for each in Drill(rows=[row | LATER]).table] == [row]
+    assert [item.as_json() for item in Drill(rows=[row | LATER]).table] == [row]
     then = {"host": "h", "port": 1, "rack": "", "is_registered": True}
     assert BrokerThen.unpack(_pack(then | LATER)) == BrokerThen(**then)
     message = Message("1", "k", "rule", "fires", "warning", "c", 5, (Told("orders", "It is behind.", 3),))
     stored = message.as_json()
-    later = stored | LATER | {"told": [dict(each) | LATER for each in stored["told"]]}
+    later = stored | LATER | {"told": [dict(item) | LATER for item in stored["told"]]}
     assert Message.of(later) == message

@@ -52,7 +52,7 @@ def test_two_hours_of_one_name_differ_by_their_offset(within):
     """On 25 October 2026 02:30 is twice in Berlin."""
     first = int(datetime(2026, 10, 25, 0, 30, tzinfo=UTC).timestamp() * 1_000)
     texts = within(
-        "Europe/Berlin", lambda: [re.sub("<[^>]*>", "", moment(each)) for each in (first, first + 3_600_000)]
+        "Europe/Berlin", lambda: [re.sub("<[^>]*>", "", moment(item)) for item in (first, first + 3_600_000)]
     )
 
     assert texts == ["2026-10-25 02:30:00 +02:00", "2026-10-25 02:30:00 +01:00"]

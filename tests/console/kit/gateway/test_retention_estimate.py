@@ -40,7 +40,7 @@ def test_an_empty_log_loses_nothing():
 
 def test_a_limit_whose_facts_are_missing_is_an_error_and_no_zero():
     by_time = estimate(RetentionLimits("delete", 1, -1), [LOG], {}, [3]).partitions
-    assert [each.partition for each in by_time if each.error] == [0, 3]
+    assert [partition.partition for partition in by_time if partition.error] == [0, 3]
     (by_size,) = estimate(RetentionLimits("delete", -1, 1), [LogExtent(0, 0, 9, None)], {}, ()).partitions
     assert "DescribeLogDirs" in by_size.error
 

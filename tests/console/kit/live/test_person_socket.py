@@ -83,8 +83,8 @@ async def test_of_one_person_only_so_many_are_open_and_of_others_as_many(
     assert await instead.connect()
     await sync_to_async(send_now)([(groups.HEARTBEAT, "<p>beat</p>")])
     assert await instead.receive_text() == "<p>beat</p>"
-    for each in (second, of_another, instead):
-        await each.disconnect()
+    for page in (second, of_another, instead):
+        await page.disconnect()
 
 
 @pytest.mark.parametrize(("path", "query"), SOCKETS)
@@ -103,8 +103,8 @@ async def test_the_password_of_ones_own_opens_them(path, query, reader, orders):
 
 
 def demand_another_password() -> None:
-    for each in SessionStore.get_model_class().objects.all():
-        session = SessionStore(each.session_key)
+    for object_ in SessionStore.get_model_class().objects.all():
+        session = SessionStore(object_.session_key)
         session[MUST_CHANGE] = True
         session.save()
 
@@ -176,7 +176,7 @@ async def test_a_page_that_broke_is_forgotten_and_the_log_says_why_once(viewer, 
     await websocket.disconnect()
 
     assert not watched_pages()
-    assert [str(each.exc_info[1]) for each in caplog.records] == ["nobody expected this"]
+    assert [str(record.exc_info[1]) for record in caplog.records] == ["nobody expected this"]
 
 
 def lose_database(*_arguments) -> None:
@@ -193,7 +193,7 @@ async def test_a_page_whose_rows_could_not_be_drawn_comes_again_and_is_forgotten
     await websocket.disconnect()
 
     assert not watched_pages()
-    assert [str(each.exc_info[1]) for each in caplog.records] == ["database is locked"]
+    assert [str(record.exc_info[1]) for record in caplog.records] == ["database is locked"]
 
 
 async def test_a_database_that_failed_once_ends_no_watch_over_rights(viewer, monkeypatch):

@@ -61,11 +61,11 @@ async def test_who_listens_by_redis_is_told_everything_in_its_order(layer):
     for group in (groups.BROKERS, groups.CHANGES):
         await layer.group_add(group, channel)
     html = [f"<p>{number} \N{BULLET}</p>" for number in range(3)]
-    await sync_to_async(send_now)([(groups.BROKERS, each) for each in html] + [(LIVE_GROUP, "<p>unheard</p>")])
+    await sync_to_async(send_now)([(groups.BROKERS, item) for item in html] + [(LIVE_GROUP, "<p>unheard</p>")])
     await sync_to_async(send_message)(groups.CHANGES, {"type": "rows.changed", "number": 2**40, "pages": ["topics"]})
 
-    for each in html:
-        assert await layer.receive(channel) == {"type": "push.html", "group": groups.BROKERS, "html": each}
+    for item in html:
+        assert await layer.receive(channel) == {"type": "push.html", "group": groups.BROKERS, "html": item}
     assert await layer.receive(channel) == {"type": "rows.changed", "number": 2**40, "pages": ["topics"]}
     await layer.flush()
 

@@ -86,7 +86,7 @@ def test_an_empty_plan_does_nothing(operator):
 def test_the_newest_inverses_of_an_object_are_kept_and_found(operator):
     kept = [keep_inverse(operator, PLAN, {"n": n}) for n in range(KEPT_PER_OBJECT + 3)]
 
-    assert [each.values["n"] for each in inverses_of("thing", "lamp")] == list(range(KEPT_PER_OBJECT + 2, 2, -1))
+    assert [reading.values["n"] for reading in inverses_of("thing", "lamp")] == list(range(KEPT_PER_OBJECT + 2, 2, -1))
     assert find_inverse("thing", "lamp", str(kept[-1].pk)).values == {"n": KEPT_PER_OBJECT + 2}
     assert find_inverse("thing", "another", str(kept[-1].pk)) is None
     assert [find_inverse("thing", "lamp", text) for text in ("", "x", "²", "-1", str(kept[0].pk))] == [None] * 5

@@ -62,9 +62,9 @@ class AnotherKind:
 
 
 def test_a_digest_is_one_persons():
-    digests = {digest_of(PLAN, each) for each in (ADA, SimpleNamespace(pk=2), None)}
+    digests = {digest_of(PLAN, user) for user in (ADA, SimpleNamespace(pk=2), None)}
     assert len(digests) == 3
-    assert {len(each) for each in digests} == {DIGEST_LENGTH}
+    assert {len(digest) for digest in digests} == {DIGEST_LENGTH}
 
 
 def test_a_digest_hangs_on_the_secret_key(settings):
@@ -259,19 +259,19 @@ MAKERS = [
     (lambda **changed: call_off_plan({"orders": "", **changed}, ["1 id waiting"]), {"other"}),
     (lambda **changed: undo_creation_plan(replace(DOOMED, **changed), {}, ""), {"name", "topic_id", ("groups", ())}),
     # What sets and mappings hold cannot stand in the sets above.
-    (lambda each=1: broker_added(log_dirs=[f"/data/{each}"]), {"each"}),
-    (lambda each=1: broker_added(first_properties={"a": each}), {"each"}),
-    (lambda each=1: broker_added(listening=(9_095,) if each == 1 else ()), {"each"}),
-    (lambda each=1: stream_added(properties={"job": each}), {"each"}),
-    (lambda each=1: group_deleted(committed={("orders", each): 5}), {("each", 2)}),
-    (lambda each=1: offsets_forgotten(committed={("orders", 0): each}), {("each", 2)}),
+    (lambda value=1: broker_added(log_dirs=[f"/data/{value}"]), {"value"}),
+    (lambda value=1: broker_added(first_properties={"a": value}), {"value"}),
+    (lambda value=1: broker_added(listening=(9_095,) if value == 1 else ()), {"value"}),
+    (lambda value=1: stream_added(properties={"job": value}), {"value"}),
+    (lambda value=1: group_deleted(committed={("orders", value): 5}), {("value", 2)}),
+    (lambda value=1: offsets_forgotten(committed={("orders", 0): value}), {("value", 2)}),
 ]
 
 
 @pytest.mark.parametrize(("make", "changes"), MAKERS)
 def test_whatever_differs_from_what_was_shown_gives_another_digest(make, changes):
     shown = digest_of(make(), ADA)
-    pairs = [(each, "another") if isinstance(each, str) else each for each in changes]
+    pairs = [(change, "another") if isinstance(change, str) else change for change in changes]
     others = {digest_of(make(**{name: value}), ADA) for name, value in pairs}
 
     assert digest_of(make(), ADA) == shown
@@ -299,4 +299,4 @@ def test_what_differs_between_accounts_gives_another_digest(viewer, operator):
         account_plan(viewer, Standing("viewer", True, (replace(rule, level=Level.VIEWER),))),
         *(make(user) for make in (password_plan, end_logins_plan) for user in (viewer, operator)),
     ]
-    assert len({digest_of(each, ADA) for each in plans}) == len(plans)
+    assert len({digest_of(plan, ADA) for plan in plans}) == len(plans)

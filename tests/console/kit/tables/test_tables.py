@@ -50,7 +50,7 @@ def save(client: Client, name: str, query: str = "", table: str = "topics", **fi
 def test_what_is_declared_of_a_list_is_what_its_table_has(name):
     head = re.search(r"<thead><tr>(.*?)</tr></thead>", (TEMPLATES / HEADS[name]).read_text(), re.DOTALL)[1]
     cells = [re.sub(r"<input[^>]*>", "", cell) for cell in re.findall(r"<th\b[^>]*>(.*?)</th>", head, re.DOTALL)]
-    titles = [(re.findall(r'label="([^"]*)"', each) or [each])[0] for each in cells]
+    titles = [(re.findall(r'label="([^"]*)"', cell) or [cell])[0] for cell in cells]
     declared = [title for _, title in TABLES[name].columns]
     assert titles[: len(declared)] == declared
     assert len({key for key, _ in TABLES[name].columns}) == len(declared)
@@ -58,7 +58,7 @@ def test_what_is_declared_of_a_list_is_what_its_table_has(name):
 
 def test_the_stylesheet_knows_every_place_and_pages_follow_every_row():
     style = (TEMPLATES.parent / "static/css/tables.css").read_text()
-    for number in range(2, max(len(each.columns) for each in TABLES.values()) + 1):
+    for number in range(2, max(len(table.columns) for table in TABLES.values()) + 1):
         assert f'[data-hides~="{number}"] tr > :nth-child({number})' in style
     assert max(ROWS) <= ROWS_MAX
 
@@ -152,7 +152,7 @@ class TestViews:
     def test_the_same_name_is_the_same_view(self, browser):
         save(browser, "Late ones", "sort=-lag")
         save(browser, "  Late   ones ", "sort=lag")
-        assert [each.parameters for each in SavedView.objects.all()] == [{"sort": "lag"}]
+        assert [view.parameters for view in SavedView.objects.all()] == [{"sort": "lag"}]
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * (NAME_LENGTH_MAX + 1), "a\u202eb", "a\0b"])
     def test_a_name_can_be_read(self, browser, name):
@@ -201,7 +201,7 @@ class TestViews:
         assert not AuditEvent.objects.exists()
         save(browser, "Ours", "sort=-lag", shared="on")
         browser.post(f"/views/{SavedView.objects.get(name='Ours').pk}/+change/", {"name": "Ours"})
-        told = [(each.action, each.object_name, each.after["shared"]) for each in AuditEvent.objects.order_by("pk")]
+        told = [(event.action, event.object_name, event.after["shared"]) for event in AuditEvent.objects.order_by("pk")]
         assert told == [("save view", "Ours", True), ("change view", "Ours", False)]
 
     def test_a_list_that_somebody_may_not_open_has_no_views_for_him(self, administrator, viewer, client_of):
@@ -227,7 +227,7 @@ class TestViews:
             assert "secret-orders" not in limited.get(address).content.decode()
         ours = SavedView.objects.get(name="Ours")
         assert limited.get(f"/views/{ours.pk}/").status_code == 404
-        assert {each.name for each in views_seen_by(limited_reader)} == {"Late ones", "Mine"}
+        assert {item.name for item in views_seen_by(limited_reader)} == {"Late ones", "Mine"}
         assert ours in views_seen_by(reader)
 
     def test_the_palette_leads_to_it(self, browser, viewer, reader):
@@ -235,8 +235,8 @@ class TestViews:
         found = find("late", reach_of(viewer), views=views_seen_by(viewer))[0]
         assert (found.kind, found.title) == ("view", "Late ones · Topics")
         assert found.address == f"/views/{SavedView.objects.get().pk}/"
-        assert next(each.kind for each in find("view", reach_of(viewer), views=views_seen_by(viewer))) == "view"
-        assert "view" not in {each.kind for each in find("late", reach_of(reader), views=views_seen_by(reader))}
+        assert next(item.kind for item in find("view", reach_of(viewer), views=views_seen_by(viewer))) == "view"
+        assert "view" not in {item.kind for item in find("late", reach_of(reader), views=views_seen_by(reader))}
 
     def test_its_name_is_text_wherever_it_stands(self, browser):
         save(browser, "<img src=x onerror=alert(1)>", "search=<b>", shared="on")

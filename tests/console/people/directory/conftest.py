@@ -134,8 +134,8 @@ def slapd(tmp_path_factory):
 
 def _write(directory: Path) -> None:
     root = Path(SLAPD).parents[1] if Path(SLAPD).parent.name == "sbin" else Path("/usr")
-    schema = next(each for each in (root.parent / "etc/ldap/schema", Path("/etc/ldap/schema")) if each.is_dir())
-    modules = next(each for each in (root / "lib/ldap", Path("/usr/lib/ldap")) if each.is_dir())
+    schema = next(item for item in (root.parent / "etc/ldap/schema", Path("/etc/ldap/schema")) if item.is_dir())
+    modules = next(item for item in (root / "lib/ldap", Path("/usr/lib/ldap")) if item.is_dir())
     (directory / "db").mkdir()
     _certificates(directory)
     text = CONF.format(directory=directory, schema=schema, modules=modules, base=BASE, console=CONSOLE)

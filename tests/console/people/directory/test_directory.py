@@ -163,7 +163,7 @@ class TestLogin:
     def test_a_person_comes_in_with_what_the_groups_give(self, client, settings):
         assert self.log_in(client, "alice", "wonderland")["Location"] == "/"
         user = User.objects.get(username="ldap:alice")
-        assert [each.name for each in user.groups.all()] == ["admin"]
+        assert [group.name for group in user.groups.all()] == ["admin"]
         assert not user.has_usable_password()
         assert not may_have_password(user)
         assert client.session.get_expiry_age() <= settings.DIRECTORY.session_seconds
@@ -298,8 +298,8 @@ class liar:
         return self._socket.getsockname()[1]
 
     def __exit__(self, *_exception) -> None:
-        for each in (self._socket, *self._held):
-            each.close()
+        for item in (self._socket, *self._held):
+            item.close()
 
     def _serve(self) -> None:
         try:

@@ -31,7 +31,7 @@ def begin(scope: str = CONSOLE) -> None:
 def digest_of(client, scope: str) -> str:
     shown = client.get(reverse("read-only"))
     switches = shown.context["switches"]
-    return next(digests.digest_of(plan, shown.context["user"]) for each, _, _, plan in switches if each == scope)
+    return next(digests.digest_of(plan, shown.context["user"]) for item, _, _, plan in switches if item == scope)
 
 
 def switch(client, scope: str, **fields):
@@ -43,7 +43,7 @@ def test_every_change_is_refused_with_who_and_why(scope, may_change, admin):
     begin(scope)
     answers = {name: admin.post(address_of(name)) for name in CHANGES.keys() - ALWAYS_OPEN}
 
-    assert {name for name, each in answers.items() if each.status_code != 423} == may_change
+    assert {name for name, item in answers.items() if item.status_code != 423} == may_change
     for name in answers.keys() - may_change:
         text = answers[name].content.decode()
         assert "by ada: the disk is being replaced" in text
@@ -71,7 +71,7 @@ def test_it_is_begun_and_ended_by_plan_and_kept_in_the_audit(admin):
     assert str(mode).endswith("UTC by administrator: moving house")
     assert switch(admin, CLUSTER).status_code == 302
     assert why_read_only() == ""
-    assert [each.action for each in AuditEvent.objects.order_by("id")] == ["begin read-only", "end read-only"]
+    assert [event.action for event in AuditEvent.objects.order_by("id")] == ["begin read-only", "end read-only"]
 
 
 def test_a_switch_that_was_not_shown_is_refused(admin):

@@ -35,7 +35,7 @@ def test_a_file_says_role_and_rules_of_each_group():
     assert rules.grant_of(["admins"]).role == "admin"
     grant = rules.grant_of(["Payments Team", "audit", "unknown", "audit"])
     assert (grant.role, grant.groups) == ("reader", ("Payments Team", "audit"))
-    assert [str(each) for each in grant.rules] == ["operator on topic payments.*", "nothing on topic payments.cards"]
+    assert [str(rule) for rule in grant.rules] == ["operator on topic payments.*", "nothing on topic payments.cards"]
     assert rules.grant_of([]) == Grant("viewer")
     assert parse_rules('[groups.a]\nrole = "viewer"').grant_of(["A"]) is None
     assert parse_rules("").grant_of(["admins"]) is None
@@ -91,25 +91,25 @@ def test_a_person_has_what_the_groups_give_together_less_what_one_takes_and_noth
     for count in range(4):
         for held in itertools.combinations("abcdex", count):
             grant = rules.grant_of(held)
-            declared = [rules.groups[each] for each in held if each in rules.groups]
+            declared = [rules.groups[item] for item in held if item in rules.groups]
             if grant is None:
                 assert not declared
                 assert not rules.default
                 continue
-            roles = [rules.default or "none", *(each.role for each in declared)]
-            role_rights = frozenset().union(*(ROLES.get(each, frozenset()) for each in roles))
+            roles = [rules.default or "none", *(item.role for item in declared)]
+            role_rights = frozenset().union(*(ROLES.get(role, frozenset()) for role in roles))
             assert ROLES.get(grant.role, frozenset()) == role_rights
             if "admin" in roles:
                 continue
             for resource, name in itertools.product((Resource.TOPIC, Resource.GROUP), NAMES):
                 matching = [
                     rule
-                    for each in declared
-                    for rule in each.rules
+                    for acl in declared
+                    for rule in acl.rules
                     if rule.resource is resource and matches(rule.pattern, name)
                 ]
-                wanted = role_rights.union(*(each.level.rights for each in matching))
-                if any(each.level is Level.NOTHING for each in matching):
+                wanted = role_rights.union(*(rule.level.rights for rule in matching))
+                if any(rule.level is Level.NOTHING for rule in matching):
                     wanted = frozenset()
                 assert grant.reach.rights_on(resource, name) == wanted
 

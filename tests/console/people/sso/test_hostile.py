@@ -297,7 +297,7 @@ def test_a_provider_that_is_away_is_not_asked_by_everybody_and_passwords_go_on(c
     provider.answers["/.well-known/openid-configuration"] = (503, {}, b"")
     answers = [Client().get("/login/sso/") for _ in range(5)]
 
-    assert {each.status_code for each in answers} == {502}
+    assert {answer.status_code for answer in answers} == {502}
     assert b"does not answer" in answers[0].content
     assert len(provider.asked) == 1
     answer = Client().post("/login/", {"username": "viewer", "password": "correct-horse-battery"})

@@ -27,7 +27,7 @@ def test_who_comes_back_has_an_account_with_the_role_of_the_group(there_and_back
     assert (answer.status_code, answer.url) == (302, "/topics/")
     user = User.objects.get()
     assert (user.username, user.has_usable_password(), user.is_superuser) == ("sso:alice", False, False)
-    assert [each.name for each in user.groups.all()] == ["viewer"]
+    assert [group.name for group in user.groups.all()] == ["viewer"]
     identity = Identity.objects.get()
     assert (identity.issuer, identity.subject, identity.groups) == (provider.issuer, "1001", ["viewers"])
     assert client.get("/history/").status_code == 200
@@ -86,7 +86,7 @@ def test_a_group_that_is_taken_away_takes_its_rights_at_the_next_login(there_and
 
     user = User.objects.get()
     assert not user.groups.exists()
-    rules = [str(each) for each in NameRule.objects.filter(user=user)]
+    rules = [str(rule) for rule in NameRule.objects.filter(user=user)]
     assert rules == ["operator on topic payments.*", "nothing on topic payments.cards"]
 
 
@@ -143,8 +143,8 @@ def test_the_login_ends_after_its_bound_however_much_it_is_used(there_and_back, 
 def test_what_is_asked_of_the_provider_is_exact_and_each_time_another(provider):
     asked = [parse_qs(urlsplit(Client().get("/login/sso/").url).query) for _ in range(2)]
 
-    assert {each["redirect_uri"][0] for each in asked} == {"http://testserver/login/sso/callback/"}
-    assert {each["client_id"][0] for each in asked} == {CLIENT_ID}
+    assert {item["redirect_uri"][0] for item in asked} == {"http://testserver/login/sso/callback/"}
+    assert {item["client_id"][0] for item in asked} == {CLIENT_ID}
     for name in ("state", "nonce", "code_challenge"):
         assert asked[0][name] != asked[1][name]
         assert len(asked[0][name][0]) == 43
@@ -182,9 +182,9 @@ def test_the_audit_names_both_identities_and_its_chain_holds(there_and_back, pro
     client.post("/logout/")
 
     events = list(AuditEvent.objects.order_by("pk"))
-    assert [each.action for each in events] == ["get rights", "log in", "log out"]
-    for each in events:
-        assert (each.actor_name, each.actor_identity) == ("sso:alice", f"1001 of {provider.issuer}")
+    assert [event.action for event in events] == ["get rights", "log in", "log out"]
+    for event in events:
+        assert (event.actor_name, event.actor_identity) == ("sso:alice", f"1001 of {provider.issuer}")
     assert verify_chain().broken is None
     page = client_of(administrator).get("/audit/").content.decode()
     assert f"1001 of {provider.issuer}" in page
@@ -222,9 +222,11 @@ def test_no_token_and_no_secret_is_kept_or_told(there_and_back, provider, caplog
 
     stored = tmp_path / "all.json"
     call_command("dumpdata", output=str(stored))
-    sessions = [str(each.get_decoded()) for each in Session.objects.all()]
+    sessions = [str(session.get_decoded()) for session in Session.objects.all()]
     told = stored.read_text() + "".join(sessions)
-    ours = "".join(each.getMessage() for each in caplog.records if not each.name.startswith(("httpcore", "asyncio")))
+    ours = "".join(
+        record.getMessage() for record in caplog.records if not record.name.startswith(("httpcore", "asyncio"))
+    )
     codes = list(provider.codes)
     for token in provider.tokens:
         for secret in (SECRET, token["access_token"], token["id_token"], *codes):

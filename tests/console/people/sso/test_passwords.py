@@ -84,7 +84,7 @@ def test_the_users_page_shows_origin_groups_and_last_login(linked, administrator
     assert provider.issuer in one
     assert "1001" in one
     file = b"".join(admin.get("/users/?format=csv").streaming_content).decode()
-    (row,) = [each for each in csv.DictReader(io.StringIO(file)) if each["user"] == "sso:alice"]
+    (row,) = [item for item in csv.DictReader(io.StringIO(file)) if item["user"] == "sso:alice"]
     assert (row["provider"], row["identity"], row["groups"]) == ("sso", f"1001 of {provider.issuer}", "viewers")
 
 
@@ -99,7 +99,7 @@ def test_of_a_linked_account_only_its_login_is_changed_here(linked, administrato
     assert answer.status_code == 302
     user.refresh_from_db()
     assert not user.is_active
-    assert [each.name for each in user.groups.all()] == ["viewer"]
+    assert [group.name for group in user.groups.all()] == ["viewer"]
     assert not user.name_rules.exists()
     assert client.get("/").status_code == 302
 

@@ -174,7 +174,7 @@ def test_who_has_an_address_of_ipv6_has_its_64(address, place):
 
 def test_a_browser_that_was_let_in_before_is_not_kept_out_by_others_on_the_same_machine(viewer):
     browser = Client()
-    wrong, right = ({"username": "viewer", "password": each} for each in ("wrong", PASSWORD))
+    wrong, right = ({"username": "viewer", "password": item} for item in ("wrong", PASSWORD))
     assert browser.post("/login/", right).status_code == 302
     browser.post("/logout/")
     failures(200, place="127.0.0.1")

@@ -237,5 +237,5 @@ def test_an_administrator_may_operate_every_group(administrator, cluster, collec
         cluster.commit(name, "orders", 0, 0)
     collect()
     now, then = standing_of(administrator), standing_of(viewer)
-    row = next(each for each in preview(now, then) if each.resource is Resource.GROUP)
+    row = next(rule for rule in preview(now, then) if rule.resource is Resource.GROUP)
     assert (row.total, row.now, row.then) == (2, Extent(2, 2), Extent(2, 0))

@@ -55,7 +55,7 @@ def test_a_change_is_shown_asked_for_and_made(console, capsys, says):
     says("y\n")
     assert console.run("apply", "create-topic", "name=clicks", "partition_count=1", "replication_factor=1") == 0
     assert "Topic clicks was created." in capsys.readouterr().out
-    assert "clicks" in {each.name for each in console.gateway.describe_topics()}
+    assert "clicks" in {topic.name for topic in console.gateway.describe_topics()}
 
 
 def test_what_cannot_be_undone_wants_its_name_typed(console, says):
@@ -64,7 +64,7 @@ def test_what_cannot_be_undone_wants_its_name_typed(console, says):
     assert console.run("apply", "delete-topic", "name=orders", "--yes") == 1
     says("orders\n")
     assert console.run("apply", "delete-topic", "name=orders") == 0
-    assert "orders" not in {each.name for each in console.gateway.describe_topics()}
+    assert "orders" not in {topic.name for topic in console.gateway.describe_topics()}
 
 
 def test_a_refusal_is_the_consoles_own_words(console, capsys):

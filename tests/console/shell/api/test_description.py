@@ -12,7 +12,7 @@ from console.shell.api.reads import READS
 def test_the_description_names_every_operation(program, viewer):
     found = program(viewer).get("openapi.json").json()
     paths = set(found["paths"])
-    wanted = {f"/api/v1/{each.path.replace('int:', '').replace('path:', '')}" for each in READS}
+    wanted = {f"/api/v1/{read.path.replace('int:', '').replace('path:', '')}" for read in READS}
     assert wanted | {"/api/v1/plans", "/api/v1/plans/apply", "/api/v1/events", "/api/v1/health"} <= paths
     assert found["openapi"].startswith("3.")
 
@@ -23,7 +23,7 @@ def test_the_description_is_for_who_is_logged_in_or_has_a_token(viewer, client_o
 
 
 def test_the_actions_say_what_they_take(program, viewer):
-    found = {each["name"]: each for each in program(viewer).get("actions").json()}
+    found = {action["name"]: action for action in program(viewer).get("actions").json()}
     assert found.keys() == ACTIONS.keys()
     assert found["create-topic"]["parameters"] == ["name", "partition_count", "replication_factor", "configs"]
 

@@ -111,8 +111,8 @@ async def test_a_person_has_so_many_streams_and_no_more(program, viewer):
     asked = await sync_to_async(program)(viewer)
     open_ones = [await listening(asked.secret) for _ in range(events.STREAMS_PER_PERSON_MAX)]
     assert (await ask(asked.secret)).status_code == 429
-    for each in open_ones:
-        await each.leave()
+    for one in open_ones:
+        await one.leave()
     again = await listening(asked.secret)
     await again.leave()
 

@@ -66,17 +66,17 @@ def test_behind_the_longest_of_tables_nothing_comes(program, viewer, there):
 def test_nothing_it_can_call_changes_anything(program, administrator, there):
     assistant = Assistant(program, administrator, ("read", "records", "plan", "apply"))
     tools = assistant.ask("tools/list")["result"]["tools"]
-    assert {each["name"] for each in tools} == {"health", "read", "actions", "plan"}
-    assert all(each["annotations"]["readOnlyHint"] for each in tools)
+    assert {tool["name"] for tool in tools} == {"health", "read", "actions", "plan"}
+    assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
     assert "no such tool" in assistant.ask("tools/call", name="apply", arguments={})["error"]["message"]
     assistant.call("plan", action="delete-topic", parameters={"name": "orders", "digest": "0" * 32})
-    assert {each.name for each in there.describe_topics()} == {"orders"}
+    assert {topic.name for topic in there.describe_topics()} == {"orders"}
     assert not AuditEvent.objects.exclude(action="make token").exists()
 
 
 def test_tools_are_those_its_token_opens(program, operator, there):
     reader = Assistant(program, operator, ("read",))
-    assert {each["name"] for each in reader.ask("tools/list")["result"]["tools"]} == {"health", "read"}
+    assert {tool["name"] for tool in reader.ask("tools/list")["result"]["tools"]} == {"health", "read"}
     assert "no such tool" in reader.ask("tools/call", name="plan", arguments={})["error"]["message"]
     assert "needs the scope records" in reader.call("read", table="topics/{name}/records", name="orders")
 
@@ -93,8 +93,8 @@ def test_what_needs_no_answer_is_accepted(program, viewer):
 
 
 def test_without_a_token_nobody_is_answered(client, client_of, administrator):
-    for each in (client, client_of(administrator)):
-        answer = each.post(
+    for item in (client, client_of(administrator)):
+        answer = item.post(
             "/api/v1/mcp", '{"jsonrpc": "2.0", "id": 1, "method": "ping"}', content_type="application/json"
         )
         assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")

@@ -17,7 +17,7 @@ def there(cluster, collect):
 
 
 def topics(cluster) -> set[str]:
-    return {each.name for each in cluster.describe_topics()}
+    return {topic.name for topic in cluster.describe_topics()}
 
 
 def test_a_topic_is_planned_and_then_created(program, operator, there):
@@ -55,9 +55,9 @@ def test_settings_are_planned_by_a_query_and_confirmed_at_another_address(progra
     asked = program(operator)
     wanted = {"segment.bytes": "60000", "max.message.bytes": "2000"}
     plan = asked.plan("change-topic", name="orders", setting=list(wanted), value=list(wanted.values()))
-    assert {each["name"] for each in plan.json()["changes"]} == {"segment.bytes", "max.message.bytes"}
+    assert {change["name"] for change in plan.json()["changes"]} == {"segment.bytes", "max.message.bytes"}
     assert asked.apply(plan.json(), typed_name=plan.json()["typed_name"]).json()["applied"] is True
-    values = {each.name: each.value for each in there.topic_settings("orders")}
+    values = {setting.name: setting.value for setting in there.topic_settings("orders")}
     assert wanted.items() <= values.items()
 
 

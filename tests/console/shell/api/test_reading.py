@@ -71,7 +71,7 @@ def test_health_is_told_with_its_reasons(program, viewer, cluster, collect):
     collect()
     answer = program(viewer).get("health").json()
     assert answer["level"] != "ok"
-    assert any("Broker 2" in each["subject"] for each in answer["reasons"])
+    assert any("Broker 2" in reason["subject"] for reason in answer["reasons"])
 
 
 @pytest.mark.parametrize("read", READS, ids=lambda read: read.path)

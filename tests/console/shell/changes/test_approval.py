@@ -50,7 +50,7 @@ def propose(rule, there, operator, client_of):
 
 
 def topics(cluster) -> set[str]:
-    return {each.name for each in cluster.describe_topics()}
+    return {topic.name for topic in cluster.describe_topics()}
 
 
 def approve(browser: Client, number: int, **more):
@@ -61,7 +61,7 @@ def approve(browser: Client, number: int, **more):
 
 
 def told() -> list[tuple[str, str, str]]:
-    return [(each.actor_name, each.action, each.result) for each in AuditEvent.objects.order_by("id")]
+    return [(event.actor_name, event.action, event.result) for event in AuditEvent.objects.order_by("id")]
 
 
 def test_it_is_proposed_and_done_when_somebody_else_approves(propose, there, second, client_of):
@@ -301,7 +301,7 @@ def test_many_topics_wait_for_the_one(rule, there, operator, second, client_of):
     rule.said = {**APPROVAL, "actions": ["delete topic"]}
     rule.save()
     rows = Topic.objects.filter(name__in=("prod.orders", "test.orders"))
-    plan = deletion_of_many([doomed(each, EVERYTHING) for each in rows], "b:9092")
+    plan = deletion_of_many([doomed(row, EVERYTHING) for row in rows], "b:9092")
     assert TOPICS_MAX >= len(plan.about) == 2
     assert the_gate().outlook(plan).needs_person
 
@@ -384,9 +384,9 @@ def test_what_waits_is_counted_for_who_may_consent_to_it_and_for_nobody_else(
     propose()
     give_rule(limited, "nothing", "topic", "prod.*")
     give_rule(tenant, "viewer", "topic", "prod.*")
-    pages = {each: client_of(each).get("/topics/").content.decode() for each in (operator, second, limited, tenant)}
+    pages = {item: client_of(item).get("/topics/").content.decode() for item in (operator, second, limited, tenant)}
     assert 'title="1 waiting"' in pages.pop(second)
-    assert [each.username for each, page in pages.items() if NOTHING_WAITS not in page] == []
+    assert [item.username for item, page in pages.items() if NOTHING_WAITS not in page] == []
     assert NOTHING_WAITS in client_of(viewer).get("/topics/").content.decode()
 
 

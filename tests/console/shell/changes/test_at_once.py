@@ -80,7 +80,7 @@ def test_in_a_freeze_it_waits(frozen, administrator, client_of, cluster, address
     row = ManagedProcess.objects.get()
     assert (row.desired, row.restart) == ("stopped", "always")
     assert cluster.open_records("orders", {0: 0}, True).read(0, 100) == []
-    assert [each.action for each in AuditEvent.objects.all()] == ["propose change"]
+    assert [event.action for event in AuditEvent.objects.all()] == ["propose change"]
 
 
 def test_what_waited_is_done_once_its_time_has_come(frozen, operator, client_of):

@@ -40,18 +40,18 @@ def database() -> str:
 
 
 def records(cluster) -> list[tuple[bytes, bytes]]:
-    return [(each.key, each.value) for each in cluster.open_records("orders", {0: 0}, True).read(0, 100)]
+    return [(record.key, record.value) for record in cluster.open_records("orders", {0: 0}, True).read(0, 100)]
 
 
 def test_a_record_waits_sealed_and_leaves_its_size_when_it_is_done(proposed, cluster, administrator, client_of):
-    assert not [each for each in SECRETS if each in database()]
+    assert not [secret for secret in SECRETS if secret in database()]
     change = ProposedChange.objects.get()
     assert change.form
     assert ["value_bytes", None, 9] in change.lines
     assert carry_out(client_of(administrator), proposed).status_code == 302
     assert records(cluster) == [(b"the-key", b"the-value")]
     assert ProposedChange.objects.get().form == []
-    assert not [each for each in SECRETS if each in database()]
+    assert not [secret for secret in SECRETS if secret in database()]
 
 
 def test_nothing_is_left_of_what_is_withdrawn(proposed, operator, client_of):

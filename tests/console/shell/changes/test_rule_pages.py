@@ -67,7 +67,7 @@ def test_a_rule_that_was_removed_is_made_again_as_it_was(administrator, client_o
     back = done.split(f'href="{ADD}?kept=')[1].split('"')[0]
     assert f"{ADD}?kept={back}" in browser.get(ADD).content.decode()
     begun = browser.get(f"{ADD}?kept={back}").context["form"]
-    form = {each.name: each.value() for each in begun if each.value() is not None}
+    form = {item.name: item.value() for item in begun if item.value() is not None}
     confirm(browser, ADD, form)
     row = ChangeRule.objects.get()
     assert (row.name, row.said) == ("night", said)

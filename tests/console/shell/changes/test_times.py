@@ -42,7 +42,7 @@ def create(browser, **more):
 
 
 def topics(cluster) -> set[str]:
-    return {each.name for each in cluster.describe_topics()}
+    return {topic.name for topic in cluster.describe_topics()}
 
 
 def carry_out(browser, number, **more):

@@ -51,8 +51,8 @@ def test_in_spring_the_hour_that_is_left_out_is_no_window():
 def test_in_autumn_the_hour_that_comes_twice_is_open_both_times():
     """On 25 October 2026 clocks go from 03:00 back to 02:00, at 01:00 UTC."""
     hour = window("02:00", "03:00")
-    assert [hour.is_open(at(f"2026-10-24 {each}")) for each in ("23:59",)] == [False]
-    assert [hour.is_open(at(f"2026-10-25 {each}")) for each in ("00:00", "00:59", "01:00", "01:59", "02:00")] == [
+    assert [hour.is_open(at(f"2026-10-24 {name}")) for name in ("23:59",)] == [False]
+    assert [hour.is_open(at(f"2026-10-25 {name}")) for name in ("00:00", "00:59", "01:00", "01:59", "02:00")] == [
         True,
         True,
         True,
@@ -83,7 +83,7 @@ def test_windows_that_never_meet_never_open():
 
 def test_a_clock_that_jumps_is_asked_each_time():
     night = window("22:00", "04:00", zone="UTC")
-    assert [night.is_open(at(each)) for each in ("2026-11-28 23:00", "2026-11-28 12:00", "2030-01-01 00:00")] == [
+    assert [night.is_open(at(name)) for name in ("2026-11-28 23:00", "2026-11-28 12:00", "2030-01-01 00:00")] == [
         True,
         False,
         True,

@@ -113,7 +113,7 @@ def test_every_look_is_told_of_and_numbered_also_a_quiet_one(cluster, collect, t
         collect()
 
     first = told[0]["number"]
-    assert [each["number"] for each in told] == [first, first + 1, first + 2]
+    assert [item["number"] for item in told] == [first, first + 1, first + 2]
 
 
 def test_a_quiet_cluster_pushes_nothing(cluster, collector, clock, pushed):
@@ -322,7 +322,7 @@ def test_every_tier_runs_and_all_end_when_told(cluster, collector, monkeypatch):
 
     assert not thread.is_alive()
     assert looked["finish"].is_set()
-    assert collector.tiers.keys().isdisjoint(each.name for each in threading.enumerate())
+    assert collector.tiers.keys().isdisjoint(item.name for item in threading.enumerate())
 
 
 def test_sizes_reach_the_partitions_and_stay_while_a_broker_is_silent(cluster, collector, collect):
@@ -359,7 +359,7 @@ def test_a_broker_that_comes_and_goes_is_called_flapping(cluster, collect, clock
         clock.advance(5_000)
     collect()
 
-    assert [each.subject for each in overview_facts()["health"].reasons] == ["Broker 2"]
+    assert [reason.subject for reason in overview_facts()["health"].reasons] == ["Broker 2"]
     clock.advance(600_000)
     collect()
     assert overview_facts()["health"].reasons == ()

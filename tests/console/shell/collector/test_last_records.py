@@ -59,7 +59,7 @@ def test_one_look_asks_for_a_bounded_part(cluster, collector, asked, monkeypatch
         cluster.append(name, 0, 1)
     for _ in range(4):
         collector.collect_topics()
-    assert [len(each) for each in asked] == [2, 2, 2]
+    assert [len(item) for item in asked] == [2, 2, 2]
 
 
 def test_a_cluster_that_does_not_answer_is_asked_again(cluster, collector, asked):

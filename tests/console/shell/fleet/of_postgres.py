@@ -91,7 +91,7 @@ def pages_show_their_own() -> None:
             address = ("/" if name == "main" else f"/c/{name}/") + page.format(name=name)
             answer = client.get(address)
             assert answer.status_code in (200, 302), (address, answer.status_code)
-            others = [each for each in NAMES if each != name and f"topic-of-{each}" in answer.content.decode()]
+            others = [item for item in NAMES if item != name and f"topic-of-{item}" in answer.content.decode()]
             assert not others, (address, others)
 
 

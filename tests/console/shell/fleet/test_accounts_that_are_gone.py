@@ -22,10 +22,10 @@ ADDRESS = "/c/staging/placement/+staged/"
 
 
 def test_every_row_of_a_cluster_names_accounts_so():
-    models = [each for each in apps.get_models() if each._meta.app_label in settings.APPS_OF_CLUSTER]
-    named = [each for model in models for each in model._meta.get_fields() if each.related_model is User]
+    models = [model for model in apps.get_models() if model._meta.app_label in settings.APPS_OF_CLUSTER]
+    named = [field for model in models for field in model._meta.get_fields() if field.related_model is User]
     assert len(named) > 5
-    assert [str(each) for each in named if not isinstance(each, AccountKey)] == []
+    assert [str(item) for item in named if not isinstance(item, AccountKey)] == []
 
 
 def test_a_change_that_somebody_proposed_who_is_gone_is_nobodys(proposed, operator):

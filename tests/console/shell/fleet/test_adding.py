@@ -43,7 +43,7 @@ def kafka() -> str:
     """Brokers of librdkafka's own, within this process, which speak the protocol."""
     producer = Producer({"bootstrap.servers": "none:1", "test.mock.num.brokers": 2, "log_level": 0})
     brokers = producer.list_topics(timeout=10).brokers.values()
-    yield ",".join(f"{each.host}:{each.port}" for each in brokers)
+    yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
     del producer  # its brokers end with it, and not with the interpreter
 
 
@@ -77,7 +77,7 @@ def read(directory: Path, *declared: str):
 class TestPage:
     def test_a_cluster_is_tried_planned_and_kept(self, admin, directory, settings, kafka):
         shown = admin.post(ADD, fields(bootstrap=kafka))
-        assert [(each.name, each.error) for each in shown.context["trial"].steps] == [
+        assert [(step.name, step.error) for step in shown.context["trial"].steps] == [
             ("resolve", ""),
             ("connect", ""),
             ("metadata", ""),
@@ -92,7 +92,7 @@ class TestPage:
         found = read(directory)
         assert found.left_out == {}
         assert (found.clusters["west"].title, found.clusters["west"].values["BOOTSTRAP_SERVERS"]) == ("West", kafka)
-        told = [(each.action, each.result) for each in AuditEvent.objects.order_by("pk")]
+        told = [(event.action, event.result) for event in AuditEvent.objects.order_by("pk")]
         assert told == [("try cluster", "done"), ("try cluster", "done"), ("add cluster", "done")]
         assert "It comes when the console" in admin.get("/clusters/").text
 
@@ -245,7 +245,7 @@ class TestBeside:
         connect.answers["GET", "/"] = 200, greeting
         said = {"connect": connect.address, "connect_user": "a", "connect_password": "b"}
         shown = admin.post(ADD, fields(bootstrap=kafka, schema_registry="http://127.0.0.1:1", **said))
-        steps = {each.name: each for each in shown.context["trial"].steps}
+        steps = {step.name: step for step in shown.context["trial"].steps}
         assert (steps["Connect"].words, steps["Connect"].error) == ("1 of 1 workers answer", "")
         assert "Connection refused" in steps["registry"].error
         assert shown.context["trial"].cluster_id
@@ -296,7 +296,7 @@ class TestTrial:
         assert "at which no cluster is" in refusal_of(address)
 
     def test_whatever_a_name_stands_for_is_looked_at(self, monkeypatch):
-        found = [(0, 0, 0, "", (each, 9092)) for each in ("10.0.0.1", "169.254.169.254")]
+        found = [(0, 0, 0, "", (name, 9092)) for name in ("10.0.0.1", "169.254.169.254")]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
         with pytest.raises(AddressRefusedError, match=r"kafka\.example: 169\.254\.169\.254"):
             checked_addresses("kafka.example", 9092)

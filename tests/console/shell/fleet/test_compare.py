@@ -13,7 +13,7 @@ def test_objects_of_one_cluster_alone_and_values_that_differ_are_told():
     left = Facts({"topic": {"a": {"partitions": "3"}, "b": {"partitions": "1"}, "c": {}}})
     right = Facts({"topic": {"b": {"partitions": "2", "retention.ms": "5"}, "c": {}, "d": {"partitions": "1"}}})
     rows = compare(left, right)
-    assert [each for each in rows if each.differs] == [
+    assert [row for row in rows if row.differs] == [
         Row("topic", "a", "", THERE, NOT_THERE),
         Row("topic", "b", "partitions", "1", "2"),
         Row("topic", "b", "retention.ms", NOT_THERE, "5"),
@@ -44,7 +44,7 @@ def filled(cluster, staging, look_at_both):
 
 def _told(answer) -> set[tuple[str, ...]]:
     lines = answer.getvalue().decode().splitlines()[1:]
-    return {tuple(each.strip('"') for each in line.split(",")[:3]) for line in lines}
+    return {tuple(part.strip('"') for part in line.split(",")[:3]) for line in lines}
 
 
 def test_only_what_differs_is_shown_unless_all_is_asked_for(filled, client_of, viewer):

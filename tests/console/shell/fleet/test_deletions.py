@@ -16,8 +16,8 @@ pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
 
 
 def test_what_is_planned_in_one_cluster_is_deleted_there_alone(cluster, staging, look_at_both, operator, client_of):
-    for each in (cluster, staging):
-        each.create_topic("orders", 1, 1)
+    for item in (cluster, staging):
+        item.create_topic("orders", 1, 1)
     look_at_both()
     browser, address = client_of(operator), "/c/staging/topics/orders/+delete/?when=later"
     with in_cluster(STAGING):
@@ -33,8 +33,8 @@ def test_what_is_planned_in_one_cluster_is_deleted_there_alone(cluster, staging,
         PlannedDeletion.objects.update(due_at=row.due_at - timedelta(hours=25))
     assert schedule.ONLY_IF["delete-what-is-due"]()
     delete_what_is_due()
-    assert [each.name for each in staging.describe_topics()] == []
-    assert [each.name for each in cluster.describe_topics()] == ["orders"]
+    assert [topic.name for topic in staging.describe_topics()] == []
+    assert [topic.name for topic in cluster.describe_topics()] == ["orders"]
 
 
 def test_an_account_that_was_deleted_deletes_nothing_in_any_cluster(staging, look_at_both, operator, client_of):
@@ -50,7 +50,7 @@ def test_an_account_that_was_deleted_deletes_nothing_in_any_cluster(staging, loo
         delete_what_is_due()
         row = PlannedDeletion.objects.get()
     assert (row.state, "no account any more" in row.outcome) == ("kept", True)
-    assert [each.name for each in staging.describe_topics()] == ["orders"]
+    assert [topic.name for topic in staging.describe_topics()] == ["orders"]
 
 
 def test_a_change_waits_in_the_cluster_it_is_of(staging, look_at_both, operator, client_of):

@@ -39,8 +39,8 @@ BOTH_WAYS = pytest.mark.parametrize(
 
 def _routes(resolver=None) -> list[URLPattern]:
     found = []
-    for each in (resolver or get_resolver()).url_patterns:
-        found += [each] if isinstance(each, URLPattern) else _routes(each)
+    for pattern in (resolver or get_resolver()).url_patterns:
+        found += [pattern] if isinstance(pattern, URLPattern) else _routes(pattern)
     return found
 
 
@@ -140,5 +140,5 @@ def test_rows_are_read_and_written_where_their_app_says(staging):
 def test_a_database_of_a_cluster_has_no_accounts(staging):
     with connections[ALIAS].cursor() as cursor:
         tables = set(connections[ALIAS].introspection.table_names(cursor))
-    wanted = {each._meta.db_table for each in apps.get_models() if each._meta.app_label in settings.APPS_OF_CLUSTER}
+    wanted = {model._meta.db_table for model in apps.get_models() if model._meta.app_label in settings.APPS_OF_CLUSTER}
     assert tables - {"django_migrations"} == wanted

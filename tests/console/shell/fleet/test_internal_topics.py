@@ -14,7 +14,7 @@ def test_what_a_service_of_one_cluster_names_is_internal_in_all(staging):
     properties = {"config.storage.topic": "wk.cfg"}
     ManagedProcess.objects.create(name="worker", kind="connect", spec={"properties": properties, "directory": "/x"})
     with in_cluster(STAGING):
-        assert [is_internal(each) for each in ("wk.cfg", "main.wk.cfg", "orders")] == [True, True, False]
+        assert [is_internal(name) for name in ("wk.cfg", "main.wk.cfg", "orders")] == [True, True, False]
 
 
 def test_a_cluster_whose_database_is_missing_keeps_no_other_from_being_shown(staging, settings):

@@ -39,7 +39,7 @@ def names_of_groups() -> set[str]:
 
 
 def htmls(cluster: str, names) -> list[tuple[str, dict]]:
-    return [(each, {"type": "push.html", "group": each, "html": f"<i>{cluster} {each}</i>"}) for each in names]
+    return [(name, {"type": "push.html", "group": name, "html": f"<i>{cluster} {name}</i>"}) for name in names]
 
 
 async def _open(path: str, page: str, user) -> Websocket:
@@ -89,4 +89,4 @@ async def test_a_layer_knows_pages_of_each_cluster_by_groups_of_their_own(stagin
 
 def test_every_page_of_the_socket_is_in_the_property():
     declared = {page.name for feature in features() for page in feature.pushed_pages}
-    assert declared - {each.partition(":")[0] for each in PAGES} == {"clusters"}
+    assert declared - {page.partition(":")[0] for page in PAGES} == {"clusters"}

@@ -19,7 +19,7 @@ def test_a_role_in_a_cluster_is_a_plan_like_any_other_right(form, client_of, adm
     planned = client.post(address, form)
     assert "in the cluster staging" in planned.text
     assert client.post(address, {**form, "digest": digest_in(planned)}).status_code == 302
-    assert [(each.cluster, each.role) for each in ClusterRole.objects.filter(user=viewer)] == [(STAGING, "nothing")]
+    assert [(role.cluster, role.role) for role in ClusterRole.objects.filter(user=viewer)] == [(STAGING, "nothing")]
     assert client_of(viewer).get("/c/staging/").status_code == 404
     assert client_of(viewer).get("/").status_code == 200
 

@@ -39,7 +39,7 @@ def answers_for_another() -> None:
 
 def topics(cluster: str = STAGING) -> list[str]:
     with in_cluster(cluster):
-        return [each.name for each in Topic.objects.all()]
+        return [topic.name for topic in Topic.objects.all()]
 
 
 @pytest.mark.usefixtures("_another")

@@ -40,8 +40,8 @@ def test_a_page_shows_the_cluster_that_its_address_names(filled, client_of, view
 def test_every_link_of_a_page_stays_in_its_cluster(filled, client_of, viewer):
     page = client_of(viewer).get("/c/staging/topics/").text
     assert 'href="/c/staging/topics/orders-of-staging/"' in page
-    links = {each for each in re.findall('(?:href|action)="([^"]+)"', page) if each.startswith("/")}
-    assert {each for each in links if not each.startswith(("/c/staging/", "/static/"))} == {"/clusters/"}
+    links = {match for match in re.findall('(?:href|action)="([^"]+)"', page) if match.startswith("/")}
+    assert {link for link in links if not link.startswith(("/c/staging/", "/static/"))} == {"/clusters/"}
 
 
 def test_what_is_not_there_in_the_other_cluster_is_not_found(filled, client_of, viewer):
@@ -133,7 +133,7 @@ def test_each_page_says_in_its_colour_which_cluster_it_is(filled, client_of, vie
 def test_with_one_cluster_nothing_says_so(collect, client_of, viewer):
     collect()
     page = client_of(viewer).get("/").text
-    assert [each for each in ("cluster-strip", "in-fleet", "/clusters/") if each in page] == []
+    assert [name for name in ("cluster-strip", "in-fleet", "/clusters/") if name in page] == []
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_a_forked_service_is_known_as_one_that_was_started_by_itself(forking, st
     identity = story("one", "--some", "word")
     process = psutil.Process(identity.pid)
     assert process.ppid() == pid_of_fork_server(forking)
-    assert [each for each in process.cmdline() if each] == module_command(STORY, "--some", "word")
+    assert [item for item in process.cmdline() if item] == module_command(STORY, "--some", "word")
     assert process.environ()[RUN_TOKEN_VARIABLE] == identity.token
     assert os_process.find_leader(identity.token) == identity
     assert said_by(forking, "one") == {
@@ -160,7 +160,7 @@ def test_a_service_whose_log_cannot_be_written_is_no_half_service(forking, story
         story("unlogged", log_path=forking.working_dir / "there")
     living = psutil.Process(pid_of_fork_server(forking)).children()
     await_true(
-        lambda: sum(each.status() != psutil.STATUS_ZOMBIE for each in living) <= children, "nothing runs of it", 10
+        lambda: sum(item.status() != psutil.STATUS_ZOMBIE for item in living) <= children, "nothing runs of it", 10
     )
 
 
@@ -187,10 +187,10 @@ def test_who_nobody_asks_has_imported_nothing_and_is_still_the_parent_of_whom_it
         resting.start(Service(name, module_command(STORY), resting.working_dir / f"{name}.log", is_forked=True))
         for name in ("first", "second")
     ]
-    assert all(has_imported(each.pid) for each in forked)
+    assert all(has_imported(item.pid) for item in forked)
     await_true(lambda: not has_imported(pid), "it rests", 30)
     assert resting.is_alive(FORK_SERVER)
-    assert [psutil.Process(each.pid).ppid() for each in forked] == [pid, pid]
+    assert [psutil.Process(item.pid).ppid() for item in forked] == [pid, pid]
 
     os.kill(forked[0].pid, signal.SIGKILL)
     told: list[str] = []

@@ -20,7 +20,7 @@ WANTED = ("worker", "web", "collector", "collector-west")
 @pytest.fixture
 def reload(supervisor, settings, monkeypatch):
     monkeypatch.setattr(reloading, "migrate", lambda: None)
-    monkeypatch.setattr(reloading, "console_services", lambda: [service(each) for each in WANTED])
+    monkeypatch.setattr(reloading, "console_services", lambda: [service(item) for item in WANTED])
     for name in RUNNING:
         supervisor.start(service(name))
     ask_to_reload(settings.RUN_DIR)
@@ -37,7 +37,7 @@ def test_each_is_started_again_one_comes_one_goes_and_redis_stays(reload, superv
     before = pids(settings)
     reload()
     after = pids(settings)
-    assert [each.name for each in supervisor.services] == ["redis", *WANTED]
+    assert [item.name for item in supervisor.services] == ["redis", *WANTED]
     assert after.keys() == {"redis", *WANTED}
     assert {name for name in after if after[name] == before.get(name)} == {"redis"}
     assert all(supervisor.is_alive(name) for name in after)

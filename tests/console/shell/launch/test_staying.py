@@ -93,7 +93,7 @@ def test_the_directory_stays_claimed_and_the_services_do_not_hold_it(up):
 def test_what_it_carries_is_none_of_django(up):
     process, _run = up
     maps = psutil.Process(process.pid).memory_maps()
-    assert not any("confluent_kafka" in each.path or "librdkafka" in each.path for each in maps)
+    assert not any("confluent_kafka" in map_.path or "librdkafka" in map_.path for map_ in maps)
 
 
 def test_nobody_reads_a_secret_in_what_it_leaves(up):
@@ -163,18 +163,18 @@ def test_who_loses_the_directory_takes_everything_down_and_says_so(up, tmp_path_
     elsewhere, beside = tmp_path_factory.mktemp("elsewhere"), run.parent / "zookeeper"
     beside.mkdir()
     service_of_it = read_run_file(run / "services", "web")
-    managed = [sleeper_in(each) for each in (run, beside)]
+    managed = [sleeper_in(item) for item in (run, beside)]
     other = sleeper_in(elsewhere)
     with (run.parent / "up.log").open() as log:
         lose(run.parent, elsewhere)
         try:
             assert process.wait(60) == 1
             assert f"! {run} was deleted or moved: everything that was started is ended" in log.read()
-            assert not [each for each in (service_of_it, *managed) if os_process.look(each).alive]
+            assert not [item for item in (service_of_it, *managed) if os_process.look(item).alive]
             assert os_process.look(other).alive
         finally:
-            for each in (service_of_it, *managed, other):
-                os_process.kill(each)
+            for item in (service_of_it, *managed, other):
+                os_process.kill(item)
     assert not run.exists()
 
 
@@ -184,10 +184,10 @@ def test_what_is_put_in_the_place_of_the_directory_that_was_lost_goes_on(up, tmp
     process, run = up
     elsewhere, another = tmp_path_factory.mktemp("elsewhere"), tmp_path_factory.mktemp("another") / "data"
     (run.parent / "zookeeper").mkdir()
-    for each in ("run", "zookeeper"):
-        (another / each).mkdir(parents=True)
+    for name in ("run", "zookeeper"):
+        (another / name).mkdir(parents=True)
     managed = [sleeper_in(run), sleeper_in(run.parent / "zookeeper")]
-    others = [sleeper_in(another / each, f"another-{each}") for each in ("run", "zookeeper")]
+    others = [sleeper_in(another / name, f"another-{name}") for name in ("run", "zookeeper")]
     os.kill(process.pid, signal.SIGSTOP)
     lose(run.parent, elsewhere)
     another.rename(run.parent)
@@ -195,11 +195,11 @@ def test_what_is_put_in_the_place_of_the_directory_that_was_lost_goes_on(up, tmp
         os.kill(process.pid, signal.SIGCONT)
         try:
             assert process.wait(60) == 1
-            assert not [each for each in managed if os_process.look(each).alive]
-            assert all(os_process.look(each).alive for each in others)
+            assert not [item for item in managed if os_process.look(item).alive]
+            assert all(os_process.look(other).alive for other in others)
         finally:
-            for each in (*managed, *others):
-                os_process.kill(each)
+            for other in (*managed, *others):
+                os_process.kill(other)
 
 
 def test_what_is_started_in_a_directory_made_anew_is_ended_too(up):
@@ -232,10 +232,10 @@ def test_who_has_claimed_the_data_directory_since_has_what_works_in_it(up, tmp_p
         try:
             assert process.wait(60) == 1
             assert not os_process.look(service_of_it).alive
-            assert all(os_process.look(each).alive for each in (managed, others))
+            assert all(os_process.look(item).alive for item in (managed, others))
         finally:
-            for each in (service_of_it, managed, others):
-                os_process.kill(each)
+            for item in (service_of_it, managed, others):
+                os_process.kill(item)
 
 
 def sleeper_in(directory: Path, token: str = "") -> os_process.Identity:

@@ -93,8 +93,8 @@ def test_a_data_directory_that_is_lost_before_all_is_up_is_one_sentence_and_leav
     small_house, out, monkeypatch, stage, lose
 ):
     """Whatever was being done would fail in its own words, or go on in a directory made anew."""
-    for each in ("_open_database", "_open_redis", "_await_web", "_keep_sources", "_refuse_taken_ports"):
-        monkeypatch.setattr(small_house, each, small_house.look_after_services)
+    for name in ("_open_database", "_open_redis", "_await_web", "_keep_sources", "_refuse_taken_ports"):
+        monkeypatch.setattr(small_house, name, small_house.look_after_services)
     monkeypatch.setattr(up, "register", lambda setup: [])
     monkeypatch.setattr(up, "prepare_clients", lambda setup: None)
     monkeypatch.setattr(up, "ensure_first_user", lambda password: None)
@@ -113,10 +113,10 @@ def test_a_data_directory_that_is_lost_before_all_is_up_is_one_sentence_and_leav
             Command()._run(small_house)
         assert ended.value.code == 1
         assert not small_house.supervisor.is_alive("worker")
-        assert not [each for each in managed if os_process.look(each).alive]
+        assert not [item for item in managed if os_process.look(item).alive]
     finally:
-        for each in managed:
-            os_process.kill(each)
+        for item in managed:
+            os_process.kill(item)
     told = f"! {settings.RUN_DIR} was deleted or moved: everything that was started is ended"
     assert told in out.getvalue()
 

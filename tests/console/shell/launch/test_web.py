@@ -241,8 +241,8 @@ def test_beyond_the_limit_the_answer_is_that_it_is_busy(serve):
         reader, writer = await connect()
         writer.write(WHOLE)
         assert b"503" in await reader.readuntil(b"\r\n")
-        for _, each in waiting:
-            each.close()
+        for _, item in waiting:
+            item.close()
 
     serve(test, limit_concurrency=3)
 

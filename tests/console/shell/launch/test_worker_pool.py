@@ -30,8 +30,8 @@ def test_a_task_that_waits_keeps_no_other_from_beginning():
     meeting, pool = threading.Barrier(2), ThreadPool(2)
 
     both = [pool.on_apply(meeting.wait, (), callback=lambda _result: None) for _ in range(2)]
-    for each in both:
-        each.get(timeout=30)
+    for item in both:
+        item.get(timeout=30)
 
     pool.on_stop()
 

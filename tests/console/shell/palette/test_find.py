@@ -32,7 +32,7 @@ def objects(db, settings):
 
 
 def titles(text, person, kind=None):
-    return [each.title for each in find(text, reach_of(person)) if kind in (None, each.kind)]
+    return [cluster.title for cluster in find(text, reach_of(person)) if kind in (None, cluster.kind)]
 
 
 def test_names_that_begin_so_stand_before_those_that_only_hold_it(viewer):
@@ -41,11 +41,11 @@ def test_names_that_begin_so_stand_before_those_that_only_hold_it(viewer):
 
 
 def test_objects_of_every_kind_are_found_and_lead_to_their_pages(viewer):
-    found = {each.kind: each.address for each in find("orders-", reach_of(viewer))}
+    found = {member.kind: member.address for member in find("orders-", reach_of(viewer))}
     assert found["group"] == "/consumers/orders-to-bills/"
     assert found["process"] == "/processes/orders-counts/"
     assert found["connector"] == "/connectors/orders-out/"
-    assert [each.address for each in find("3", reach_of(viewer)) if each.kind == "broker"] == ["/brokers/3/"]
+    assert [member.address for member in find("3", reach_of(viewer)) if member.kind == "broker"] == ["/brokers/3/"]
     assert titles("kafka-3", viewer, "broker") == ["3 kafka-3.example"]
 
 
@@ -72,7 +72,7 @@ def test_a_viewer_is_offered_no_change_and_an_outsider_nothing(viewer, operator,
 
 @pytest.mark.parametrize("place", [*PAGES, *ACTIONS], ids=lambda place: place.title)
 def test_what_is_offered_opens(place, administrator, client_of, cluster, ensemble, connect):
-    found = next(each for each in find(place.title, reach_of(administrator)) if each.title == place.title)
+    found = next(cluster for cluster in find(place.title, reach_of(administrator)) if cluster.title == place.title)
     assert client_of(administrator).get(found.address).status_code in (200, 404 if "ensemble" in place.route else 200)
 
 
@@ -155,7 +155,7 @@ def test_a_name_that_nothing_has_is_looked_for_in_the_acl_rules(administrator, t
 
 def test_no_verb_is_offered_without_its_right(more_objects, viewer, operator, keeper, tenant, limited):
     for text in ("restart broker 2", "reset slow-export", "delete orders", "drain broker 2", "orders 10"):
-        assert not any("+" in each and "segments" not in each for each in addresses(text, viewer)), text
+        assert not any("+" in address and "segments" not in address for address in addresses(text, viewer)), text
         assert "/processes/broker-2/restart" not in addresses(text, viewer)
     assert "/processes/broker-2/restart" in addresses("restart broker 2", operator)
     assert addresses("restart broker 2", keeper) == []
@@ -169,13 +169,13 @@ def test_no_verb_names_an_object_out_of_reach(more_objects, limited):
     ConsumerGroup.objects.create(name="secret-export", state="Empty", coordinator=1, verdict="ok")
     ManagedProcess.objects.create(name="secret-broker", kind="broker")
     for text in ("reset secret-export", "delete secret-orders", "secret-orders 3", "restart secret-broker", "secret"):
-        assert not any("secret" in each for each in addresses(text, limited)), text
+        assert not any("secret" in address for address in addresses(text, limited)), text
 
 
 def test_changing_an_internal_topic_is_offered_to_administrators_alone(more_objects, operator, administrator):
     assert "/topics/__consumer_offsets/+delete/?when=later" not in addresses("delete __consumer_offsets", operator)
     assert "/topics/__consumer_offsets/+delete/?when=later" in addresses("delete __consumer_offsets", administrator)
-    assert not any("+records" in each for each in addresses("__consumer_offsets 3", operator))
+    assert not any("+records" in address for address in addresses("__consumer_offsets 3", operator))
 
 
 def test_a_group_that_also_reads_hidden_topics_is_not_offered_to_be_reset(more_objects, limited):
@@ -199,7 +199,9 @@ def test_every_verb_leads_to_a_page_that_is_there(verb, more_objects, administra
     partition = "" if verb.partition_in is None else " 10"
     title = verb.title.format(name=name, partition="10")
     words = verb.title.format(name="", partition="").replace("›", "").lower()
-    entry = next(each for each in find(f"{words} {name}{partition}", reach_of(administrator)) if each.title == title)
+    entry = next(
+        cluster for cluster in find(f"{words} {name}{partition}", reach_of(administrator)) if cluster.title == title
+    )
     assert resolve(re.split("[?#]", entry.address)[0]).url_name == verb.route
 
 
@@ -235,7 +237,7 @@ def test_what_would_not_be_shown_is_not_looked_for(more_objects, administrator, 
     monkeypatch.setattr(queries, "SHOWN_MAX", 1)
     with CaptureQueriesContext(connection) as statements:
         assert addresses("orders", administrator) == ["/topics/orders/"]
-    assert len(statements) <= 3, [each["sql"] for each in statements]
+    assert len(statements) <= 3, [statement["sql"] for statement in statements]
 
 
 def test_a_person_who_types_in_many_pages_leaves_room_for_others(viewer, operator, client_of, monkeypatch):

@@ -44,11 +44,11 @@ async def test_a_row_is_rendered_once_however_many_browsers_show_it(viewer, orde
     monkeypatch.setattr(feed, "render_rows", lambda *those: rendered.append(those) or render(*those))
     pages = [await open_page(viewer, "topics", f"topic-row-{orders.pk}") for _ in range(5)]
     await look(1, {"topic-row": [orders.pk]})
-    received = {await each.receive_text() for each in pages}
+    received = {await page.receive_text() for page in pages}
 
     assert (len(received), len(rendered)) == (1, 1)
-    for each in pages:
-        await each.disconnect()
+    for page in pages:
+        await page.disconnect()
 
 
 async def test_the_page_of_a_topic_gets_its_sums_and_its_changed_partitions(viewer, orders):
@@ -92,8 +92,8 @@ async def test_a_missed_look_makes_every_page_fetch_itself(viewer, orders):
     await look(4, {"placement-row": [orders.pk]}, tier="groups")
     received = [await page.receive_text(), await page.receive_text()]
 
-    assert sum("live-resync" in each for each in received) == 1
-    assert sum(f'id="placement-row-{orders.pk}"' in each for each in received) == 1
+    assert sum("live-resync" in item for item in received) == 1
+    assert sum(f'id="placement-row-{orders.pk}"' in item for item in received) == 1
     await page.disconnect()
 
 
@@ -105,7 +105,7 @@ async def test_a_list_sorted_by_what_changes_comes_into_order_again(viewer, orde
     by_rate = [await sorted_by_rate.receive_text(), await sorted_by_rate.receive_text()]
 
     assert "live-resync" not in await sorted_by_name.receive_text()
-    assert sum("live-resync" in each for each in by_rate) == 1
+    assert sum("live-resync" in item for item in by_rate) == 1
     await sorted_by_name.disconnect()
     await sorted_by_rate.disconnect()
 

@@ -43,7 +43,7 @@ async def test_a_trusted_proxy_says_who_asks_and_how():
     ],
 )
 async def test_only_what_a_trusted_proxy_wrote_counts(said, believed):
-    scope = await asked("10.0.0.1", *[("x-forwarded-for", each) for each in said])
+    scope = await asked("10.0.0.1", *[("x-forwarded-for", item) for item in said])
 
     assert scope["client"][0] == believed
 

@@ -12,7 +12,7 @@ def test_a_refusal_is_one_line(address, viewer, client_of, caplog):
     Topic.objects.create(name="orders")
     for _ in range(3):
         assert client_of(viewer).get(address).status_code in (403, 404)
-    records = [each for each in caplog.records if each.name == "django.request"]
+    records = [record for record in caplog.records if record.name == "django.request"]
     assert len(records) == 3
     for record in records:
         line = logging.Formatter().format(record)
@@ -29,5 +29,5 @@ def test_a_fault_of_ours_keeps_its_traceback(viewer, client_of, caplog, monkeypa
 
     monkeypatch.setattr("console.cluster.topics.views.access_topic", fail)
     assert client.get("/topics/orders/").status_code == 500
-    (record,) = [each for each in caplog.records if each.name == "django.request"]
+    (record,) = [record for record in caplog.records if record.name == "django.request"]
     assert "RuntimeError: the fault" in logging.Formatter().format(record)

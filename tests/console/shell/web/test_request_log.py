@@ -56,7 +56,7 @@ def test_a_log_that_is_opened_elsewhere_has_let_the_file_before_go(tmp_path):
         log.info("a line")
         loggers.add(log)
     (log,) = loggers
-    assert [each.baseFilename for each in log.handlers if isinstance(each, RotatingFileHandler)] == [
+    assert [handler.baseFilename for handler in log.handlers if isinstance(handler, RotatingFileHandler)] == [
         str(tmp_path / "after.log")
     ]
     assert [(tmp_path / name).read_text() for name in ("before.log", "after.log")] == ["a line\n"] * 2

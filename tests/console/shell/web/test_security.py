@@ -27,7 +27,7 @@ MARKUP = "<img src=x"
 FILE_TYPES = {"application/yaml", "application/x-ndjson"}
 
 CONNECTOR_PAGES = [
-    "connector", *(f"connector-{each}" for each in ("details", "configure", "delete", "offsets", "reset-offsets"))
+    "connector", *(f"connector-{name}" for name in ("details", "configure", "delete", "offsets", "reset-offsets"))
 ]  # fmt: skip
 
 
@@ -140,12 +140,12 @@ def test_names_and_records_written_by_others_are_text_on_every_page(
     addresses = [address_of(name) for name in CLOSED]
     addresses += [reverse(name, args=[EVIL]) for name in ("group", "group-reset", "group-delete")]
     addresses += [reverse(name, args=[EVIL]) for name in CONNECTOR_PAGES]
-    addresses += [f"{each}?search={EVIL}&page={EVIL}&sort={EVIL}&kind={EVIL}&since={EVIL}" for each in addresses]
+    addresses += [f"{address}?search={EVIL}&page={EVIL}&sort={EVIL}&kind={EVIL}&since={EVIL}" for address in addresses]
     answers = {address: client.get(address) for address in addresses}
-    files = {address for address, each in answers.items() if "attachment" in each.get("Content-Disposition", "")}
-    assert {answers[each]["Content-Type"].partition(";")[0] for each in files} <= FILE_TYPES
-    assert {answers[each]["X-Content-Type-Options"] for each in files} == {"nosniff"}
-    seen = {address: each.content.decode() for address, each in answers.items() if address not in files}
+    files = {address for address, item in answers.items() if "attachment" in item.get("Content-Disposition", "")}
+    assert {answers[file]["Content-Type"].partition(";")[0] for file in files} <= FILE_TYPES
+    assert {answers[file]["X-Content-Type-Options"] for file in files} == {"nosniff"}
+    seen = {address: item.content.decode() for address, item in answers.items() if address not in files}
 
     assert {address for address, text in seen.items() if MARKUP in text} == set()
     assert sum("&lt;img src=x" in text for text in seen.values()) > 10
@@ -159,7 +159,7 @@ def test_a_file_of_hostile_names_holds_no_formula(administrator, client_of, clus
     lines = b"".join(response.streaming_content).decode().splitlines()
 
     assert len(lines) >= 6
-    assert [each for each in lines if each.lstrip('"').startswith(("=", "+", "@", "\t", "＝"))] == []
+    assert [line for line in lines if line.lstrip('"').startswith(("=", "+", "@", "\t", "＝"))] == []
 
 
 @pytest.mark.parametrize("page", ["0", "-1", "99999999999999999999", "x", "1e9", "٣"])
@@ -207,7 +207,7 @@ def test_behind_tls_cookies_are_bound_to_it_by_their_names(tmp_path, variables, 
     """`__Host-` needs the path / (RFC 6265bis); below a prefix cookies of other applications must not be ours."""
     names = "[s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.BROWSER_COOKIE_NAME]"
     found = settings_of(tmp_path, f"[{names}, s.SESSION_COOKIE_PATH, s.SECURE_HSTS_SECONDS]", **variables)
-    assert found == [[f"{prefix}barnabas_{each}" for each in ("session", "csrf", "browser")], path, hsts]
+    assert found == [[f"{prefix}barnabas_{name}" for name in ("session", "csrf", "browser")], path, hsts]
 
 
 def test_the_password_is_on_no_page_after_it_was_typed(viewer):
@@ -220,5 +220,5 @@ def test_nobody_learns_by_the_refusal_whether_a_topic_exists(outsider, client_of
     client = client_of(outsider)
     answers = [client.get(reverse("topic", args=[name])) for name in ("payments", "paymentz")]
 
-    assert [each.status_code for each in answers] == [403, 403]
-    assert len({each.context["sentence"] for each in answers}) == 1
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert len({answer.context["sentence"] for answer in answers}) == 1

@@ -83,7 +83,7 @@ class SmtpReceiver:
 
             def _say(self, text: str) -> None:
                 said = text.encode() + b"\r\n"
-                for piece in [said] if not receiver.pause_s else [bytes([each]) for each in said]:
+                for piece in [said] if not receiver.pause_s else [bytes([item]) for item in said]:
                     receiver._is_over.wait(receiver.pause_s)
                     with contextlib.suppress(OSError):
                         self.wfile.write(piece)

@@ -40,7 +40,7 @@ class Sent(list):
     def __call__(self, channel, message) -> None:
         if self.fails:
             raise NotTakenError("it answers 503")
-        self.append((channel.name, message.event, message.rule, [each.object_name for each in message.told]))
+        self.append((channel.name, message.event, message.rule, [item.object_name for item in message.told]))
 
 
 @pytest.fixture
@@ -131,7 +131,10 @@ def test_what_could_not_be_sent_is_sent_later_in_its_order(behind, look, sent, c
     look(3)
     cluster.commit("readers", "orders", 0, 200)
     look(2)
-    assert [(each.result, each.error) for each in Delivery.objects.all()][-1] == ("waiting", "it answers 503")
+    assert [(delivery.result, delivery.error) for delivery in Delivery.objects.all()][-1] == (
+        "waiting",
+        "it answers 503",
+    )
     sent.fails = False
     look(70)
     assert [event for _, event, _, _ in sent] == ["fired", "resolved"]
@@ -226,7 +229,7 @@ def test_a_cluster_that_does_not_answer_is_an_alert_and_ends_none(cluster, colle
     collect()
     cluster.stop_broker(1)
     look(2)
-    fired = {each.object_name for each in Alert.objects.filter(rule="health")}
+    fired = {alert.object_name for alert in Alert.objects.filter(rule="health")}
     assert fired
     collector.tier_looks["brokers"].failed("No broker answered in time.")
     AlertWatch(collector.clock_ms).look()

@@ -67,7 +67,9 @@ def test_a_rule_that_is_kept_fires_and_is_over_when_it_is_removed(ask, clock):
     kept(ask)
     watch = AlertWatch(clock.now_ms)
     watch.look()
-    assert [(each.rule, each.object_name, each.state) for each in Alert.objects.all()] == [("busy", "orders", "firing")]
+    assert [(alert.rule, alert.object_name, alert.state) for alert in Alert.objects.all()] == [
+        ("busy", "orders", "firing")
+    ]
     text = ask.get("/alerts/rules/busy/+remove/").content.decode()
     digest = re.search(r'name="digest" value="(\w+)"', text)[1]
     assert "is removed" in ask.post("/alerts/rules/busy/+remove/", {"digest": digest}, follow=True).content.decode()
@@ -85,7 +87,7 @@ def test_a_rule_that_was_removed_is_made_again_as_it_was(ask):
     assert not KeptRule.objects.exists()
     assert back in ask.get(ADD).content.decode()
     begun = ask.get(back).context["form"]
-    form = {each.name: each.value() for each in begun if each.value() is not None}
+    form = {item.name: item.value() for item in begun if item.value() is not None}
     digest = re.search(r'name="digest" value="(\w+)"', ask.post(ADD, form).content.decode())[1]
     ask.post(ADD, form | {"digest": digest})
     assert (KeptRule.objects.get().name, KeptRule.objects.get().said) == ("busy", said)

@@ -51,9 +51,9 @@ def _wired(db, settings):
 def test_a_deletion_names_whoever_the_graph_has_beside_the_topic(topic):
     told = doomed(Topic.objects.get(name=topic), EVERYTHING)
     (row,) = rows_of([topic], EVERYTHING)
-    named = {each.clause for each in told.uses}
-    for each, verb in [(each, "writes") for each in row.writers] + [(each, "reads") for each in row.readers]:
-        node = each.node
+    named = {use.clause for use in told.uses}
+    for writer, verb in [(item, "writes") for item in row.writers] + [(reader, "reads") for reader in row.readers]:
+        node = writer.node
         if node.kind is Kind.GROUP:
             assert node.name in told.groups
         else:

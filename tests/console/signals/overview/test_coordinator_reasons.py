@@ -12,7 +12,9 @@ from console.signals.overview.queries import overview_facts
 
 
 def reasons() -> dict[str, str]:
-    return {each.key: f"{each.level}: {each.text} {each.evidence}" for each in overview_facts()["health"].reasons}
+    return {
+        reason.key: f"{reason.level}: {reason.text} {reason.evidence}" for reason in overview_facts()["health"].reasons
+    }
 
 
 def test_a_broker_that_cannot_load_its_coordinators_is_named_until_it_has(cluster, collect, collector):
@@ -86,7 +88,7 @@ def test_the_client_is_named_to_operators_on_its_brokers_page_alone(
     cluster.brokers.budgets = {2: (CROWDING,)}
     collector.look("requests")
     collect()
-    texts = {each: client.get(each).content.decode() for each in ("/", "/brokers/", "/brokers/2/", "/metrics")}
+    texts = {name: client.get(name).content.decode() for name in ("/", "/brokers/", "/brokers/2/", "/metrics")}
     _, secret = make_token(owner, "t", ["read"], 1, timezone.now())
     told = Client(headers={"Authorization": f"Bearer {secret}"}).get("/api/v1/health")
     texts["api"] = told.content.decode()
@@ -94,7 +96,7 @@ def test_the_client_is_named_to_operators_on_its_brokers_page_alone(
     assert "holds its share" in "".join(pushed)
     named = {place for place, text in texts.items() if "User:ANONYMOUS" in text or "10.0.0.66" in text}
     assert named == ({"/brokers/2/"} if person == "operator" else set())
-    assert not any("User:ANONYMOUS" in each or "10.0.0.66" in each for each in pushed)
+    assert not any("User:ANONYMOUS" in item or "10.0.0.66" in item for item in pushed)
 
 
 @pytest.mark.parametrize(("held", "is_told"), [(67 * MB, False), (68 * MB, True)])

@@ -236,7 +236,7 @@ def test_every_reason_names_its_object_and_a_next_action():
     )
 
     assert len(health.reasons) == 7
-    assert all(each.subject and each.text and each.action.text and each.key for each in health.reasons)
+    assert all(reason.subject and reason.text and reason.action.text and reason.key for reason in health.reasons)
 
 
 def test_nothing_leads_to_processes_that_another_runs():
@@ -245,11 +245,11 @@ def test_nothing_leads_to_processes_that_another_runs():
         "missing": frozenset({2}),
         "outage": unread(),
     }
-    here, there = (assess(facts(**told, manages_processes=each)).reasons for each in (True, False))
-    assert [each.text for each in here] == [each.text for each in there]
-    assert any(each.action.page == "processes" for each in here)
-    assert not any(each.action.page in ("process", "processes") for each in there)
-    assert any(each.action.text.endswith("(its processes are run elsewhere)") for each in there)
+    here, there = (assess(facts(**told, manages_processes=number)).reasons for number in (True, False))
+    assert [item.text for item in here] == [item.text for item in there]
+    assert any(event.action.page == "processes" for event in here)
+    assert not any(event.action.page in ("process", "processes") for event in there)
+    assert any(event.action.text.endswith("(its processes are run elsewhere)") for event in there)
 
 
 def test_a_process_that_is_not_as_wanted_is_named_with_its_own_sentence():
@@ -308,7 +308,7 @@ def test_an_offline_directory_is_critical_and_a_filling_one_a_warning():
     offline = TightDirectory(1, "/data/1", error="the disk cannot be read")
     filling = TightDirectory(2, "/data/2", left_share=0.12, usable_bytes=12_000_000_000, is_critical=False)
     health = assess(facts(directories=(filling, offline)))
-    assert [(each.level, each.subject) for each in health.reasons] == [
+    assert [(reason.level, reason.subject) for reason in health.reasons] == [
         (Level.CRITICAL, "Broker 1"),
         (Level.WARNING, "Broker 2"),
     ]

@@ -5,8 +5,8 @@ from console.signals.overview.queries import overview_facts
 
 def reasons() -> dict[str, str]:
     return {
-        each.key: f"{each.level}: {each.text} [{each.evidence}] {each.action.text}"
-        for each in overview_facts()["health"].reasons
+        reason.key: f"{reason.level}: {reason.text} [{reason.evidence}] {reason.action.text}"
+        for reason in overview_facts()["health"].reasons
     }
 
 

@@ -189,7 +189,7 @@ def test_partitions_in_trouble_are_listed_the_worst_first(seen):
         add_partitions(topic, 1, isr=[1], replicas=[1, 2, 3])
         add_partitions(topic, 1, leader=None, isr=[], replicas=[1, 2, 3])
 
-    assert [str(each) for each in overview_facts()["troubled"]] == [
+    assert [str(fact) for fact in overview_facts()["troubled"]] == [
         *("clicks-3", "orders-3", "__offsets-3"),
         *("clicks-2", "orders-2", "__offsets-2"),
         *("clicks-1", "orders-1", "__offsets-1"),

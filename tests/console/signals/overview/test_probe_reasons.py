@@ -5,7 +5,7 @@ from console.signals.overview.probe_reasons import probe_reasons
 
 
 def reasons(word, missing=(), managed=(1, 2, 3)):
-    return {each.key: each for each in probe_reasons(word, missing, managed)}
+    return {reason.key: reason for reason in probe_reasons(word, missing, managed)}
 
 
 def test_without_a_probe_or_with_one_to_which_all_is_well_there_is_no_reason():

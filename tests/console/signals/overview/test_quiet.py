@@ -30,7 +30,7 @@ def say(reason: Reason, kind=Kind.MUTED, until_ms: int | None = NOW_MS + 1) -> Q
 def test_muted_it_does_not_count_and_is_still_told():
     found = health(say(LAGS))
     assert (found.level, found.reasons) == (Level.OK, ())
-    assert [(each.text, each.quiet.why) for each in found.muted] == [(LAGS.text, "known")]
+    assert [(item.text, item.quiet.why) for item in found.muted] == [(LAGS.text, "known")]
     assert (found.muted_count, found.retired_count) == (1, 0)
 
 
@@ -73,14 +73,14 @@ def group(name="old", **changes) -> TroubledGroup:
 
 
 def reasons_of(*groups: TroubledGroup, said=()) -> list[str]:
-    return [each.text for each in health(*said, troubled=(), quiet_groups=groups).reasons]
+    return [reason.text for reason in health(*said, troubled=(), quiet_groups=groups).reasons]
 
 
 def test_four_retired_groups_do_not_degrade_the_cluster():
     groups = tuple(group(f"old-{number}") for number in range(4))
     before = health(troubled=(), groups=groups, groups_count=4)
     assert before.level == Level.WARNING
-    found = health(*(say(each, Kind.RETIRED, None) for each in before.reasons), troubled=(), quiet_groups=groups)
+    found = health(*(say(reason, Kind.RETIRED, None) for reason in before.reasons), troubled=(), quiet_groups=groups)
     assert (found.level, found.retired_count, found.muted_count) == (Level.OK, 4, 0)
 
 

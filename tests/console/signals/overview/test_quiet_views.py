@@ -40,7 +40,7 @@ def say(client, key=GROUP, kind="retired", **more):
 
 
 def told() -> list[str]:
-    return [each.key for each in overview_facts()["health"].reasons]
+    return [reason.key for reason in overview_facts()["health"].reasons]
 
 
 def test_a_group_is_retired_and_taken_back(operator, client_of):
@@ -142,7 +142,7 @@ def test_quiet_reasons_are_bounded_and_those_that_are_over_make_room(operator, c
     client = client_of(operator)
     say(client, "under-replicated", "muted")
     assert say(client).status_code == 409
-    assert [each.kind for each in QuietReason.objects.all()] == ["muted"]
+    assert [reason.kind for reason in QuietReason.objects.all()] == ["muted"]
     assert say(client, "under-replicated", "acknowledged").status_code == 302
     QuietReason.objects.update(until_ms=now_ms() - 1)
     assert say(client).status_code == 302

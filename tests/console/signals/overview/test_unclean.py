@@ -31,7 +31,7 @@ def add(topic: str, tone="critical", age_ms=0) -> Change:
 
 
 def reasons() -> list[str]:
-    return [each.text for each in overview_facts()["health"].reasons]
+    return [reason.text for reason in overview_facts()["health"].reasons]
 
 
 def acknowledge(client, **more):

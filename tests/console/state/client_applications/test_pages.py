@@ -203,10 +203,10 @@ def test_dependencies_name_clients_with_their_rates_and_groups_with_those_of_the
     told({1: [traffic(APP), traffic(BILLING, is_produce=False, records=25), traffic(auditor, is_produce=False)]})
     client = client_of(operator)
     listed = {row.name: row for row in client.get("/dependencies/").context["page"]}["orders"]
-    assert [(str(each.node.kind), each.node.name, each.records_per_second) for each in listed.writers] == [
+    assert [(str(writer.node.kind), writer.node.name, writer.records_per_second) for writer in listed.writers] == [
         ("client", "app-x", 150)
     ]
-    assert [(str(each.node.kind), each.node.name, each.records_per_second) for each in listed.readers] == [
+    assert [(str(reader.node.kind), reader.node.name, reader.records_per_second) for reader in listed.readers] == [
         ("client", "auditor", 150),
         ("group", "billing", 25),
     ]

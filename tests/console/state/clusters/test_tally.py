@@ -8,8 +8,8 @@ FINE = PartitionRow(2, 3, 0, (3, 1), (3, 1), 0, 0, 0.2)
 
 def tally_of(*looks: dict[str, TopicRow]) -> ClusterTally:
     tally = ClusterTally()
-    for each in looks:
-        tally.look(each)
+    for look in looks:
+        tally.look(look)
     return tally
 
 
@@ -20,7 +20,7 @@ def topic(name: str, *partitions: PartitionRow, is_internal: bool = False) -> di
 def test_replicas_are_counted_per_broker():
     counts = tally_of(topic("orders", LED, LEADERLESS)).by_broker()
 
-    summary = {n: (each.leader_count, each.replica_count, each.out_of_sync_count) for n, each in counts.items()}
+    summary = {n: (item.leader_count, item.replica_count, item.out_of_sync_count) for n, item in counts.items()}
     assert summary == {1: (1, 1, 0), 2: (0, 2, 1), 3: (0, 1, 1)}
 
 

@@ -19,14 +19,16 @@ PARTITION = PartitionView(0, leader=1, replicas=(1, 2), isr=(1, 2), leader_epoch
 TOPIC = TopicView("orders", "id-1", False, (PARTITION,))
 
 #: What may happen to a partition between two looks.
-GROWS = st.integers(1, 3).map(lambda count: lambda each: replace(each, next_offset=(each.next_offset or 0) + count))
-IS_CUT = st.just(lambda each: replace(each, next_offset=max(0, (each.next_offset or 0) - 2)))
-IS_SILENT = st.just(lambda each: replace(each, leader=None, leader_epoch=None, first_offset=None, next_offset=None))
+GROWS = st.integers(1, 3).map(
+    lambda count: lambda partition: replace(partition, next_offset=(partition.next_offset or 0) + count)
+)
+IS_CUT = st.just(lambda partition: replace(partition, next_offset=max(0, (partition.next_offset or 0) - 2)))
+IS_SILENT = st.just(lambda item: replace(item, leader=None, leader_epoch=None, first_offset=None, next_offset=None))
 LOSES_A_BROKER = st.sampled_from(BROKERS).map(
-    lambda gone: lambda each: replace(each, isr=tuple(broker for broker in each.isr if broker != gone))
+    lambda gone: lambda partition: replace(partition, isr=tuple(broker for broker in partition.isr if broker != gone))
 )
 IS_PLACED = st.lists(st.sampled_from(BROKERS), min_size=1, unique=True).map(
-    lambda brokers: lambda each: replace(each, leader=brokers[0], replicas=tuple(brokers), isr=tuple(sorted(brokers)))
+    lambda brokers: lambda item: replace(item, leader=brokers[0], replicas=tuple(brokers), isr=tuple(sorted(brokers)))
 )
 IN_PARTITION = st.one_of(GROWS, GROWS, IS_CUT, IS_SILENT, LOSES_A_BROKER, IS_PLACED).map(
     lambda change: lambda view: replace(view, partitions=(*map(change, view.partitions[:1]), *view.partitions[1:]))
@@ -70,8 +72,10 @@ class WholeLooks:
         self.rates = RateWindow()
 
     def look(self, views, before, at_ms, sizes, arriving):
-        rows = {each.name: topic_row(each, before.get(each.name), self.rates, at_ms, sizes, arriving) for each in views}
-        self.rates.forget_all_but({rate_key(view, each.partition) for view in views for each in view.partitions})
+        rows = {view.name: topic_row(view, before.get(view.name), self.rates, at_ms, sizes, arriving) for view in views}
+        self.rates.forget_all_but(
+            {rate_key(view, partition.partition) for view in views for partition in view.partitions}
+        )
         return rows
 
 

@@ -51,7 +51,7 @@ def test_only_the_partition_that_grew_is_changed(look):
 
     ((row, partitions),) = changes.changed
     assert not changes.is_list_changed
-    assert [each.partition for each in partitions] == [0]
+    assert [partition.partition for partition in partitions] == [0]
     assert partitions[0].records_per_second == 25.0
     assert row.record_count == 250
 
@@ -62,7 +62,7 @@ def test_a_partition_told_of_again_is_changed_and_those_beside_it_are_not(look):
     after = look([replace(ORDERS, partitions=(*ORDERS.partitions, third))], before, 0)
 
     changes = compare(before, after)
-    assert [[each.partition for each in changed] for _, changed in changes.changed] == [[1]]
+    assert [[partition.partition for partition in changed] for _, changed in changes.changed] == [[1]]
     assert changes.moved == ["orders"]
 
 
@@ -70,7 +70,7 @@ def test_with_another_minimum_every_partition_is_changed_and_none_has_moved(look
     before = look([ORDERS], {}, 0)
     changes = compare(before, look([replace(ORDERS, min_insync_replicas=2)], before, 0))
 
-    assert [[each.partition for each in changed] for _, changed in changes.changed] == [[0, 1]]
+    assert [[partition.partition for partition in changed] for _, changed in changes.changed] == [[0, 1]]
     assert changes.moved == []
 
 
@@ -122,5 +122,5 @@ def test_sizes_are_the_newest_said_of_each_replica_that_stayed(told):
     for at_ms, (replicas, said) in enumerate(told):
         views = [with_first(ORDERS, leader=replicas[0], replicas=replicas, isr=replicas)]
         rows = looks.look(views, rows, at_ms, {("orders", 0): said})
-        expected = {each: size for each, size in (expected | said).items() if each in replicas}
+        expected = {item: size for item, size in (expected | said).items() if item in replicas}
         assert rows["orders"].partitions[0].sizes == tuple(sorted(expected.items()))

@@ -6,13 +6,13 @@ from console.state.clusters.broker_rows import ReplicaCounts
 
 
 def counted_anew(topics) -> dict[int, ReplicaCounts]:
-    partitions = [each for topic in topics for each in topic.partitions]
-    led = Counter(each.leader for each in partitions if each.leader is not None)
-    held = Counter(broker for each in partitions for broker in each.replicas)
-    out_of_sync = Counter(broker for each in partitions for broker in each.out_of_sync)
-    copying = Counter(broker for each in partitions for broker in each.copying)
-    first = Counter(each.replicas[0] for each in partitions)
-    first_led = Counter(each.leader for each in partitions if each.leader == each.replicas[0])
+    partitions = [partition for topic in topics for partition in topic.partitions]
+    led = Counter(partition.leader for partition in partitions if partition.leader is not None)
+    held = Counter(broker for partition in partitions for broker in partition.replicas)
+    out_of_sync = Counter(broker for partition in partitions for broker in partition.out_of_sync)
+    copying = Counter(broker for partition in partitions for broker in partition.copying)
+    first = Counter(partition.replicas[0] for partition in partitions)
+    first_led = Counter(partition.leader for partition in partitions if partition.leader == partition.replicas[0])
     return {
         broker: ReplicaCounts(
             led[broker],
@@ -21,7 +21,7 @@ def counted_anew(topics) -> dict[int, ReplicaCounts]:
             copying[broker],
             first[broker],
             first_led[broker],
-            _sum(each.records_per_second for each in partitions if each.leader == broker),
+            _sum(partition.records_per_second for partition in partitions if partition.leader == broker),
         )
         for broker in led.keys() | held.keys()
     }

@@ -196,8 +196,8 @@ def test_a_group_that_falls_behind_is_in_trouble_everywhere(cluster, look, clock
 
     assert (group().verdict, group().trend.value) == ("slow", "growing")
     client = client_of(viewer)
-    assert [each.name for each in client.get("/consumers/?bad=on").context["page"]] == ["readers"]
-    assert [each.text for each in reasons()] == [
+    assert [item.name for item in client.get("/consumers/?bad=on").context["page"]] == ["readers"]
+    assert [reason.text for reason in reasons()] == [
         "Group readers does not get on (slow): it is behind, and does not read faster than records arrive."
     ]
     (row,) = csv.DictReader(io.StringIO(b"".join(client.get("/consumers/?format=csv").streaming_content).decode()))
@@ -357,7 +357,7 @@ def test_the_past_is_sampled_when_it_changes_and_forgotten_in_time(cluster, coll
 
     clock.advance(SAMPLES_KEPT_MS + 1)
     collect()
-    assert [each.at_ms for each in LagSample.objects.all()] == [clock.now_ms()]
+    assert [sample.at_ms for sample in LagSample.objects.all()] == [clock.now_ms()]
 
 
 def test_an_unreachable_cluster_keeps_the_rows_and_says_why(cluster, collector, collect):
@@ -374,7 +374,7 @@ def test_an_unreachable_cluster_keeps_the_rows_and_says_why(cluster, collector, 
 
 def rows_of_groups(sent: list[dict]) -> dict:
     """The newest look at the groups."""
-    return [each for each in sent if each["tier"] == "groups"][-1]["rows"]
+    return [item for item in sent if item["tier"] == "groups"][-1]["rows"]
 
 
 @pytest.mark.usefixtures("listeners")

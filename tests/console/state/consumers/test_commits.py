@@ -10,11 +10,11 @@ def ring(*commits: tuple[int, int], log_end: int | None = 1_000) -> CommitRing:
 
 
 def offsets(kept: CommitRing) -> list[int]:
-    return [each.offset for each in kept.commits]
+    return [commit.offset for commit in kept.commits]
 
 
 def test_the_lag_is_that_of_the_moment_and_never_below_zero():
-    assert [each.lag for each in ring((1, 990), (50, 1_010)).commits] == [10, 0]
+    assert [commit.lag for commit in ring((1, 990), (50, 1_010)).commits] == [10, 0]
     assert ring((1, 990), log_end=None).commits[0].lag is None
 
 

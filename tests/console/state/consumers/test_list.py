@@ -136,4 +136,4 @@ def test_a_group_is_listed_once_however_many_partitions_a_limited_person_sees(cl
     for resource, pattern in (("topic", "orders*"), ("group", "billing*")):
         NameRule.objects.create(user=outsider, resource=resource, pattern=pattern, level="operator")
     answer = client_of(outsider).get("/consumers/")
-    assert [each.name for each in answer.context["page"].object_list] == ["billing"]
+    assert [item.name for item in answer.context["page"].object_list] == ["billing"]

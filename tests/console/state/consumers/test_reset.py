@@ -145,5 +145,5 @@ def test_the_command_takes_away_what_the_plan_does():
 def test_a_group_that_is_not_there_yet_is_said_to_begin():
     nobody = group("Dead")
     plan = reset_plan(nobody, reset_to(nobody, {A: 100}, BOUNDS), "")
-    assert any("There is no such group yet" in each for each in plan.touches)
+    assert any("There is no such group yet" in touch for touch in plan.touches)
     assert plan.obstacle == ""

@@ -167,8 +167,8 @@ def test_what_rests_has_the_row_that_a_look_at_everything_finds(story):
         others = {name: replace(row) for name, row in topics.items()}
         assert watch.look(topics, stage.ends_at_ms) == whole.look(others, stage.ends_at_ms)
     stage.at_ms += 2_000
-    for each in (watch, whole):
-        each.look({name: replace(row) for name, row in stage.topics().items()}, stage.at_ms)
+    for item in (watch, whole):
+        item.look({name: replace(row) for name, row in stage.topics().items()}, stage.at_ms)
     assert (watch._places._ends, watch._places._rings) == (whole._places._ends, whole._places._rings)
     assert watch._histories == whole._histories
 

@@ -30,8 +30,8 @@ def test_one_pause_is_no_habit():
 
 def test_a_service_that_was_down_twice_is_no_batch_job():
     up = [minute * 60_000 for minute in range(600)]
-    again = [each + 12 * HOUR_MS for each in up]
-    once_more = [each + 24 * HOUR_MS for each in up]
+    again = [item + 12 * HOUR_MS for item in up]
+    once_more = [item + 24 * HOUR_MS for item in up]
     assert rhythm_of(*up, *again, *once_more).rests_until_ms() is None
 
 

@@ -26,7 +26,7 @@ def test_the_database_and_the_page_agree_on_what_expires_soon():
         )  # fmt: skip
     ConsumerGroup.objects.create(name="caught up", state="Empty", coordinator=1, verdict="ok", lag=0)
     chosen = set(groups_in_trouble(NOW_MS).values_list("name", flat=True))
-    assert chosen == {each.name for each in ConsumerGroup.objects.all() if each.is_expiring}
+    assert chosen == {group.name for group in ConsumerGroup.objects.all() if group.is_expiring}
     assert 0 < len(chosen) < len(SPANS) ** 2
 
 
@@ -34,4 +34,4 @@ def test_the_database_and_the_page_agree_on_what_expires_soon():
 def test_who_reads_badly_comes_first():
     for name, verdict, severity in (("a", "ok", 0), ("b", "stopped", 5), ("c", "lost records", 9)):
         ConsumerGroup.objects.create(name=name, state="Empty", coordinator=1, verdict=verdict, severity=severity)
-    assert [each.name for each in groups_in_trouble(NOW_MS)] == ["c", "b"]
+    assert [item.name for item in groups_in_trouble(NOW_MS)] == ["c", "b"]

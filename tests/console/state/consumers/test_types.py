@@ -59,7 +59,7 @@ def page(client, address: str) -> str:
 
 @pytest.mark.usefixtures("_typed")
 def test_each_type_is_kept_with_its_members_and_epochs():
-    assert {each.name: each.group_type for each in ConsumerGroup.objects.all()} == TYPED
+    assert {consumer_group.name: consumer_group.group_type for consumer_group in ConsumerGroup.objects.all()} == TYPED
     assert (group("modern").state, group("modern").member_count) == ("Stable", 2)
     assert group("modern").details == {"group_epoch": 5, "assignment_epoch": 4, "assignor": "uniform"}
     first, second = group("modern").member_rows
@@ -69,7 +69,7 @@ def test_each_type_is_kept_with_its_members_and_epochs():
 
 @pytest.mark.usefixtures("_typed")
 def test_a_streams_group_holds_only_partitions_that_there_are():
-    assert [(each.topic, each.partition) for each in group("app").partitions.all()] == ORDERS
+    assert [(partition.topic, partition.partition) for partition in group("app").partitions.all()] == ORDERS
     assert group("app").member_rows[0].assigned_text == "active 0: 0-1"
 
 
@@ -153,7 +153,7 @@ def test_a_pattern_of_topics_is_hidden_from_a_person_who_may_not_see_all_topics(
 
 @pytest.mark.usefixtures("_typed")
 def test_the_charted_number_of_members_is_that_of_each_type_or_unknown(clock, cluster, collect):
-    members = {each.name: each.values[-1] for each in readings(clock.now_ms()) if each.kind is GROUP}
+    members = {reading.name: reading.values[-1] for reading in readings(clock.now_ms()) if reading.kind is GROUP}
     assert members == {"modern": 2, "shared": 2, "app": 1, "later": None}
 
 

@@ -40,8 +40,8 @@ def every(step_s: int, *pairs: tuple[int, int | None], **values) -> Evidence:
     return evidence(*((at, *pair) for at, pair in zip(ago, pairs, strict=True)), **values)
 
 
-def alone(each: Evidence, company: Company = Company()) -> Verdict:
-    return judge(each, company)
+def alone(item: Evidence, company: Company = Company()) -> Verdict:
+    return judge(item, company)
 
 
 GROWING = [(1_000 * n, 500 + 100 * n) for n in range(10)]
@@ -185,9 +185,9 @@ def test_a_group_is_as_bad_as_its_worst_partition():
 
 
 def test_trouble_is_all_that_is_worse_than_not_knowing():
-    fine = {each for each in Verdict if not each.is_bad}
+    fine = {condition for condition in Verdict if not condition.is_bad}
     assert fine == {Verdict.OK, Verdict.IDLE, Verdict.CATCHING_UP, Verdict.UNKNOWN}
-    assert [each for each in Verdict if each.tone == "ok"] == [Verdict.OK]
+    assert [item for item in Verdict if item.tone == "ok"] == [Verdict.OK]
 
 
 @pytest.mark.parametrize("verdict", Verdict)
@@ -315,7 +315,7 @@ def test_each_example_is_called_so(verdict):
     assert alone(EXAMPLES[verdict]) is verdict
 
 
-@pytest.mark.parametrize("verdict", [each for each in Verdict if each not in (Verdict.NO_COMMIT, Verdict.IDLE)])
+@pytest.mark.parametrize("verdict", [item for item in Verdict if item not in (Verdict.NO_COMMIT, Verdict.IDLE)])
 def test_a_group_whose_members_are_gone_is_abandoned_after_a_reset_whatever_it_was(verdict):
     example = EXAMPLES[verdict]
     ring = replace(example.commits, commits=list(example.commits.commits))

@@ -36,7 +36,9 @@ class Seen:
     appended: int
 
     def __str__(self) -> str:
-        places = ", ".join(f"{each.partition}: {each.verdict} {each.lag}" for each in self.row.partitions)
+        places = ", ".join(
+            f"{partition.partition}: {partition.verdict} {partition.lag}" for partition in self.row.partitions
+        )
         return (
             f"at {self.tick // MINUTE}:{self.tick % MINUTE:02}, {self.behind_s} s behind, {self.unread} unread: "
             f"{self.row.verdict}, {self.row.trend} {self.row.lag_per_second} ({places})"
@@ -49,7 +51,7 @@ class Past:
     looks: list[Seen]
 
     def after(self, minutes: float) -> list[Seen]:
-        return [each for each in self.looks if each.tick >= minutes * MINUTE]
+        return [look for look in self.looks if look.tick >= minutes * MINUTE]
 
     def stretches(self, minutes: float) -> Iterator[list[Seen]]:
         """The looks of every stretch of so many minutes."""
@@ -141,7 +143,7 @@ def wrong(pasts: dict[str, Past], breaks: Callable[[Past], Iterable[Seen]]) -> d
 def test_who_is_behind_and_does_not_get_nearer_for_minutes_is_in_trouble(all_pasts):
     def breaks(past: Past) -> Iterator[Seen]:
         for looks in past.stretches(FALLS_BEHIND_MINUTES):
-            is_behind = min(each.behind_s for each in looks) > FALLS_BEHIND_S
+            is_behind = min(look.behind_s for look in looks) > FALLS_BEHIND_S
             gets_nearer = looks[-1].unread < looks[0].unread or past.was_reset_within(looks)
             if is_behind and not gets_nearer and not looks[-1].row.verdict.is_bad:
                 yield looks[-1]
@@ -151,7 +153,7 @@ def test_who_is_behind_and_does_not_get_nearer_for_minutes_is_in_trouble(all_pas
 
 def test_who_is_behind_for_minutes_is_never_green(all_pasts):
     def breaks(past: Past) -> Iterator[Seen]:
-        return (each for each in past.looks if each.behind_s > FALLS_BEHIND_S + 20 and each.row.verdict.tone == "ok")
+        return (look for look in past.looks if look.behind_s > FALLS_BEHIND_S + 20 and look.row.verdict.tone == "ok")
 
     assert wrong(all_pasts, breaks) == {}
 
@@ -182,7 +184,11 @@ def test_who_gets_nearer_in_each_of_six_minutes_is_in_no_trouble(all_pasts):
 def test_nobody_went_back_who_did_not(all_pasts):
     def breaks(past: Past) -> Iterator[Seen]:
         for now in past.looks:
-            told = {(each.topic, each.partition) for each in now.row.partitions if each.verdict is Verdict.WENT_BACK}
+            told = {
+                (partition.topic, partition.partition)
+                for partition in now.row.partitions
+                if partition.verdict is Verdict.WENT_BACK
+            }
             if not told <= past.reader.went_back:
                 yield now
 
@@ -214,28 +220,28 @@ def test_the_trend_says_what_the_number_beside_it_says(all_pasts):
 
 def test_who_keeps_up_is_green_all_the_time(pasts):
     def breaks(past: Past) -> Iterator[Seen]:
-        return (each for each in past.after(0.5) if each.row.verdict is not Verdict.OK)
+        return (row for row in past.after(0.5) if row.row.verdict is not Verdict.OK)
 
     assert wrong({name: pasts[name] for name in KEEPING_UP}, breaks) == {}
 
 
 def test_who_does_not_come_back_is_in_trouble_to_the_end(pasts):
     def breaks(past: Past) -> Iterator[Seen]:
-        return (each for each in past.after(20) if not each.row.verdict.is_bad)
+        return (row for row in past.after(20) if not row.row.verdict.is_bad)
 
     assert wrong({name: pasts[name] for name in IN_TROUBLE}, breaks) == {}
 
 
 def test_who_reads_nothing_is_never_steady(pasts):
     def breaks(past: Past) -> Iterator[Seen]:
-        return (each for each in past.after(16) if each.row.trend.value not in ("growing", "unchanged"))
+        return (row for row in past.after(16) if row.row.trend.value not in ("growing", "unchanged"))
 
     assert wrong({name: pasts[name] for name in ("hung", "dead", "silent", "lone", "outrun")}, breaks) == {}
 
 
 def words(past: Past, since_minute: int) -> list[str]:
     """What the group is called one after the other."""
-    return [word for word, _ in itertools.groupby(each.row.verdict.value for each in past.after(since_minute))]
+    return [word for word, _ in itertools.groupby(row.row.verdict.value for row in past.after(since_minute))]
 
 
 def test_each_is_called_what_it_is(pasts):
@@ -269,7 +275,7 @@ def test_who_was_set_back_went_back_until_it_is_where_it_was(pasts):
 
 def test_nobody_goes_in_and_out_of_trouble_at_each_look(all_pasts):
     def turns(past: Past) -> int:
-        in_trouble = [each.row.verdict.is_bad for each in past.looks]
+        in_trouble = [look.row.verdict.is_bad for look in past.looks]
         return sum(before != now for before, now in itertools.pairwise(in_trouble))
 
     assert {name: turns(past) for name, past in all_pasts.items() if turns(past) > 6} == {}

@@ -135,7 +135,7 @@ class World:
     # What the console asks -------------------------------------------------------------------------------------------
 
     def describe(self) -> GroupsView:
-        views = [self._view(each) for each in self.readers if self.tick_count > each.begins or each.committed]
+        views = [self._view(reader) for reader in self.readers if self.tick_count > reader.begins or reader.committed]
         return GroupsView(tuple(views), frozenset([1]))
 
     def commits(self) -> list[CommitView]:

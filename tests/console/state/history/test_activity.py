@@ -202,7 +202,7 @@ class TestOnce:
         look()
         (line,) = page_of(client_of(administrator), object="orders", kind="settings")
         assert (line.sentence, line.person) == ("orders: retention.ms default → 1000", "administrator")
-        assert [each.kind for each in page_of(client_of(administrator), person="administrator")] == ["settings"]
+        assert [item.kind for item in page_of(client_of(administrator), person="administrator")] == ["settings"]
         (line,) = page_of(client_of(viewer), object="orders", kind="settings")
         assert line.person == ""
 
@@ -237,7 +237,7 @@ class TestOnce:
         after = {"orders": "1000", "bills": "1000"}
         record_event(administrator, "change setting of topics", "topics", "retention.ms", {}, after)
         look()
-        assert {each.person for each in Change.objects.filter(kind="settings")} == {"administrator"}
+        assert {change.person for change in Change.objects.filter(kind="settings")} == {"administrator"}
         assert page_of(client_of(administrator), kind="action") == []
 
 
@@ -251,9 +251,9 @@ class TestReach:
         record_event(administrator, "reset offsets", "consumer group", "nightly", {"orders-0": 9}, {"orders-0": 1})
         (line,) = page_of(client_of(administrator), kind="action")
         assert line.sentence == "reset offsets nightly: orders-0 9 → 1"
-        assert not [each for each in page_of(client_of(operator)) if each.kind == "action"]
+        assert not [item for item in page_of(client_of(operator)) if item.kind == "action"]
         assert not [
-            each for each in page_of(client_of(operator), kind="action") if each.person or each.kind == "action"
+            item for item in page_of(client_of(operator), kind="action") if item.person or item.kind == "action"
         ]
 
     def test_refused_actions_are_named_so_and_logins_are_no_changes(self, look, administrator, client_of):

@@ -22,12 +22,12 @@ def topic(*partitions: PartitionRow, name: str = "orders", topic_id: str = "a") 
 
 
 def told(before: list[TopicRow], after: list[TopicRow]):
-    known, now = {each.name: each for each in before}, {each.name: each for each in after}
+    known, now = {item.name: item for item in before}, {item.name: item for item in after}
     return topic_events(known, compare(known, now))
 
 
 def sentences(events) -> list[str]:
-    return [each.sentence for each in events]
+    return [event.sentence for event in events]
 
 
 def test_nothing_that_moves_offsets_only_is_an_event():
@@ -93,8 +93,8 @@ def test_a_broker_that_takes_thousands_of_topics_along_writes_no_thousands_of_ro
         [topic(partition(0, leader=2, isr=(2, 3)), name=name) for name in names],
     )
     assert len(events) == EVENTS_PER_LOOK_MAX + 2
-    assert {each.sentence for each in events[-2:]} == {"500 more changes of this kind at the same time"}
-    assert {each.tone for each in events[-2:]} == {"plain", "warning"}
+    assert {event.sentence for event in events[-2:]} == {"500 more changes of this kind at the same time"}
+    assert {event.tone for event in events[-2:]} == {"plain", "warning"}
 
 
 def test_brokers_come_go_and_move():

@@ -22,7 +22,7 @@ def pushed(monkeypatch) -> list[str]:
 
 
 def told(**chosen) -> list[str]:
-    return [each.sentence for each in Change.objects.filter(**chosen)]
+    return [change.sentence for change in Change.objects.filter(**chosen)]
 
 
 def test_the_first_look_ever_is_no_change(cluster, collect):
@@ -75,7 +75,7 @@ def test_the_table_is_bounded_and_the_oldest_go_first(db, monkeypatch):
     monkeypatch.setattr(store, "ROWS_MAX", 10)
     for number in range(30):
         write_events([Event("broker", "broker-1", f"event {number}")], number)
-    assert [each.sentence for each in Change.objects.all()] == [f"event {n}" for n in range(29, 19, -1)]
+    assert [change.sentence for change in Change.objects.all()] == [f"event {n}" for n in range(29, 19, -1)]
 
 
 AT_0312 = int(datetime(2026, 11, 21, 3, 12, tzinfo=UTC).timestamp() * 1000)
@@ -103,7 +103,7 @@ def night(db) -> None:
 )
 def test_what_happened_is_found_by_time_kind_and_words(query, found, viewer, client_of):
     page = client_of(viewer).get("/history/", query).context["page"]
-    assert [each.object_name for each in page] == found
+    assert [item.object_name for item in page] == found
 
 
 @pytest.mark.usefixtures("night")
@@ -111,7 +111,7 @@ def test_a_topic_has_its_own_history(viewer, client_of, cluster, collect):
     cluster.create_topic("orders", 1, 1)
     collect()
     page = client_of(viewer).get("/topics/orders/+history/").context["page"]
-    assert [each.sentence for each in page] == ["orders-0 is led by broker 3, previously by broker 2"]
+    assert [item.sentence for item in page] == ["orders-0 is led by broker 3, previously by broker 2"]
 
 
 @pytest.mark.usefixtures("night")

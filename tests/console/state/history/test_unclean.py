@@ -30,7 +30,7 @@ def led_by(leader, epoch=6, isr=None, ends_at=1_234) -> PartitionRow:
 
 
 def signs(*looks: PartitionRow, **more) -> list[Sign]:
-    return [each.sign for each in told(*looks, **more)]
+    return [look.sign for look in told(*looks, **more)]
 
 
 LEADERLESS = LED._replace(leader=None)
@@ -113,7 +113,7 @@ def test_a_leader_that_does_not_answer_yet_is_judged_when_it_does():
 def test_who_came_in_sync_under_a_leader_that_never_answered_was_elected_cleanly():
     """For minutes nobody was told an epoch, while leaders and ISR went on changing."""
     silent = [LEADERLESS, LED._replace(leader=3, isr=(3,)), LED._replace(leader=None, isr=(3,))]
-    silent = [each._replace(isr=(1, 3) if each is silent[0] else each.isr) for each in silent]
+    silent = [partition._replace(isr=(1, 3) if partition is silent[0] else partition.isr) for partition in silent]
     back = LED._replace(leader=3, isr=(2, 3))
     assert signs(LED._replace(isr=(1, 3)), *silent, back, led_by(2, 12)) == []
 

@@ -14,12 +14,12 @@ def default_to_json(schema: Schema, value: Any) -> Any:
         return None
     inner = schema.value_schema
     if schema.type is Type.STRUCT:
-        return {each.name: default_to_json(each.schema, value[each.name]) for each in schema.fields}
+        return {field.name: default_to_json(field.schema, value[field.name]) for field in schema.fields}
     if schema.type is Type.ARRAY and inner:
-        return [default_to_json(inner, each) for each in value]
+        return [default_to_json(inner, item) for item in value]
     if schema.type is Type.MAP and inner and schema.key_schema:
-        pairs = [(default_to_json(schema.key_schema, key), default_to_json(inner, each)) for key, each in value.items()]
-        return dict(pairs) if has_text_keys(schema) else [{"key": key, "value": each} for key, each in pairs]
+        pairs = [(default_to_json(schema.key_schema, key), default_to_json(inner, item)) for key, item in value.items()]
+        return dict(pairs) if has_text_keys(schema) else [{"key": key, "value": pair} for key, pair in pairs]
     value = to_primitive(schema, value)
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).decode("latin-1")
@@ -44,13 +44,13 @@ def _value(schema: Schema, said: Any) -> Any:
     inner = schema.value_schema
     if schema.type is Type.STRUCT:
         return Struct(
-            schema, {each.name: default_from_json(each.schema, said.get(each.name)) for each in schema.fields}
+            schema, {field.name: default_from_json(field.schema, said.get(field.name)) for field in schema.fields}
         )
     if schema.type is Type.ARRAY and inner:
-        return [default_from_json(inner, each) for each in said]
+        return [default_from_json(inner, item) for item in said]
     if schema.type is Type.MAP and inner and schema.key_schema:
-        pairs = said.items() if has_text_keys(schema) else [(each["key"], each["value"]) for each in said]
-        return {default_from_json(schema.key_schema, key): default_from_json(inner, each) for key, each in pairs}
+        pairs = said.items() if has_text_keys(schema) else [(config["key"], config["value"]) for config in said]
+        return {default_from_json(schema.key_schema, key): default_from_json(inner, pair) for key, pair in pairs}
     if schema.type is Type.BYTES:
         said = said.encode("latin-1")
     elif schema.type in (Type.FLOAT32, Type.FLOAT64) and not isinstance(said, bool):

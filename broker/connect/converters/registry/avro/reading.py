@@ -36,7 +36,7 @@ _NAME_OF_LOGICAL = {
     **{("int" if word != "timestamp-millis" else "long", word): name
        for name, word in words.LOGICAL.items() if name != DECIMAL},
 }  # fmt: skip
-_SMALL = {each.value: each for each in (Type.INT8, Type.INT16)}
+_SMALL = {type_.value: type_ for type_ in (Type.INT8, Type.INT16)}
 
 Change = Callable[[Schema, Any], Any]
 
@@ -76,8 +76,8 @@ class Node:
 def read_schema(text: str, referred: Sequence[Named]) -> tuple[Node, bool]:
     """And whether it is bytes alone, which stand as they are. Raises DataError, InvalidSchema."""
     names: dict[str, AvroType] = {}
-    for each in referred:
-        names = parse(each.content.text, names, checks_defaults=False)[1]
+    for named in referred:
+        names = parse(named.content.text, names, checks_defaults=False)[1]
         for known in names.values():
             known.is_referred = True
     type_ = parse(text, names, checks_defaults=False)[0]
@@ -136,18 +136,18 @@ class _Reader:
     def _record(self, type_: AvroType) -> Node:
         parts: list[tuple[str, Node]] = []
         fields = []
-        for each in type_.fields:
-            inner = self.node(each.type)
-            if each.default is not NO_DEFAULT and each.default is not None:
+        for item in type_.fields:
+            inner = self.node(item.type)
+            if item.default is not NO_DEFAULT and item.default is not None:
                 inner = replace(
-                    inner, schema=replace(inner.schema, default=default_from_json(inner.schema, each.default))
+                    inner, schema=replace(inner.schema, default=default_from_json(inner.schema, item.default))
                 )
-            elif each.default is None and inner.schema.default is not None:
+            elif item.default is None and inner.schema.default is not None:
                 inner = replace(inner, schema=replace(inner.schema, default=None))
-            if each.doc is not None and inner.schema.doc is None:
-                inner = replace(inner, schema=replace(inner.schema, doc=each.doc))
-            parts.append((each.name, inner))
-            fields.append({"name": each.name, "type": inner.codec})
+            if item.doc is not None and inner.schema.doc is None:
+                inner = replace(inner, schema=replace(inner.schema, doc=item.doc))
+            parts.append((item.name, inner))
+            fields.append({"name": item.name, "type": inner.codec})
         name = self._name()
         schema = _schema(type_, Type.STRUCT, fields=tuple(Field(field, inner.schema) for field, inner in parts))
         return Node(schema, {"type": "record", "name": name, "fields": fields}, name, *_struct(parts), tuple(parts))
@@ -165,14 +165,14 @@ class _Reader:
         return Node(schema, codec, "array", *_entries(keys, values))
 
     def _union(self, type_: AvroType) -> Node:
-        branches = [each for each in type_.inner if each.kind != "null"]
+        branches = [item for item in type_.inner if item.kind != "null"]
         is_optional = len(branches) < len(type_.inner)
         if not branches:
             raise DataError("A union of nothing but null is not supported by this converter")
         if len(branches) == 1:
             inner = self.node(branches[0])
             schema = replace(inner.schema, optional=True) if is_optional else inner.schema
-            codec = ["null" if each.kind == "null" else inner.codec for each in type_.inner]
+            codec = ["null" if item.kind == "null" else inner.codec for item in type_.inner]
             if is_optional:
                 return replace(inner, schema=schema, codec=codec)
             return replace(inner, codec=codec, to=lambda schema, value: (inner.word, inner.to(schema, value)))
@@ -181,13 +181,13 @@ class _Reader:
     def _choice(self, type_: AvroType, is_optional: bool) -> Node:
         codec: list[Any] = []
         parts: list[tuple[str, str, Node]] = []
-        for each in type_.inner:
-            if each.kind == "null":
+        for item in type_.inner:
+            if item.kind == "null":
                 codec.append("null")
                 continue
-            inner, name = self.node(each), self._name()
+            inner, name = self.node(item), self._name()
             codec.append({"type": "record", "name": name, "fields": [{"name": name, "type": inner.codec}]})
-            parts.append((each.name.local if each.name else each.kind, name, inner))
+            parts.append((item.name.local if item.name else item.kind, name, inner))
         if len({field for field, _, _ in parts}) < len(parts):
             raise DataError("A union of two types of the same name, in two namespaces")
         fields = tuple(Field(field, replace(inner.schema, optional=True)) for field, _, inner in parts)
@@ -208,7 +208,7 @@ def _schema(type_: AvroType, kind: Type, **more: Any) -> Schema:
             parameters.setdefault(words.PRECISION, str(said["precision"]))
     if type_.kind == "enum" and type_.name:
         parameters = {
-            words.ENUM: type_.name.full, **{f"{words.ENUM}.{each}": each for each in type_.symbols}, **parameters,
+            words.ENUM: type_.name.full, **{f"{words.ENUM}.{symbol}": symbol for symbol in type_.symbols}, **parameters,
         }  # fmt: skip
     elif type_.kind == "fixed":
         parameters.setdefault(words.FIXED_SIZE, str(type_.size))
@@ -233,7 +233,7 @@ def _name(type_: AvroType, logical: str | None) -> str | None:
 
 
 def _is_entry(type_: AvroType) -> bool:
-    if type_.kind != "record" or [each.name for each in type_.fields] != ["key", "value"] or type_.name is None:
+    if type_.kind != "record" or [field.name for field in type_.fields] != ["key", "value"] or type_.name is None:
         return False
     is_marked = type_.properties.get(words.INTERNAL_TYPE) == words.MAP_ENTRY
     return is_marked or type_.name.full == f"{words.SPACE}.{words.MAP_ENTRY}"
@@ -242,7 +242,7 @@ def _is_entry(type_: AvroType) -> bool:
 def _has_bytes(type_: AvroType) -> bool:
     """Whether each value takes at least one."""
     if type_.kind in ("record", "error"):
-        return any(_has_bytes(each.type) for each in type_.fields)
+        return any(_has_bytes(field.type) for field in type_.fields)
     return type_.kind != "null" and (type_.kind != "fixed" or type_.size > 0)
 
 
@@ -290,8 +290,8 @@ def _struct(parts: list[tuple[str, Node]]) -> tuple[Change, Change]:
 
 def _list(inner: Node) -> tuple[Change, Change]:
     return (
-        lambda schema, value: [inner.encoded(each) for each in _of(value, (list, tuple), schema)],
-        lambda schema, datum: [inner.decoded(each) for each in datum],
+        lambda schema, value: [inner.encoded(item) for item in _of(value, (list, tuple), schema)],
+        lambda schema, datum: [inner.decoded(item) for item in datum],
     )
 
 
@@ -300,19 +300,19 @@ def _map(inner: Node) -> tuple[Change, Change]:
         pairs = _of(value, (dict,), schema).items()
         if not all(isinstance(key, str) for key, _ in pairs):
             raise DataError("Invalid value: a key of the map is no text")
-        return {key: inner.encoded(each) for key, each in pairs}
+        return {key: inner.encoded(pair) for key, pair in pairs}
 
-    return to, lambda schema, datum: {key: inner.decoded(each) for key, each in datum.items()}
+    return to, lambda schema, datum: {key: inner.decoded(item) for key, item in datum.items()}
 
 
 def _entries(keys: Node, values: Node) -> tuple[Change, Change]:
     def to(schema: Schema, value: Any) -> Any:
         pairs = _of(value, (dict,), schema).items()
-        return [{"key": keys.encoded(key), "value": values.encoded(each)} for key, each in pairs]
+        return [{"key": keys.encoded(key), "value": values.encoded(pair)} for key, pair in pairs]
 
     def of(schema: Schema, datum: Any) -> Any:
         try:
-            return {keys.decoded(each["key"]): values.decoded(each["value"]) for each in datum}
+            return {keys.decoded(value["key"]): values.decoded(value["value"]) for value in datum}
         except TypeError:
             raise DataError("A map whose keys cannot be compared") from None
 

@@ -51,7 +51,7 @@ class _Sayer:
     def _plain(self, schema: Schema, depth: int) -> Any:
         if schema.type is Type.STRUCT:
             if schema.name == words.UNION:
-                return [self.say(replace(each.schema, optional=False), depth + 1) for each in schema.fields]
+                return [self.say(replace(field.schema, optional=False), depth + 1) for field in schema.fields]
             return self._record(schema, depth)
         if words.ENUM in schema.parameters and schema.type is Type.STRING:
             return self._enum(schema)
@@ -78,7 +78,7 @@ class _Sayer:
         name = schema.name or self._free(words.DEFAULT_NAME)
         self._named[name] = known
         said: dict[str, Any] = {"type": "record", **_split(name)}
-        said["fields"] = [self._field(each.name, each.schema, depth) for each in schema.fields]
+        said["fields"] = [self._field(field.name, field.schema, depth) for field in schema.fields]
         return said | _about(schema)
 
     def _field(self, name: str, schema: Schema, depth: int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _SIMPLE = {"boolean": Type.BOOLEAN, "string": Type.STRING}
 
 def read_schema(text: str, referred: Sequence[Named], values: SchemaValues, missing_is_null: bool) -> Schema:
     """`missing_is_null`: a property that is not required is optional. Raises DataError."""
-    documents = {each.name: _document(each.content.text) for each in referred}
+    documents = {named.name: _document(named.content.text) for named in referred}
     reader = _Reader(documents, values, missing_is_null)
     return reader.read(_document(text), _document(text), 0)
 
@@ -52,7 +52,7 @@ class _Reader:
             if word in said:
                 return self._choice(said, _list(said[word]), root, depth)
         if isinstance(said.get("type"), list):
-            return self._choice(said, [{**said, "type": each} for each in said["type"]], root, depth)
+            return self._choice(said, [{**said, "type": item} for item in said["type"]], root, depth)
         if "allOf" in said:
             said, root = self._merged(said, root)
         return self._about(said, self._plain(said, root, depth))
@@ -89,8 +89,8 @@ class _Reader:
             return Schema(Type.MAP, key_schema=Schema(Type.STRING), value_schema=self.read(more, root, depth + 1))
         required = _list(said.get("required"))
         fields = []
-        for name, each in sorted(properties.items(), key=_index):
-            schema = self.read(each, root, depth + 1)
+        for name, item in sorted(properties.items(), key=_index):
+            schema = self.read(item, root, depth + 1)
             if self._missing_is_null and name not in required and schema.default is None:
                 schema = replace(schema, optional=True)
             fields.append(Field(name, schema))
@@ -98,15 +98,17 @@ class _Reader:
 
     def _choice(self, said: dict[str, Any], branches: list[Any], root: Any, depth: int) -> Schema:
         """Of null and one other it is that other, optional; of more it is a struct of which one field has a value."""
-        others = [each for each in branches if not (isinstance(each, dict) and each.get("type") == "null")]
+        others = [branch for branch in branches if not (isinstance(branch, dict) and branch.get("type") == "null")]
         is_optional = len(others) < len(branches)
         if not others:
             raise DataError("A JSON Schema of null alone, which Connect has no schema for")
-        found = [self.read(each, root, depth + 1) for each in others]
+        found = [self.read(other, root, depth + 1) for other in others]
         if len(found) == 1:
             known = replace(found[0], optional=is_optional or found[0].optional)
             return self._about({key: said[key] for key in ("default",) if key in said}, known)
-        fields = tuple(Field(f"{words.UNION_FIELD}{at}", replace(each, optional=True)) for at, each in enumerate(found))
+        fields = tuple(
+            Field(f"{words.UNION_FIELD}{at}", replace(schema, optional=True)) for at, schema in enumerate(found)
+        )
         return Schema(Type.STRUCT, is_optional, words.UNION, fields=fields)
 
     def _referred(self, reference: str, said: dict[str, Any], root: Any, depth: int) -> Schema:
@@ -128,14 +130,14 @@ class _Reader:
     def _merged(self, said: dict[str, Any], root: Any) -> tuple[dict[str, Any], Any]:
         """All of several objects: one with the properties of each. Raises DataError for all else."""
         parts = [{key: value for key, value in said.items() if key != "allOf"}]
-        for each in _list(said["allOf"]):
-            while isinstance(each, dict) and str(each.get("$ref", "")).startswith("#") and len(each) == 1:
-                each = _pointed(root, str(each["$ref"]).partition("#")[2])
-                if len(parts) > DEPTH_MAX or each in parts:
+        for entry in _list(said["allOf"]):
+            while isinstance(entry, dict) and str(entry.get("$ref", "")).startswith("#") and len(entry) == 1:
+                entry = _pointed(root, str(entry["$ref"]).partition("#")[2])
+                if len(parts) > DEPTH_MAX or entry in parts:
                     raise DataError("A schema that contains itself, which Connect has no schema for")
-            if not isinstance(each, dict) or {"$ref", "oneOf", "anyOf", "allOf"} & each.keys():
+            if not isinstance(entry, dict) or {"$ref", "oneOf", "anyOf", "allOf"} & entry.keys():
                 raise DataError("A JSON Schema with allOf of other than objects, which Connect has no schema for")
-            parts.append(each)
+            parts.append(entry)
         found: dict[str, Any] = {}
         for part in parts:
             found |= part | {
@@ -168,9 +170,9 @@ _SCHEMAS_MAX = 20_000
 def _kind_of_enum(said: dict[str, Any]) -> str | None:
     """Of values that are listed, without a type."""
     values = _list(said.get("enum")) or [said[key] for key in ("const",) if key in said]
-    if values and all(isinstance(each, str) for each in values):
+    if values and all(isinstance(value, str) for value in values):
         return "string"
-    if values and all(isinstance(each, int) and not isinstance(each, bool) for each in values):
+    if values and all(isinstance(value, int) and not isinstance(value, bool) for value in values):
         return "integer"
     return None
 

@@ -36,7 +36,7 @@ class Sayer:
         if depth > DEPTH_MAX:
             raise DataError(f"A schema of more than {DEPTH_MAX} levels")
         if schema.name == words.UNION and schema.type is Type.STRUCT:
-            branches = [self._plain(each.schema, depth + 1) for each in schema.fields]
+            branches = [self._plain(field.schema, depth + 1) for field in schema.fields]
             return {"title": words.UNION, "oneOf": [*([{"type": "null"}] if schema.optional else []), *branches]}
         said = self._plain(schema, depth)
         return {"oneOf": [{"type": "null"}, said]} if schema.optional else said
@@ -53,7 +53,7 @@ class Sayer:
         elif schema.type is Type.MAP and inner and schema.key_schema:
             said = self._map(schema, schema.key_schema, inner, depth)
         elif schema.type is Type.STRUCT:
-            said |= self._members([(each.name, each.schema) for each in schema.fields], depth)
+            said |= self._members([(field.name, field.schema) for field in schema.fields], depth)
         return said | self._about(schema)
 
     def _map(self, schema: Schema, keys: Schema, values: Schema, depth: int) -> dict[str, Any]:

@@ -11,5 +11,5 @@ INDEX = "connect.index"
 VERSION = "connect.version"
 PARAMETERS = "connect.parameters"
 
-INTEGERS = {each.value: each for each in (Type.INT8, Type.INT16, Type.INT32, Type.INT64)}
-NUMBERS = {each.value: each for each in (Type.FLOAT32, Type.FLOAT64, Type.BYTES)}
+INTEGERS = {type_.value: type_ for type_ in (Type.INT8, Type.INT16, Type.INT32, Type.INT64)}
+NUMBERS = {type_.value: type_ for type_ in (Type.FLOAT32, Type.FLOAT64, Type.BYTES)}

@@ -30,9 +30,9 @@ _SCALARS = {
     _FD.TYPE_BYTES: Type.BYTES,
 }
 _UNSIGNED = (_FD.TYPE_UINT64, _FD.TYPE_FIXED64)
-_SMALL = {each.value: each for each in (Type.INT8, Type.INT16)}
+_SMALL = {type_.value: type_ for type_ in (Type.INT8, Type.INT16)}
 _LOGICAL = {message: name for name, (message, _) in words.LOGICAL.items()}
-_WRAPPERS = {f"google.protobuf.{each}Value" for each in
+_WRAPPERS = {f"google.protobuf.{item}Value" for item in
              ("Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "Bool", "String", "Bytes")}  # fmt: skip
 
 Make = Callable[[Any], Any]
@@ -63,8 +63,8 @@ class MessageReader:
         """Raises DataError."""
         pool = descriptor_pool.DescriptorPool()
         try:
-            for each in files:
-                pool.Add(each)
+            for file in files:
+                pool.Add(file)
             self._main: FileDescriptor = pool.FindFileByName(MAIN)
         except (KeyError, TypeError) as error:
             raise DataError(f"Invalid Protobuf schema: {error}") from None
@@ -78,8 +78,8 @@ class MessageReader:
 
     def path_of(self, name: str) -> tuple[int, ...]:
         """Of the message of that full name; the first if there is none."""
-        for at, each in enumerate(self._proto.message_type):
-            if ".".join(filter(None, (self._proto.package, each.name))) == name:
+        for at, proto in enumerate(self._proto.message_type):
+            if ".".join(filter(None, (self._proto.package, proto.name))) == name:
                 return (at,)
         return (0,)
 
@@ -122,7 +122,7 @@ class MessageReader:
             meta.doc or None,
             params,
             None,
-            tuple(each.field for each in parts),
+            tuple(part.field for part in parts),
         )
         return Node(schema, *_struct_values(message_factory.GetMessageClass(descriptor), parts))
 
@@ -151,15 +151,15 @@ class MessageReader:
     def _map(self, field: FieldDescriptor) -> tuple[Schema, Any, Any]:
         keys, values = (self._part(field.message_type.fields_by_name[name]) for name in ("key", "value"))
         is_map = field.message_type.GetOptions().map_entry
-        schemas = [_without_tag(each.field.schema) for each in (keys, values)]
+        schemas = [_without_tag(part.field.schema) for part in (keys, values)]
         if is_map:
-            schemas = [replace(each, optional=False) for each in schemas]
+            schemas = [replace(schema, optional=False) for schema in schemas]
         schema = _about(field, Schema(Type.MAP, key_schema=schemas[0], value_schema=schemas[1]), set())
         if not is_map:
             return schema, _put_entries(field, keys, values), _get_entries(field, keys, values)
         nodes = [
-            replace(self._type(field.message_type.fields_by_name[name]), schema=each)
-            for name, each in zip(("key", "value"), schemas, strict=True)
+            replace(self._type(field.message_type.fields_by_name[name]), schema=item)
+            for name, item in zip(("key", "value"), schemas, strict=True)
         ]
         return schema, _put_map(field, *nodes), _get_map(field, *nodes)
 
@@ -188,12 +188,12 @@ class MessageReader:
             parts.append(replace(part, field=Field(field.name, schema)))
         name = f"{oneof.name}_{oneof.index}"
         schema = Schema(
-            Type.STRUCT, True, f"{words.UNION}{oneof.name}", fields=tuple(each.field for each in parts)
+            Type.STRUCT, True, f"{words.UNION}{oneof.name}", fields=tuple(part.field for part in parts)
         )  # fmt: skip
-        by_name = {each.field.name: each for each in parts}
+        by_name = {part.field.name: part for part in parts}
 
         def put(message: Any, value: Any) -> None:
-            given = [key for key, each in value.items() if each is not None] if isinstance(value, Struct) else []
+            given = [key for key, item in value.items() if item is not None] if isinstance(value, Struct) else []
             if value is not None and (len(given) != 1 or given[0] not in by_name):
                 raise DataError("Invalid value: of a union exactly one field has a value")
             for key in given:
@@ -217,7 +217,7 @@ def _is_entry(field: FieldDescriptor) -> bool:
     if message is None:
         return False
     return message.GetOptions().map_entry or (
-        message.name.endswith(words.ENTRY) and {each.name for each in message.fields} == {"key", "value"}
+        message.name.endswith(words.ENTRY) and {field.name for field in message.fields} == {"key", "value"}
     )
 
 
@@ -269,7 +269,7 @@ def _enum_node(field: FieldDescriptor) -> Node:
     values = field.enum_type.values
     parameters = {
         words.ENUM: field.enum_type.name,
-        **{f"{words.ENUM}.{each.name}": str(each.number) for each in values},
+        **{f"{words.ENUM}.{value.name}": str(value.number) for value in values},
     }
 
     def to(value: Any) -> Any:
@@ -303,7 +303,7 @@ def _logical_node(field: FieldDescriptor, name: str) -> Node:
 
 
 def _without_tag(schema: Schema) -> Schema:
-    return replace(schema, parameters={key: each for key, each in schema.parameters.items() if key != words.TAG})
+    return replace(schema, parameters={key: item for key, item in schema.parameters.items() if key != words.TAG})
 
 
 def _struct_values(make: Any, parts: list[Part]) -> tuple[Make, Callable[[Schema, Any], Any]]:
@@ -357,15 +357,15 @@ def _put_list(field: FieldDescriptor, node: Node) -> Any:
     def put(message: Any, value: Any) -> None:
         if value is not None and not isinstance(value, list | tuple):
             raise DataError(f"Invalid type for array: {type(value).__name__}")
-        if value and any(each is None for each in value):
+        if value and any(entry is None for entry in value):
             raise DataError("Protobuf has no null within an array")
-        getattr(message, field.name).extend([node.to(each) for each in value or ()])
+        getattr(message, field.name).extend([node.to(item) for item in value or ()])
 
     return lambda schema: put
 
 
 def _get_list(field: FieldDescriptor, node: Node) -> Any:
-    return lambda schema: lambda message: [node.of(node.schema, each) for each in getattr(message, field.name)]
+    return lambda schema: lambda message: [node.of(node.schema, item) for item in getattr(message, field.name)]
 
 
 def _pairs(value: Any) -> list[tuple[Any, Any]]:
@@ -379,13 +379,13 @@ def _put_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
 
     def put(message: Any, value: Any) -> None:
         found = getattr(message, field.name)
-        for key, each in _pairs(value):
-            if key is None or each is None:
+        for key, pair in _pairs(value):
+            if key is None or pair is None:
                 raise DataError("Protobuf has no null within a map")
             if is_message:
-                found[keys.to(key)].CopyFrom(values.to(each))
+                found[keys.to(key)].CopyFrom(values.to(pair))
             else:
-                found[keys.to(key)] = values.to(each)
+                found[keys.to(key)] = values.to(pair)
 
     return lambda schema: put
 
@@ -393,18 +393,18 @@ def _put_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
 def _get_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
     return lambda schema: (
         lambda message: {
-            keys.of(keys.schema, key): values.of(values.schema, each)
-            for key, each in getattr(message, field.name).items()
+            keys.of(keys.schema, key): values.of(values.schema, item)
+            for key, item in getattr(message, field.name).items()
         }
     )
 
 
 def _put_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
     def put(message: Any, value: Any) -> None:
-        for key, each in _pairs(value):
+        for key, pair in _pairs(value):
             entry = getattr(message, field.name).add()
             keys.put(entry, key)
-            values.put(entry, each)
+            values.put(entry, pair)
 
     return lambda schema: put
 
@@ -412,7 +412,7 @@ def _put_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
 def _get_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
     def get(message: Any) -> Any:
         try:
-            return {keys.get(each): values.get(each) for each in getattr(message, field.name)}
+            return {keys.get(value): values.get(value) for value in getattr(message, field.name)}
         except TypeError:
             raise DataError("A map whose keys cannot be compared") from None
 

@@ -59,7 +59,7 @@ class _Sayer:
         space, _, _ = (schema.name or "").rpartition(".")
         body = self._message(self._local(schema), schema, 0)
         head = ['syntax = "proto3";', *([f"package {'.'.join(map(_checked, space.split('.')))};"] if space else [])]
-        return "\n".join([*head, *(f'import "{each}";' for each in sorted(self._imports)), *body]) + "\n"
+        return "\n".join([*head, *(f'import "{import_}";' for import_ in sorted(self._imports)), *body]) + "\n"
 
     def _local(self, schema: Schema) -> str:
         if schema.name:
@@ -72,12 +72,12 @@ class _Sayer:
             raise DataError(f"A schema of more than {DEPTH_MAX} levels")
         within = _Within(name)
         fields: list[str] = []
-        for each in schema.fields:
-            if each.schema.type is Type.STRUCT and (each.schema.name or "").startswith(words.UNION):
-                inner = [self._field(part.name, part.schema, within, depth, "") for part in each.schema.fields]
-                fields += [f"oneof {_checked((each.schema.name or '').removeprefix(words.UNION))} {{", *inner, "}"]
+        for field in schema.fields:
+            if field.schema.type is Type.STRUCT and (field.schema.name or "").startswith(words.UNION):
+                inner = [self._field(part.name, part.schema, within, depth, "") for part in field.schema.fields]
+                fields += [f"oneof {_checked((field.schema.name or '').removeprefix(words.UNION))} {{", *inner, "}"]
             else:
-                fields.append(self._field(each.name, each.schema, within, depth, None))
+                fields.append(self._field(field.name, field.schema, within, depth, None))
         params = {words.NAME: schema.name, words.VERSION: schema.version, **schema.parameters}
         option = self._meta(schema.doc, params)
         said = [f"option (confluent.message_meta) = {option};"] if option else []
@@ -217,5 +217,7 @@ def _quoted(text: str) -> str:
     except UnicodeError as error:
         raise DataError(f"A text that is none: {error}") from None
     return (
-        '"' + "".join(chr(each) if 32 <= each < 127 and each not in b'"\\' else f"\\{each:03o}" for each in data) + '"'
+        '"'
+        + "".join(chr(number) if 32 <= number < 127 and number not in b'"\\' else f"\\{number:03o}" for number in data)
+        + '"'
     )

@@ -104,7 +104,7 @@ def test_what_others_wrote_is_read_with_connects_types():
     assert (schema.name, schema.doc) == ("n.R", "of it")
     assert value["at"] == datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)
     assert (value["kind"], value["sum"], value["one"]) == ("B", Decimal("-1.0"), 2)
-    assert {name: each for name, each in value["any"].items() if each is not None} == {"long": 5}
+    assert {name: item for name, item in value["any"].items() if item is not None} == {"long": 5}
     made = avro()
     assert made.to_connect("t", (), made.from_connect("t", (), schema, value)) == (schema, value)
 

@@ -33,7 +33,7 @@ def untagged(schema):
     return replace(
         schema,
         parameters={key: value for key, value in schema.parameters.items() if key != words.TAG},
-        fields=tuple(Field(each.name, untagged(each.schema)) for each in schema.fields),
+        fields=tuple(Field(field.name, untagged(field.schema)) for field in schema.fields),
         key_schema=untagged(schema.key_schema),
         value_schema=untagged(schema.value_schema),
     )
@@ -41,11 +41,11 @@ def untagged(schema):
 
 def plain(value):
     if isinstance(value, Struct):
-        return {name: plain(each) for name, each in value.items()}
+        return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     return value
 
 
@@ -56,8 +56,8 @@ def structs(draw, depth=2):
     fields = tuple(Field(name, schema) for name, (schema, _) in parts.items())
     name = draw(st.sampled_from([None, "a.b.Name", "Other"]))
     schema = Schema(Type.STRUCT, name=name, version=draw(st.none() | st.just(3)), doc='"of\\n ä test', fields=fields)
-    values = st.fixed_dictionaries({name: each for name, (_, each) in parts.items()})
-    return schema, values.map(lambda each: Struct(schema, each))
+    values = st.fixed_dictionaries({name: item for name, (_, item) in parts.items()})
+    return schema, values.map(lambda item: Struct(schema, item))
 
 
 @st.composite
@@ -68,7 +68,7 @@ def members(draw, depth):
         if draw(st.booleans()):
             return schema, values
         schema = replace(schema, optional=True)
-        return schema, st.none() | values.map(lambda each: Struct(schema, each.values_by_name))
+        return schema, st.none() | values.map(lambda item: Struct(schema, item.values_by_name))
     if shape == "map":
         keys, key_values = draw(leaves(optional=False))
         inner, values = draw(members(0))

@@ -21,8 +21,8 @@ def test_a_row_goes_on_over_line_ends_within_quotes():
 def test_what_is_too_long_is_left_out_up_to_its_end_and_told_once():
     cutter = Cutter(4, False)
     first = cutter.cut(b"ab\n1234567", False, 10)
-    assert [(each.raw, each.fault) for each in first] == [(b"ab", None), (None, "longer than 4 bytes")]
-    assert [(each.raw, each.fault) for each in cutter.cut(b"89\ncd\n", False, 10)] == [(None, None), (b"cd", None)]
+    assert [(item.raw, item.fault) for item in first] == [(b"ab", None), (None, "longer than 4 bytes")]
+    assert [(item.raw, item.fault) for item in cutter.cut(b"89\ncd\n", False, 10)] == [(None, None), (b"cd", None)]
 
 
 def test_a_quote_that_is_not_closed_costs_what_is_within_the_limit_and_no_more():

@@ -53,7 +53,7 @@ class Inbox:
         return [record.value for _ in range(polls) for record in self.poll()]
 
     def names(self):
-        return sorted(each.name for each in self.path.iterdir())
+        return sorted(path.name for path in self.path.iterdir())
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_files_are_read_oldest_first_and_marked_when_their_records_have_arrived(
     inbox.put("old.txt", b"a\nb", rested_ms=9_000)
     inbox.start()
     records = inbox.poll(acknowledged=False)
-    assert [(each.key, each.value) for each in records] == [("old.txt", "a"), ("old.txt", "b")]
+    assert [(record.key, record.value) for record in records] == [("old.txt", "a"), ("old.txt", "b")]
     assert inbox.poll() == []
     assert inbox.names() == ["new.txt", "old.txt"]
     inbox.acknowledge(records)
@@ -102,7 +102,7 @@ def test_rows_json_and_whole_files(inbox):
     inbox.put("c.bin", b"\x00\xff\n")
     inbox.put("empty.bin", b"")
     inbox.start(format="csv", pattern="*.csv")
-    assert [dict(each) for each in inbox.values()] == [{"id": "1", "name": "two\nlines"}]
+    assert [dict(item) for item in inbox.values()] == [{"id": "1", "name": "two\nlines"}]
     inbox.start(format="json", pattern="*.json")
     assert inbox.values() == [{"a": 1}, [2]]
     inbox.start(format="file", pattern="*.bin")
@@ -117,7 +117,7 @@ def test_done_files_are_moved_or_deleted_and_nothing_is_written_over(inbox, tmp_
     inbox.put("a", b"1\n")
     inbox.start(done="move", done_directory=str(done))
     assert inbox.values() == ["1"]
-    assert {each.name: each.read_text() for each in done.iterdir()} == {"a": "before", "a.1": "1\n"}
+    assert {path.name: path.read_text() for path in done.iterdir()} == {"a": "before", "a.1": "1\n"}
     inbox.put("b", b"2\n")
     inbox.start(done="delete")
     assert inbox.values() == ["2"]
@@ -161,7 +161,7 @@ def test_a_task_that_is_killed_anywhere_goes_on_behind_what_was_stored(tmp_path_
                 inbox.acknowledge(kept)
             inbox.task.stop()
         stored += _everything(inbox, form, keep=True)
-        assert [each.value if form == "lines" else dict(each.value) for each in stored] == expected
+        assert [item.value if form == "lines" else dict(item.value) for item in stored] == expected
         assert inbox.names() == ["1.done", "2.done"]
 
 
@@ -199,7 +199,7 @@ def test_links_hidden_files_and_odd_names_are_left_alone(inbox, tmp_path):
     before = set(inbox.names())
     inbox.start(file_rest_ms="0")
     records = [record for _ in range(6) for record in inbox.poll()]
-    assert [(each.key, each.value) for each in records] == [("new\nline; rm -rf", "yes")]
+    assert [(record.key, record.value) for record in records] == [("new\nline; rm -rf", "yes")]
     assert set(inbox.names()) == before - {"new\nline; rm -rf"} | {"new\nline; rm -rf.done"}
 
 
@@ -217,7 +217,7 @@ def test_a_file_that_became_a_link_after_the_look_is_not_followed(inbox, tmp_pat
 def test_a_record_that_cannot_be_read_fails_the_task_behind_those_before_it_and_names_its_place(inbox):
     inbox.put("a", b'{"n": 1}\n{"n":\n{"n": 3}\n')
     inbox.start(format="json")
-    assert [each.value for each in inbox.poll()] == [{"n": 1}]
+    assert [item.value for item in inbox.poll()] == [{"n": 1}]
     with pytest.raises(ConnectError, match="a at byte 9: not JSON"):
         inbox.poll()
     assert inbox.names() == ["a"]
@@ -250,7 +250,7 @@ def test_a_directory_that_is_gone_fails_the_task(inbox):
 def test_what_cannot_be_right_is_told_at_the_key_that_is_wrong(inbox, tmp_path):
     def faults(**props):
         given = {"directory": str(inbox.path), "topic": "t"} | {k.replace("_", "."): v for k, v in props.items()}
-        return {each.name for each in DirectorySourceConnector().validate(given) if each.errors}
+        return {item.name for item in DirectorySourceConnector().validate(given) if item.errors}
 
     assert faults() == faults(csv_separator="tab") == set()
     assert faults(done="move") == faults(done="move", done_directory=str(inbox.path)) == {"done.directory"}

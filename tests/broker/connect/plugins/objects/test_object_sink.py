@@ -79,7 +79,7 @@ def test_redelivery_from_any_committed_offset_writes_the_same_files(made, data):
         task = task_with("/unused", **props)
         task._store = files
         files.fails_at = data.draw(st.none() | st.integers(0, 10))
-        begin = next((at for at, each in enumerate(records) if each.offset >= committed), len(records))
+        begin = next((at for at, record in enumerate(records) if record.offset >= committed), len(records))
         at = begin
         for end in sorted(data.draw(st.lists(st.integers(begin, len(records)), max_size=4))):
             batch, at = records[at:end], max(at, end)
@@ -96,9 +96,9 @@ def test_redelivery_from_any_committed_offset_writes_the_same_files(made, data):
     task._store = whole
     task.put(records)
     task.pre_commit({PLACE: records[-1].offset + 1})
-    assert all(whole[name] == each for name, each in files.items())
-    assert [each for each in lines(files) if each < committed] == [
-        each.offset for each in records if each.offset < committed
+    assert all(whole[name] == item for name, item in files.items())
+    assert [line for line in lines(files) if line < committed] == [
+        record.offset for record in records if record.offset < committed
     ]
 
 
@@ -125,10 +125,13 @@ def cut(records, ends):
 
 
 def columns_of(records):
-    columns = [[each.value.values_by_name[field.name] for each in records] for field in records[0].value_schema.fields]
+    columns = [
+        [record.value.values_by_name[field.name] for record in records] for field in records[0].value_schema.fields
+    ]
     first = records[0]
     return SinkColumns(
-        first.topic, first.partition, [each.offset for each in records], [each.timestamp_ms for each in records],
+        first.topic, first.partition, [record.offset for record in records],
+        [record.timestamp_ms for record in records],
         first.value_schema, columns,
     )  # fmt: skip
 
@@ -181,11 +184,11 @@ def test_typed_records_are_parquet_columns_under_time_topic_and_first_offset(tmp
     from decimal import Decimal
 
     moment = datetime(1970, 1, 1, 5, tzinfo=UTC)
-    rows = [Struct(ROW, {"id": each, "price": Decimal("1.50"), "at": moment}) for each in range(3)]
+    rows = [Struct(ROW, {"id": index, "price": Decimal("1.50"), "at": moment}) for index in range(3)]
     task = task_with(tmp_path, file_max_records="2")
     task.put([sink_record(offset, row, ROW, timestamp_ms=5 * HOUR) for offset, row in enumerate(rows)])
     assert task.pre_commit({PLACE: 3}) == {PLACE: 2}
-    (path,) = (each for each in tmp_path.rglob("*") if each.is_file())
+    (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
     assert path.relative_to(tmp_path) == Path("t/year=1970/month=01/day=01/hour=05/t+0+0000000000.parquet")
     read = pyarrow.parquet.ParquetFile(path).read()
     assert read.to_pylist() == [dict(row) for row in rows[:2]]
@@ -211,7 +214,7 @@ def test_a_full_disk_is_tried_again_and_leaves_whole_files(tmp_path, monkeypatch
     assert len(list(tmp_path.rglob("*.writing"))) == 1
     task.put(records)
     assert task.pre_commit({PLACE: 2}) == {PLACE: 2}
-    assert sorted(each.read_text() for each in tmp_path.rglob("*.jsonl")) == ['{"n":0}\n', '{"n":1}\n']
+    assert sorted(path.read_text() for path in tmp_path.rglob("*.jsonl")) == ['{"n":0}\n', '{"n":1}\n']
     assert not list(tmp_path.rglob("*.writing"))
 
 
@@ -250,8 +253,8 @@ def test_a_record_of_no_calendar_goes_to_the_dead_letters_or_is_named(tmp_path, 
     task = task_with(tmp_path, format="json", file_max_records="1")
     task.put([sink_record(0, {"n": 0}, timestamp_ms=moment), sink_record(1, {"n": 1})])
     assert [record.offset for record, _ in task._context.errant] == [0]
-    assert [each.read_text() for each in tmp_path.rglob("*.jsonl")] == ['{"n":1}\n']
-    rows = [replace(each, timestamp_ms=moment if each.offset == 3 else 0) for each in poison_rows()[:3]]
+    assert [path.read_text() for path in tmp_path.rglob("*.jsonl")] == ['{"n":1}\n']
+    rows = [replace(row, timestamp_ms=moment if row.offset == 3 else 0) for row in poison_rows()[:3]]
     with pytest.raises(RecordError, match="in no year") as told:
         task_with(tmp_path).put_columns(columns_of(rows))
     assert told.value.offset == 3
@@ -271,7 +274,7 @@ def test_a_path_that_leads_out_is_refused(tmp_path, path):
 
 
 def test_validation_wants_one_place():
-    errors = {each.name: each.errors for each in ObjectSinkConnector().validate({}) if each.errors}
+    errors = {item.name: item.errors for item in ObjectSinkConnector().validate({}) if item.errors}
     assert list(errors) == ["path"]
 
 

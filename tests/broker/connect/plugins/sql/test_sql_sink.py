@@ -35,7 +35,7 @@ def tombstone(offset, key):
 
 def rows(engine, what="*"):
     with engine.connect() as connection:
-        return [tuple(each) for each in connection.exec_driver_sql(f"SELECT {what} FROM t ORDER BY id")]
+        return [tuple(item) for item in connection.exec_driver_sql(f"SELECT {what} FROM t ORDER BY id")]
 
 
 def test_upserts_and_deletions_leave_what_the_last_record_says_also_repeated(database):
@@ -71,11 +71,11 @@ def test_one_poison_row_goes_to_the_dead_letters_and_the_others_arrive(database)
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE t (id BIGINT PRIMARY KEY CHECK (id < 10))")
     schema = Schema(Type.STRUCT, fields=FIELDS[:1])
-    made = [sink_record(number, Struct(schema, {"id": each}), schema) for number, each in enumerate([1, 99, 2])]
+    made = [sink_record(number, Struct(schema, {"id": item}), schema) for number, item in enumerate([1, 99, 2])]
     context = SinkContext()
     started(SqlSinkTask(), props, context).put([*made, sink_record(3, {"id": 5})])
     assert rows(engine, "id") == [(1,), (2,)]
-    assert sorted(each.offset for each, _ in context.errant) == [1, 3]
+    assert sorted(item.offset for item, _ in context.errant) == [1, 3]
 
 
 def test_without_leave_no_table_is_made(database):
@@ -100,4 +100,4 @@ def test_settings_that_contradict_each_other_are_named():
     found = SqlSinkConnector().validate(
         {"connection.url": "sqlite:////tmp/x.db", "insert.mode": "upsert", "delete.enabled": "true"}
     )
-    assert {each.name for each in found if each.errors} == {"pk.mode", "delete.enabled"}
+    assert {item.name for item in found if item.errors} == {"pk.mode", "delete.enabled"}

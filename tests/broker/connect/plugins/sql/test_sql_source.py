@@ -45,7 +45,7 @@ def insert(engine, table, *rows):
 
 
 def ids(records):
-    return [each.value["id"] for each in records]
+    return [record.value["id"] for record in records]
 
 
 BY = {
@@ -67,8 +67,8 @@ def test_new_rows_come_once_typed_and_a_restart_goes_on(database, mode):
     first = polled(task, 3)
     assert ids(first) == [1, 2, 3]
     assert first[0].topic == 'p.odd "name"'
-    for each in first:
-        validate_value(each.value_schema, each.value)
+    for item in first:
+        validate_value(item.value_schema, item.value)
     assert first[0].value["price"] == Decimal("1.50")
     assert first[0].value["at"] == (BEGIN + timedelta(seconds=1)).replace(tzinfo=UTC)
     assert task.poll() == []
@@ -95,7 +95,7 @@ def test_a_row_that_is_changed_comes_again_by_its_moment(database):
     polled(task, 2)
     with engine.begin() as connection:
         connection.execute(table.update().where(table.c.id == 1).values(at=BEGIN + timedelta(seconds=9), label="b"))
-    assert [each.value["label"] for each in polled(task, 1)] == ["b"]
+    assert [item.value["label"] for item in polled(task, 1)] == ["b"]
 
 
 def test_bulk_and_a_query(database):
@@ -111,7 +111,7 @@ def test_bulk_and_a_query(database):
         "topic.prefix": "q",
     }
     records = polled(started(SqlSourceTask(), query, SourceContext([({"query": "query"}, {"incrementing": 1})])), 1)
-    assert [(each.topic, dict(each.value)) for each in records] == [("q", {"id": 2, "label": "a"})]
+    assert [(record.topic, dict(record.value)) for record in records] == [("q", {"id": 2, "label": "a"})]
 
 
 def test_all_rows_come_a_batch_at_a_time_as_they_were_when_the_first_was_read(database):
@@ -147,9 +147,9 @@ def test_a_table_that_is_not_there_ends_the_task_with_its_name(database):
 def test_tables_are_shared_among_tasks_and_contradictions_named():
     connector = SqlSourceConnector()
     connector.start({"connection.url": "sqlite:////tmp/x.db", "mode": "bulk", "table.whitelist": "a,b,c"}, None)
-    assert [each["table.whitelist"] for each in connector.task_configs(2)] == ["a,c", "b"]
+    assert [config["table.whitelist"] for config in connector.task_configs(2)] == ["a,c", "b"]
     errors = {
-        each.name for each in connector.validate({"connection.url": "mysql://x", "mode": "incrementing"}) if each.errors
+        item.name for item in connector.validate({"connection.url": "mysql://x", "mode": "incrementing"}) if item.errors
     }
     assert errors == {"connection.url", "table.whitelist", "incrementing.column.name"}
     with pytest.raises(ConfigError, match="password"):

@@ -60,10 +60,10 @@ class Broker:
         return None if self._left < 0 else DescribeClusterResponse(cluster_id=str(self._left))
 
     def close(self) -> None:
-        for each in (self._listening, *self._connected):
+        for item in (self._listening, *self._connected):
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+                item.shutdown(socket.SHUT_RDWR)
+            item.close()
 
 
 class TakesNothingBeforeItsAnswerIsGone(Broker):
@@ -87,8 +87,8 @@ def brokers():
         return made[-1]
 
     yield make
-    for each in made:
-        each.close()
+    for item in made:
+        item.close()
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ LONG_NAME = "x" * 32_000
 
 def _told(heard) -> list[str]:
     assert heard.error is None
-    return [each.cluster_id for each in heard.answers]
+    return [answer.cluster_id for answer in heard.answers]
 
 
 def test_each_answers_in_the_order_of_its_questions_and_stays_connected(brokers, client):

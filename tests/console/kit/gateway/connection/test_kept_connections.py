@@ -47,8 +47,8 @@ class World:
 def world():
     world = World()
     yield world
-    for each in world.made:
-        each.close()
+    for item in world.made:
+        item.close()
 
 
 def test_the_next_who_asks_has_the_same_with_a_time_of_its_own(world):
@@ -124,9 +124,9 @@ def test_what_failed_while_it_was_lent_is_not_lent_again(world):
 def test_only_so_many_are_kept_and_the_oldest_go(world, monkeypatch):
     monkeypatch.setattr(kept_connections, "KEPT_MAX", 2)
     lent = [world.lend(port) for port in range(3)]
-    for each in lent:
-        each.give_back()
-    assert [each.is_closed for each in world.made] == [True, False, False]
+    for item in lent:
+        item.give_back()
+    assert [item.is_closed for item in world.made] == [True, False, False]
 
 
 def test_a_cluster_gives_back_what_it_has_borrowed_but_not_what_it_has_given_up(world):

@@ -43,11 +43,11 @@ def requests(moved):
 
 
 def rows_of(requests: OwnRequests) -> dict[tuple[str, str, str], list]:
-    return {tuple(each[:3]): each[3:] for each in requests.snapshot()["rows"]}
+    return {tuple(row[:3]): row[3:] for row in requests.snapshot()["rows"]}
 
 
 def slots_of(requests: OwnRequests) -> dict[str, list]:
-    return {each[0]: each[1:] for each in requests.snapshot()["slots"]}
+    return {slot[0]: slot[1:] for slot in requests.snapshot()["slots"]}
 
 
 def told(name: str = "127.0.0.1:9092/1", nodename: str = AT, **more: object) -> str:
@@ -72,7 +72,7 @@ def test_each_request_is_counted_with_its_bytes_time_and_error(requests):
     requests.failed(AT, ApiKey.LIST_OFFSETS)
     count, errors, sent, received, buckets = rows_of(requests)[AT, "ListOffsets", OURS]
     assert (count, errors, sent, received) == (3, 2, 200, 2_050)
-    assert [BOUNDS_US[each] >= 1e6 * took for each, took in zip(sorted(buckets), (0.003, 0.020), strict=True)] == [
+    assert [BOUNDS_US[bucket] >= 1e6 * took for bucket, took in zip(sorted(buckets), (0.003, 0.020), strict=True)] == [
         True
     ] * 2
 

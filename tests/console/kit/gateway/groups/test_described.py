@@ -60,7 +60,7 @@ def listed(name: str, group_type: str = "", state: str = "Stable") -> ListedGrou
 
 
 def asked_of(groups, served) -> list[ApiKey]:
-    return [request.api for each in inquiries(groups, served) for request in (*each.requests, *each.others)]
+    return [request.api for inquiry in inquiries(groups, served) for request in (*inquiry.requests, *inquiry.others)]
 
 
 def view_of(group: ListedGroup, *responses, served=KAFKA_4):
@@ -153,14 +153,14 @@ def test_a_share_group_has_start_offsets_and_the_lags_that_are_counted():
     offsets = DescribeShareGroupOffsetsResponse(
         groups=[DescribeShareGroupOffsetsResponseGroup(group_id="s", topics=topics)]
     )
-    members = [ShareGroupMember(member_id=each, client_id=each, assignment=holding(0, 1)) for each in ("b", "a")]
+    members = [ShareGroupMember(member_id=name, client_id=name, assignment=holding(0, 1)) for name in ("b", "a")]
     described = ShareGroupDescribeResponse(
         groups=[DescribedShareGroup(group_id="s", group_state="Stable", members=members)]
     )
     view = view_of(listed("s", "share"), described, offsets)
 
     assert (view.committed, view.lags) == ({("orders", 0): 5}, {("orders", 0): 2})
-    assert [each.client_id for each in view.members] == ["a", "b"]
+    assert [member.client_id for member in view.members] == ["a", "b"]
     assert view.members[0].target is None
 
 

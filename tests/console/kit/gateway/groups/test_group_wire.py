@@ -53,8 +53,8 @@ def test_an_assignment_that_is_none_is_empty():
 
 
 def test_members_stand_as_a_person_counts():
-    members = [MemberView(f"{each}-x", each, "127.0.0.1", "", ()) for each in ("m1", "m10", "m2")]
-    assert [each.client_id for each in sorted(members, key=member_order)] == ["m1", "m2", "m10"]
+    members = [MemberView(f"{name}-x", name, "127.0.0.1", "", ()) for name in ("m1", "m10", "m2")]
+    assert [member.client_id for member in sorted(members, key=member_order)] == ["m1", "m2", "m10"]
 
 
 def test_a_commit_is_read_with_its_time():

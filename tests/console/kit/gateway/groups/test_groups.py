@@ -71,7 +71,7 @@ def test_that_no_broker_answers_is_told_as_such(groups, brokers):
 @pytest.mark.parametrize("failure", [AWAY, LOADING, MOVED_AWAY])
 def test_groups_of_those_that_tell_them_are_told_whatever_the_others_say(groups, failure):
     view = groups(failure, READERS).describe()
-    assert ([each.group_id for each in view.groups], view.answered) == (["readers"], {1})
+    assert ([group.group_id for group in view.groups], view.answered) == (["readers"], {1})
 
 
 def test_that_the_console_is_not_let_in_is_told_though_others_answer(groups):
@@ -92,4 +92,4 @@ def test_offsets_of_share_groups_that_do_not_come_cost_no_other_group(monkeypatc
 
     monkeypatch.setattr(group_wire, "ask_at_once", ask_at_once)
     view = KafkaGroups(None, lambda: [(1, "broker", 1)], 1.0).describe()
-    assert {each.group_id: each.state for each in view.groups} == {"readers": "Empty", "shared": "Unknown"}
+    assert {group.group_id: group.state for group in view.groups} == {"readers": "Empty", "shared": "Unknown"}

@@ -28,5 +28,5 @@ def test_each_batch_has_its_codec_records_and_size_and_markers_are_none():
 
 def test_what_ends_before_the_place_or_is_cut_off_is_left_out():
     data = batch(10, 2) + batch(12, 5) + batch(17, 1)[:-1]
-    assert [each.base_offset for each in batches_in(fetched(data), 12)] == [12]
+    assert [item.base_offset for item in batches_in(fetched(data), 12)] == [12]
     assert batches_in(fetched(b""), 0) == batches_in(fetched(data, error_code=6), 0) == []

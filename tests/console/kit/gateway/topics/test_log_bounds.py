@@ -32,7 +32,7 @@ class Cluster:
         return {
             leader: Heard(error=self.silent[leader])
             if leader in self.silent
-            else Heard([self._answer(each) for each in asked])
+            else Heard([self._answer(item) for item in asked])
             for leader, asked in questions.items()
         }
 
@@ -40,7 +40,7 @@ class Cluster:
         return ListOffsetsResponse(
             topics=[
                 ListOffsetsTopicResponse(
-                    name=topic.name, partitions=[self._told(topic.name, each) for each in topic.partitions]
+                    name=topic.name, partitions=[self._told(topic.name, partition) for partition in topic.partitions]
                 )
                 for topic in request.topics
             ]

@@ -52,7 +52,7 @@ def test_many_topics_are_asked_about_in_turn(asked):
     for _ in range(3):
         known = asked.watch.look(names)
 
-    assert [len(each) for each in asked.rounds] == [TOPICS_PER_ROUND, TOPICS_PER_ROUND]
+    assert [len(round_) for round_ in asked.rounds] == [TOPICS_PER_ROUND, TOPICS_PER_ROUND]
     assert len(known) == len(names)
 
 

@@ -157,7 +157,7 @@ def test_every_member_the_ensemble_names_is_asked_with_its_number_and_role(serve
     look = EnsembleLook(Ensemble(line(1, first), line(4, second, "observer")), "127.0.0.1:1")
 
     views = look()
-    assert [(each.address, each.number, each.role) for each in views] == [
+    assert [(view.address, view.number, view.role) for view in views] == [
         (first, 1, "participant"),
         (second, 4, "observer"),
     ]
@@ -182,7 +182,7 @@ def test_without_a_quorum_the_members_known_before_are_asked(serve):
     ensemble.cut_off()
     now_s[0] += 60
 
-    assert [(each.address, each.error) for each in look()] == [(address, "")]
+    assert [(member.address, member.error) for member in look()] == [(address, "")]
 
 
 def test_members_nobody_can_reach_leave_the_addresses_that_were_given(serve):
@@ -190,11 +190,11 @@ def test_members_nobody_can_reach_leave_the_addresses_that_were_given(serve):
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         look = EnsembleLook(Ensemble(line(1, f"127.0.0.1:{reserved.getsockname()[1]}")), given)
-        assert [(each.address, each.mode) for each in look()] == [(given, "leader")]
+        assert [(member.address, member.mode) for member in look()] == [(given, "leader")]
 
 
 def test_an_ensemble_that_does_not_say_where_clients_connect_leaves_the_addresses_that_were_given(serve):
     given = serve(MNTR.encode())
     look = EnsembleLook(Ensemble("server.1=zk1:2888:3888"), given)
 
-    assert [each.address for each in look()] == [given]
+    assert [member.address for member in look()] == [given]
