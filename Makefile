@@ -40,7 +40,7 @@ define install
 endef
 
 up: setup ## Start everything and stay in the foreground; Ctrl-C stops everything
-	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") $(if $(SECURE),BARNABAS_SECURED="$(SECURE)") $(if $(MIRROR),BARNABAS_MIRROR="$(MIRROR)") $(if $(AUDIT),BARNABAS_AUDIT="$(AUDIT)") exec $(VENV)/bin/python manage.py up
+	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") $(if $(SECURE),BARNABAS_SECURE="$(SECURE)") $(if $(MIRROR),BARNABAS_MIRROR="$(MIRROR)") $(if $(AUDIT),BARNABAS_AUDIT="$(AUDIT)") exec $(VENV)/bin/python manage.py up
 
 down: ## End what runs here, also what a killed terminal left
 	@[ -x $(VENV)/bin/python ] || { echo "Nothing is installed here, so nothing is running."; exit 0; }; \

@@ -4,6 +4,7 @@ import os
 import sys
 
 from broker.common.installation import import_failure
+from console.kit.common.up_options import environment_of
 
 #: EX_CONFIG of sysexits.h, as of a broker that cannot start.
 EXIT_STATUS = 78
@@ -12,6 +13,8 @@ EXIT_STATUS = 78
 def main() -> int:
     os.umask(0o077)  # sessions, password hashes and records lie in what is made from here on
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+    if sys.argv[1:2] == ["up"]:
+        os.environ |= environment_of(sys.argv[2:])  # before Django reads its settings
     try:
         from django.core.management import execute_from_command_line
 

@@ -102,10 +102,10 @@ SECRET_KEY = env("BARNABAS_SECRET_KEY", default="") or lazy(load_or_create_secre
 )
 ALLOWED_HOSTS = env.list("BARNABAS_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 #: True behind a TLS proxy: cookies are then sent over https only.
-SECURE = read_switch(env("BARNABAS_SECURE", default="0"), "BARNABAS_SECURE")
+TLS_PROXY = read_switch(env("BARNABAS_TLS_PROXY", default="0"), "BARNABAS_TLS_PROXY")
 #: Addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; with TLS one on this machine is.
 TRUSTED_PROXIES = read_networks(
-    env.list("BARNABAS_TRUSTED_PROXY", default=["127.0.0.1", "::1"] if SECURE else []), "BARNABAS_TRUSTED_PROXY"
+    env.list("BARNABAS_TRUSTED_PROXY", default=["127.0.0.1", "::1"] if TLS_PROXY else []), "BARNABAS_TRUSTED_PROXY"
 )
 #: Where the console hangs below its host, as `kafka/`; empty: at the top.
 PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PATH_PREFIX")
@@ -301,7 +301,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
 #: What a browser then holds cookies of these names to. `__Host-`: of this host alone, and of all of it.
-_COOKIE_PREFIX = ("__Secure-" if PATH_PREFIX else "__Host-") if SECURE else ""
+_COOKIE_PREFIX = ("__Secure-" if PATH_PREFIX else "__Host-") if TLS_PROXY else ""
 SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_session"
 BROWSER_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_browser"
 SIGN_ON_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_sign_on"
@@ -310,19 +310,19 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"/{PATH_PREFIX}"
-SESSION_COOKIE_SECURE = SECURE
+SESSION_COOKIE_SECURE = TLS_PROXY
 #: Nobody has asked for so long: the login is over, before its age says so.
 SESSION_IDLE_SECONDS = 2 * 3600
 CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_COOKIE_SECURE = SECURE
+CSRF_COOKIE_SECURE = TLS_PROXY
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "console.shell.web.errors.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.list("BARNABAS_TRUSTED_ORIGINS", default=[])
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 #: A year, for this host alone: what else hangs below its name is not ours to decide for.
-SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE else 0
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if TLS_PROXY else 0
 
 # Static files: served by the web process itself from where they are; no build step. ---------------------------------
 STATIC_URL = f"/{PATH_PREFIX}static/"

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from console.kit.common.variables import RENAMED
+
 BROKERS_MAX = 50
 METRICS_PORT_DISTANCE = 100
 #: Above the brokers' ports, and above those of their metrics.
@@ -59,6 +61,9 @@ class Setup:
 
 def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
     """The setup the environment describes. Raises SetupError."""
+    for old, new in RENAMED.items():
+        if old in environment:
+            raise SetupError(f"{old} is called {new} now. Set {new}={environment[old]} instead, or unset {old}.")
     broker_count = _number(environment, "BARNABAS_BROKERS", 3, 0, BROKERS_MAX)
     broker_port = _number(environment, "BARNABAS_BROKER_PORT", 9092, 1, 65_535 - BROKERS_MAX - SECOND_PORT_DISTANCE)
     zookeeper = environment.get("BARNABAS_ZOOKEEPER", "").strip()
@@ -72,10 +77,10 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
     demo_text = environment.get("BARNABAS_DEMO", "1" if broker_count else "0")
     demo = _is_on(demo_text)
     documents = tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", "")))
-    is_secure = bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0"))
+    is_secure = bool(broker_count) and _is_on(environment.get("BARNABAS_SECURE", "0"))
     has_mirror = _is_on(environment.get("BARNABAS_MIRROR", "0"))
     if has_mirror and (is_secure or not broker_count):
-        why = "has no TLS and logins: start it without SECURE" if is_secure else "needs brokers that are started here"
+        why = "has no TLS and logins: leave out --secure" if is_secure else "needs brokers that are started here"
         raise SetupError(f"BARNABAS_MIRROR=1 starts a second cluster, which {why}.")
     has_use = bool(broker_count or demo or documents)
     registry_port = _port_unless(environment, "BARNABAS_REGISTRY_PORT", 8081, "BARNABAS_SCHEMA_REGISTRY_URL")

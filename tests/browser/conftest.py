@@ -84,7 +84,7 @@ def start_product(
         "BARNABAS_ZOOKEEPER_PORT": str(_zookeeper_port()),
         "BARNABAS_DEMO": "1" if demo else "0",
         "BARNABAS_DOCUMENTS": documents,
-        **({"BARNABAS_SECURED": "1"} if IS_SECURED else {}),
+        **({"BARNABAS_SECURE": "1"} if IS_SECURED else {}),
         **more,
     }
     output = directory / "up.log"

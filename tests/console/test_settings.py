@@ -87,7 +87,7 @@ def test_what_the_console_keeps_is_for_its_owner_only(tmp_path):
         ("BARNABAS_DATA", "/tmp/one,two", "BARNABAS_DATA=/tmp/one,two: a path with a comma cannot be used"),
         ("BARNABAS_CONSOLE_PORT", "eighty", "BARNABAS_CONSOLE_PORT=eighty must be a number from 1 to 65535"),
         ("BARNABAS_CONSOLE_PORT", "80800", "BARNABAS_CONSOLE_PORT=80800 must be a number from 1 to 65535"),
-        ("BARNABAS_SECURE", "maybe", "BARNABAS_SECURE=maybe must be 1 or 0"),
+        ("BARNABAS_TLS_PROXY", "maybe", "BARNABAS_TLS_PROXY=maybe must be 1 or 0"),
         ("BARNABAS_READ_BUDGET", "lots", "BARNABAS_READ_BUDGET=lots must be a number of MB, 0 for no limit"),
     ],
 )

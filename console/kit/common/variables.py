@@ -49,19 +49,19 @@ _MACHINE = VariableGroup(
             "BARNABAS_REGISTRY_PORT", "`8081`", "port of the schema registry on this machine. `0`: none is started"
         ),
         Variable(
-            "BARNABAS_SECURED",
+            "BARNABAS_SECURE",
             "`0`",
-            "`1`: TLS, logins and access lists for the brokers of this machine; as `SECURE=1` of make",
+            "`1`: TLS, logins and access lists for the brokers of this machine; `up --secure`, `make up SECURE=1`",
         ),
         Variable(
             "BARNABAS_DEMO",
             "`1`; without brokers `0`",
-            "`0`: no demo traffic and no stream job; as `DEMO=` of make",
+            "`0`: no demo traffic and no stream job; `up --no-demo`, `make up DEMO=0`",
         ),
         Variable(
             "BARNABAS_DOCUMENTS",
             "none",
-            "text files, each line of which becomes a record of `documents.lines`; as `DOCUMENTS=` of make",
+            "text files, each line of which becomes a record of `documents.lines`; `up --documents`, `make up DOCUMENTS=`",
         ),
         Variable(
             "BARNABAS_PROBE",
@@ -71,11 +71,13 @@ _MACHINE = VariableGroup(
         Variable(
             "BARNABAS_MIRROR",
             "`0`",
-            "`1`: a second small cluster, 200 above `BARNABAS_BROKER_PORT`, and a mirror there and back; as "
-            "`MIRROR=` of make",
+            "`1`: a second small cluster, 200 above `BARNABAS_BROKER_PORT`, and a mirror there and back; "
+            "`up --mirror`, `make up MIRROR=1`",
         ),
         Variable(
-            "BARNABAS_AUDIT", "`0`", "`1`: the message audit counts what is appended and committed; as `AUDIT=` of make"
+            "BARNABAS_AUDIT",
+            "`0`",
+            "`1`: the message audit counts what is appended and committed; `up --audit`, `make up AUDIT=1`",
         ),
         Variable(
             "BARNABAS_DRILLS",
@@ -230,7 +232,7 @@ _PROXY = VariableGroup(
     "Behind a proxy",
     (
         Variable(
-            "BARNABAS_SECURE",
+            "BARNABAS_TLS_PROXY",
             "`0`",
             "`1` behind a TLS proxy that sets `X-Forwarded-For` and `X-Forwarded-Proto`: secure cookies, HSTS",
         ),
@@ -238,7 +240,7 @@ _PROXY = VariableGroup(
         Variable("BARNABAS_PATH_PREFIX", "none", "`/kafka` when the proxy serves the console below a path"),
         Variable(
             "BARNABAS_TRUSTED_PROXY",
-            "with `BARNABAS_SECURE`: this machine",
+            "with `BARNABAS_TLS_PROXY`: this machine",
             "addresses whose forwarded headers are believed",
         ),
         Variable(
@@ -357,13 +359,15 @@ GROUPS = (_MACHINE, _CLUSTER, _AROUND, _CONSOLE, _PROXY, _COMMANDS, _OIDC, _LDAP
 VARIABLES = {variable.name: variable for group in GROUPS for variable in group.variables}
 #: Set by our processes for each other.
 INTERNAL = frozenset({"BARNABAS_CLUSTER", "BARNABAS_FORK_SERVER_DESCRIPTOR", "BARNABAS_RUN_TOKEN"})
+#: Old name: present name. `up` refuses the old one: what it switched on would silently stay off.
+RENAMED = {"BARNABAS_SECURED": "BARNABAS_SECURE"}
 #: Variables of make, which passes them on as these (Makefile).
 _OF_MAKE = {
     "AUDIT": "BARNABAS_AUDIT",
     "DEMO": "BARNABAS_DEMO",
     "DOCUMENTS": "BARNABAS_DOCUMENTS",
     "MIRROR": "BARNABAS_MIRROR",
-    "SECURE": "BARNABAS_SECURED",
+    "SECURE": "BARNABAS_SECURE",
 }
 
 

@@ -19,7 +19,7 @@ class OurPagesOnly:
 
     async def __call__(self, scope: WebSocketScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         headers = {name: value.decode("latin-1").lower() for name, value in scope["headers"]}
-        scheme = "https" if settings.SECURE or scope.get("scheme") == "wss" else "http"
+        scheme = "https" if settings.TLS_PROXY or scope.get("scheme") == "wss" else "http"
         is_ours = is_our_page(headers.get(b"origin", ""), headers.get(b"host", ""), scheme)
         await (self.application if is_ours else WebsocketDenier())(scope, receive, send)
 

@@ -14,11 +14,11 @@ def test_nothing_set_is_three_brokers_and_everything_embedded():
 
 @pytest.mark.parametrize(("said", "is_secure"), [("1", True), ("true", True), ("0", False), ("", False)])
 def test_it_is_secured_if_somebody_says_so(said, is_secure):
-    assert read_setup({"BARNABAS_SECURED": said}, "local[2]").is_secure is is_secure
+    assert read_setup({"BARNABAS_SECURE": said}, "local[2]").is_secure is is_secure
 
 
 def test_brokers_from_elsewhere_are_secured_by_whom_they_belong_to():
-    environment = {"BARNABAS_SECURED": "1", "BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "kafka:9092"}
+    environment = {"BARNABAS_SECURE": "1", "BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "kafka:9092"}
     assert not read_setup(environment, "local[2]").is_secure
 
 
@@ -46,11 +46,12 @@ def test_a_document_with_spaces_in_its_name_stands_in_quotes(tmp_path):
         ({"BARNABAS_BROKER_PORT": "0"}, "BARNABAS_BROKER_PORT=0 must be a number"),
         ({"BARNABAS_ZOOKEEPER_PORT": "99999"}, "BARNABAS_ZOOKEEPER_PORT=99999 must be"),
         ({"BARNABAS_BROKERS": "0"}, "BARNABAS_BOOTSTRAP_SERVERS"),
-        ({"BARNABAS_MIRROR": "1", "BARNABAS_SECURED": "1"}, "has no TLS and logins: start it without SECURE"),
+        ({"BARNABAS_MIRROR": "1", "BARNABAS_SECURE": "1"}, "has no TLS and logins: leave out --secure"),
         (
             {"BARNABAS_MIRROR": "1", "BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "kafka:9092"},
             "needs brokers that are started here",
         ),
+        ({"BARNABAS_SECURED": "1"}, "BARNABAS_SECURED is called BARNABAS_SECURE now. Set BARNABAS_SECURE=1 instead"),
         ({"BARNABAS_DOCUMENTS": "/no/such.txt"}, "/no/such.txt, which is not a file"),
         ({"BARNABAS_DOCUMENTS": "'/no/such.txt"}, "a quote that does not end"),
     ],

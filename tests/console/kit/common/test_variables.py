@@ -16,8 +16,8 @@ def test_a_variable_like_no_other_is_named_alone():
 
 
 def test_a_variable_of_make_is_named_where_make_did_not_pass_it_on():
-    assert list(complaints({"SECURE": "1"})) == ["SECURE is read by make alone. Set BARNABAS_SECURED instead."]
-    assert list(complaints({"SECURE": "1", "BARNABAS_SECURED": "1"})) == []
+    assert list(complaints({"SECURE": "1"})) == ["SECURE is read by make alone. Set BARNABAS_SECURE instead."]
+    assert list(complaints({"SECURE": "1", "BARNABAS_SECURE": "1"})) == []
 
 
 def test_known_variables_and_those_of_other_programs_are_not_named():
@@ -28,4 +28,4 @@ def test_known_variables_and_those_of_other_programs_are_not_named():
 def test_up_prints_the_complaints():
     out = io.StringIO()
     note_unread_variables(Progress(out), {"BARNABAS_SECURD": "1"})
-    assert "! BARNABAS_SECURD is not read. Did you mean BARNABAS_SECURED?" in out.getvalue()
+    assert "! BARNABAS_SECURD is not read. Did you mean BARNABAS_SECURE?" in out.getvalue()

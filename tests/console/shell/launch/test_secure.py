@@ -15,7 +15,7 @@ from console.processes.job_users import (
 from console.processes.setup import SetupError, read_setup
 from console.shell.launch.secure import client_file, kcat_file, prepare_clients
 
-SECURE, PLAIN = (read_setup({"BARNABAS_SECURED": switch}, "local[2]") for switch in ("1", "0"))
+SECURE, PLAIN = (read_setup({"BARNABAS_SECURE": switch}, "local[2]") for switch in ("1", "0"))
 pytestmark = pytest.mark.usefixtures("secrets")
 
 
@@ -91,13 +91,13 @@ def test_a_configuration_that_is_named_is_for_everybody(settings):
 
 def test_rights_are_for_what_is_run():
     assert [user.name for user in job_users(SECURE)] == [SOURCES, REGISTRY, STREAMS, PROBE]
-    sources, _ = job_users(read_setup({"BARNABAS_DEMO": "0", "BARNABAS_SECURED": "1"}, ""))
+    sources, _ = job_users(read_setup({"BARNABAS_DEMO": "0", "BARNABAS_SECURE": "1"}, ""))
     assert {rule.name for rule in sources.rules} == {"connect-", "connect-configs", "connect-offsets", "connect-status"}
     away = {"BARNABAS_DEMO": "0", "BARNABAS_CONNECT_PORT": "0", "BARNABAS_REGISTRY_PORT": "0"}
     assert job_users(read_setup(away, "")) == ()
 
 
 def test_the_worker_may_tell_the_message_audit_where_it_takes_part():
-    audited = {"BARNABAS_DEMO": "0", "BARNABAS_SECURED": "1", "BARNABAS_AUDIT": "1"}
+    audited = {"BARNABAS_DEMO": "0", "BARNABAS_SECURE": "1", "BARNABAS_AUDIT": "1"}
     sources, _ = job_users(read_setup(audited, ""))
     assert {rule.operation for rule in sources.rules if rule.name == "_barnabas_audit"} == {"CREATE", "WRITE"}

@@ -191,7 +191,7 @@ def settings_of(directory: Path, expression: str, **variables: str):
 def test_cookies_of_a_console_behind_tls_never_go_in_the_clear(tmp_path):
     flags = "[s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SESSION_COOKIE_HTTPONLY, s.CSRF_COOKIE_HTTPONLY, "
     flags += "[str(each) for each in s.TRUSTED_PROXIES]]"
-    found = settings_of(tmp_path, flags, BARNABAS_SECURE="1")
+    found = settings_of(tmp_path, flags, BARNABAS_TLS_PROXY="1")
     assert found == [True, True, True, True, ["127.0.0.1/32", "::1/128"]]
 
 
@@ -199,8 +199,8 @@ def test_cookies_of_a_console_behind_tls_never_go_in_the_clear(tmp_path):
     ("variables", "prefix", "path", "hsts"),
     [
         ({}, "", "/", 0),
-        ({"BARNABAS_SECURE": "1"}, "__Host-", "/", 31_536_000),
-        ({"BARNABAS_SECURE": "1", "BARNABAS_PATH_PREFIX": "/kafka"}, "__Secure-", "/kafka/", 31_536_000),
+        ({"BARNABAS_TLS_PROXY": "1"}, "__Host-", "/", 31_536_000),
+        ({"BARNABAS_TLS_PROXY": "1", "BARNABAS_PATH_PREFIX": "/kafka"}, "__Secure-", "/kafka/", 31_536_000),
     ],
 )
 def test_behind_tls_cookies_are_bound_to_it_by_their_names(tmp_path, variables, prefix, path, hsts):

@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from broker import __version__
 from broker.common.extras import missing_part
 from console.kit.common.data_directories import make_data_directories
+from console.kit.common.up_options import add_options, switched_on
 from console.kit.common.variables import complaints
 from console.processes.setup import Setup, SetupError, read_setup
 from console.shell.launch.first_user import Credentials
@@ -35,6 +36,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         for word in ("--closing", "--reloading"):  # see console/shell/launch/staying.py
             parser.add_argument(word, type=Claim.parse, metavar="CLAIM", help=SUPPRESS)
+        add_options(parser)  # console/__main__.py has put them into the environment
 
     def handle(
         self, *_args: object, closing: Claim | None = None, reloading: Claim | None = None, **_options: object
@@ -59,6 +61,7 @@ class Command(BaseCommand):
 
     def _run(self, stack: Stack) -> None:
         stack.progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
+        stack.progress.note(switches_of(stack.setup))
         note_unread_variables(stack.progress, os.environ)
         try:
             tell(stack.progress, stack.setup, stack.open())
@@ -105,6 +108,11 @@ def without_uninstalled(setup: Setup, missing: str | None) -> Setup:
     if setup.broker_count or setup.has_mirror:
         raise SetupError(f"BARNABAS_ZOOKEEPER names no ZooKeeper of your own. {missing}")
     return replace(setup, zookeeper_port=None)
+
+
+def switches_of(setup: Setup) -> str:
+    states = {"secure": setup.is_secure, "demo": setup.demo, "mirror": setup.has_mirror, "audit": setup.has_audit}
+    return switched_on(states)
 
 
 def note_unread_variables(progress: Progress, environment: Mapping[str, str]) -> None:
