@@ -11,7 +11,8 @@
 PYTHON ?= python3
 VENV := .venv
 # Rewritten tests are kept as bytecode whatever the environment says: the next run reads them.
-FORKS = -p tests.forked --forks auto --durations=25 --durations-min=3
+# TIMES=1 lists what took longest.
+FORKS = -p tests.forked --forks auto -o console_output_style=classic $(if $(TIMES),--durations=25 --durations-min=3)
 PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 
 .DEFAULT_GOAL := help
@@ -28,6 +29,12 @@ setup-test:
 
 fetched: setup-test ## Fetch Apache Kafka's jars and another broker into a cache, for tests that compare with them
 	@$(VENV)/bin/python -m tests.fetched
+
+# A stage of the checks is one line; what it printed is shown where it failed.
+define stage
+	@log=$$(mktemp) && trap 'rm -f -- "$$log"' EXIT && began=$$(date +%s) && if { $(2); } >"$$log" 2>&1; then \
+	  printf '%-10s ok %5d s\n' $(1) $$(($$(date +%s) - began)); else cat "$$log"; printf '%-10s FAILED\n' $(1); exit 1; fi
+endef
 
 # What an old Python can read; the rest, and every other reason why it cannot be done, is in broker/install.py.
 define install
@@ -61,7 +68,8 @@ gated: setup-test
 	@room=$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1); \
 	  where=$$([ "$${room:-0}" -gt 8000000 ] && ! grep -q ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts && echo /dev/shm || echo "$${TMPDIR:-/tmp}"); \
 	  place=$$(mktemp -d --tmpdir="$$where" bt.XXXXXX) && export TMPDIR="$$place" && \
-	  if $(PYTEST) --basetemp="$$place/t" -m "not long"; then rm -rf -- "$$place"; else echo "What failed tests left is in $$place"; exit 1; fi
+	  if $(PYTEST) --basetemp="$$place/t" -m "not long" 2>"$$place/stderr"; then rm -rf -- "$$place"; else \
+    echo "Libraries wrote this:"; tail -n 100 "$$place/stderr"; echo "What failed tests left is in $$place"; exit 1; fi
 
 again: checked ## Try the few tests that failed last once more, alone; names what passes then
 	@$(VENV)/bin/python -m tests.second_chance --durations=3
@@ -79,7 +87,7 @@ looked-over: setup-test
 
 # Tests start some hundred interpreters, and none of them writes bytecode: each would compile everything anew.
 bytecode: setup-test
-	@$(VENV)/bin/python -m compileall -q broker console
+	$(call stage,bytecode,$(VENV)/bin/python -m compileall -q broker console)
 
 faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)
@@ -106,13 +114,12 @@ simulate: setup-test ## Run the cluster under simulated time, network and faults
 lint: style types ## Check style, types and who imports whom
 
 style: setup-test
-	$(VENV)/bin/ruff check .
-	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/deptry --no-ansi broker console
-	@if grep -q '^\[tool.importlinter\]' pyproject.toml; then $(VENV)/bin/lint-imports; fi
+	$(call stage,ruff,$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .)
+	$(call stage,deptry,$(VENV)/bin/deptry --no-ansi broker console)
+	$(call stage,imports,$(VENV)/bin/lint-imports)
 
 types: setup-test
-	$(VENV)/bin/python -m mypy
+	$(call stage,mypy,$(VENV)/bin/python -m mypy)
 
 docs: ## Build the documents to a site with a search, in site/
 	@$(call install,tests/documentation/requirements.lock)

@@ -6,6 +6,7 @@ worker takes the next one when it comes to its last test; what becomes of a test
 """
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, Pipe, wait
 
@@ -47,6 +48,7 @@ class Forks:
         self._count = count
         #: Of each group, since the first test began: when its own first one did, and when its last one was over.
         self._ran: dict[str, tuple[float, float]] = {}
+        self._progress = Progress(0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -57,6 +59,7 @@ class Forks:
         session.config._tmp_path_factory.getbasetemp()  # of which each worker's is a part
         forks = [_forked(number, session, groups, waiting) for number in range(self._count)]
         unheard = {item.nodeid for item in session.items}
+        self._progress = Progress(len(unheard))
         try:
             for kind, said in _heard([hears for _, hears in forks]):
                 unheard.discard(self._pass_on(session.config, kind, said))
@@ -76,15 +79,45 @@ class Forks:
         config.hook.pytest_runtest_logreport(report=report)
         began, ended = self._ran.get(group_of(report.nodeid), (report.start, report.stop))
         self._ran[group_of(report.nodeid)] = min(began, report.start), max(ended, report.stop)
-        return report.nodeid if report.when == "teardown" else None
+        if report.when != "teardown":
+            return None
+        if line := self._progress.after_one_more():
+            config.pluginmanager.get_plugin("terminalreporter").write_line(line)
+        return report.nodeid
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """Count what passed or was skipped without a letter: twenty thousand of them are no news."""
+        if hasattr(report, "wasxfail") or report.failed:
+            return None
+        if report.skipped:
+            return "skipped", "", "SKIPPED"
+        return ("passed", "", "PASSED") if report.when == "call" else ("", "", "")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Whom all wait for at the end, and who could have begun later."""
         first = min((began for began, _ in self._ran.values()), default=0.0)
+        if not terminalreporter.config.option.durations:
+            return
         longest = sorted(self._ran.items(), key=lambda item: item[1][0] - item[1][1])[:_GROUPS_TOLD]
         terminalreporter.section("longest groups")
         for name, (began, ended) in longest:
             terminalreporter.line(f"{began - first:4.0f} s to {ended - first:4.0f} s  {name}")
+
+
+class Progress:
+    """Of `total` tests: a line whenever another tenth of them is over."""
+
+    def __init__(self, total: int):
+        self._total, self._done = total, 0
+        self._began = time.monotonic()
+
+    def after_one_more(self) -> str | None:
+        before, self._done = self._done * 10 // self._total, self._done + 1
+        tenths = self._done * 10 // self._total
+        if tenths == before:
+            return None
+        return f"tests {tenths * 10:4d} %  {self._done:,} of {self._total:,}  {time.monotonic() - self._began:.0f} s"
 
 
 def grouped(items: Iterable[pytest.Item]) -> list[list[pytest.Item]]:

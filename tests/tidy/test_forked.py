@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked import Progress
 from tests.own_data import moved
 from tests.tidy.sources import ROOT
 
@@ -84,6 +85,14 @@ def test_every_test_of_every_file_runs_once_and_a_file_in_one_process(told):
     assert sorted((file[-1], number) for file, number, _ in lines) == [(file, n) for file in "bcd" for n in "012"]
     assert len({(file, pid) for file, _, pid in lines}) == 3
     assert said.count("PASSED") == 9 + len(["test_a_worker_is_warned", "test_a_worker_holds_what_ends_badly"])
+
+
+def test_a_line_is_printed_for_each_tenth_of_the_tests():
+    progress = Progress(20)
+    lines = [line for _ in range(20) if (line := progress.after_one_more())]
+    assert len(lines) == 10
+    assert lines[0].startswith("tests   10 %  2 of 20  ")
+    assert lines[-1].startswith("tests  100 %  20 of 20  ")
 
 
 def test_a_failure_is_told_with_what_the_test_had_printed_and_makes_the_run_fail(told):

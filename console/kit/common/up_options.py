@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-#: Option without its dashes: what it switches on. The variable of `demo` is BARNABAS_DEMO; `make up DEMO=0` sets it too.
+#: Option without its dashes: what it switches on. The variable of `demo` is BARNABAS_DEMO, which `make up DEMO=0` sets.
 SWITCHES = {
     "secure": "TLS, logins and access lists for the brokers of this machine",
     "demo": "demo traffic and a stream job",

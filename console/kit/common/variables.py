@@ -61,7 +61,8 @@ _MACHINE = VariableGroup(
         Variable(
             "BARNABAS_DOCUMENTS",
             "none",
-            "text files, each line of which becomes a record of `documents.lines`; `up --documents`, `make up DOCUMENTS=`",
+            "text files, each line of which becomes a record of `documents.lines`; `up --documents`, "
+            "`make up DOCUMENTS=`",
         ),
         Variable(
             "BARNABAS_PROBE",
