@@ -16,11 +16,5 @@ def product_files() -> dict[str, ast.Module]:
     }
 
 
-@cache
-def files_of_tests() -> dict[str, ast.Module]:
-    """Path below the root: syntax tree, of the tests."""
-    return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in (ROOT / "tests").rglob("*.py")}
-
-
 def functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
