@@ -92,7 +92,7 @@ class Increment:
 
     @property
     def newest(self) -> int:
-        """Its last window."""
+        """Return the start of the last window."""
         return max((window for window, _ in self.whole()), default=0)
 
     def key(self) -> bytes:

@@ -72,7 +72,7 @@ class _Sum:
 
 
 class _Waiting:
-    """Of one partition."""
+    """Increments that wait, of one partition."""
 
     def __init__(self) -> None:
         self.folded: deque[_Sum] = deque()

@@ -34,7 +34,7 @@ def run(arguments: Arguments) -> None:
 
 
 def read_offsets(path: str) -> dict[TopicPartition, int]:
-    """`{"partitions":[{"topic":"t","partition":0,"offset":3}],"version":1}`. Raises CommandError."""
+    """Parse `{"partitions": [{"topic": "t", "partition": 0, "offset": 3}], "version": 1}`. Raises CommandError."""
     found: dict[TopicPartition, int] = {}
     twice = []
     for entry in entries(path, read_json(path), "partitions", topic=str, partition=int):

@@ -255,8 +255,8 @@ COMMAND = Command(
         ),
     ),
     notes=(
-        "What one producer and one consumer can do in one partition is measured by kafka-producer-perf-test and "
-        "kafka-consumer-perf-test on a topic of one partition, with the application's own work in the consumer.",
+        "kafka-producer-perf-test and kafka-consumer-perf-test measure what one partition takes: on a topic of one "
+        "partition, with the application's own work in the consumer.",
         "Units are decimal (1 GB is 1,000 MB), binary with an i (1 GiB).",
     ),
 )

@@ -138,7 +138,7 @@ class Groups:
         self._ask(group_id, commit_request(group_id, offsets.items()), _first_error)
 
     def delete(self, group_id: str) -> None:
-        """ApiError(NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND)."""
+        """Raise ApiError(NON_EMPTY_GROUP or GROUP_ID_NOT_FOUND)."""
         self._ask(group_id, DeleteGroupsRequest(groups_names=[group_id]), lambda answer: answer.results[0].error_code)
 
     def delete_offsets(self, group_id: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ErrorCode]:

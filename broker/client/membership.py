@@ -93,7 +93,7 @@ class Member:
         return bytes(answer.assignment)
 
     def heartbeat(self) -> None:
-        """ApiError(REBALANCE_IN_PROGRESS): join again."""
+        """Raise ApiError(REBALANCE_IN_PROGRESS) when the member has to join again."""
         self._ask(
             HeartbeatRequest(group_id=self._group_id, generation_id=self._generation, member_id=self.member_id),
             timeout_s=self._session_timeout_ms / 1000,

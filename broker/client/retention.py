@@ -53,7 +53,7 @@ def preview_retention(
 
 
 class _Gathered:
-    """Answers so far."""
+    """Responses that arrived so far."""
 
     def __init__(self, question: PreviewQuestion, membership: Membership | None):
         self._question = question

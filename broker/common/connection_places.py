@@ -41,7 +41,7 @@ class ConnectionPlaces(Generic[C]):
             self._by_address.move_to_end(address)
 
     def release(self, address: str, connection: C) -> None:
-        """Idempotent."""
+        """Idempotent: a second call does nothing."""
         if connection in self._by_address.get(address, ()):
             del self._by_address[address][connection]
             self._count -= 1

@@ -111,7 +111,7 @@ class HandshakeProtocol(SSLProtocol):
         super().connection_made(transport)
 
     def shutdown(self) -> None:
-        """uvicorn ends."""
+        """Called when uvicorn ends the server."""
         self.transport.abort()
 
 

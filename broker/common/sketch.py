@@ -18,7 +18,7 @@ def bucket_of(ms: float) -> int:
 
 
 def middle_of(bucket: int) -> float:
-    """In ms."""
+    """Return the middle of the bucket, in ms."""
     return float(SMALLEST_MS * GROWTH ** (bucket + 0.5))
 
 

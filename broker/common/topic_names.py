@@ -10,7 +10,7 @@ _INT32_MAX = 2**31 - 1
 
 
 def is_topic_name(name: str) -> bool:
-    """Kafka's rule."""
+    """Tell whether Kafka's rule for topic names allows it."""
     return _NAME.fullmatch(name) is not None and name not in (".", "..")
 
 

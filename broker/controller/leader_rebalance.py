@@ -18,7 +18,7 @@ FIRST_CHECK_MS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class RebalanceSettings:
-    """auto.leader.rebalance.enable, leader.imbalance.check.interval.seconds, leader.imbalance.per.broker.percentage."""
+    """`auto.leader.rebalance.enable` and the two `leader.imbalance.…` settings."""
 
     is_enabled: bool = True
     check_interval_ms: int = 300_000

@@ -20,6 +20,6 @@ def asker_of(context: RequestContext) -> Principal:
 
 
 def require_enabled(context: RequestContext) -> None:
-    """ApiError DELEGATION_TOKEN_AUTH_DISABLED."""
+    """Raise ApiError(DELEGATION_TOKEN_AUTH_DISABLED) unless tokens are enabled."""
     if not context.services.delegation_tokens.is_enabled:
         raise ApiError(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)

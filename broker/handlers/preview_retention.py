@@ -54,7 +54,7 @@ async def handle_preview_retention(
 
 
 class _Answer:
-    """To one request."""
+    """The response to one request."""
 
     def __init__(self, request: PreviewRetentionRequest, context: RequestContext):
         self._context = context

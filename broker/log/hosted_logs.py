@@ -91,7 +91,7 @@ class HostedLogs:
 
     @property
     def offline_directories(self) -> dict[Path, str]:
-        """Why, by path."""
+        """Return why each offline directory is offline, by its path."""
         failed = {
             directory.path: directory.offline_reason
             for directory in self._directories

@@ -468,7 +468,7 @@ class Log(LogParts):
         return self._cuts.count
 
     def cut(self, cut: Cut) -> None:
-        """`truncate_to`, or `truncate_fully_and_start_at`."""
+        """Run `truncate_to` or `truncate_fully_and_start_at`."""
         if cut.is_of_all:
             self.truncate_fully_and_start_at(cut.offset)
         else:

@@ -164,7 +164,7 @@ class Segment(StoredSegment):
             self._rebuild_indexes()
 
     def seal(self) -> None:
-        """No more appends."""
+        """Refuse appends from now on."""
         times = self._times
         assert times is not None
         self.store_indexes()

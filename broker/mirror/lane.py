@@ -51,7 +51,7 @@ class Refusal(BarnabasError):
 
 
 class Producer(Protocol):
-    """`producer.BatchProducer`."""
+    """What a lane needs of `producer.BatchProducer`."""
 
     @property
     def producer_id(self) -> int: ...

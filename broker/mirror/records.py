@@ -82,7 +82,7 @@ Said = PositionRecord | HistoryRecord | ProducerRecord | SettingsRecord
 
 
 def written(said: Said) -> tuple[bytes, bytes]:
-    """Key and value."""
+    """Return key and value as they are written."""
     if isinstance(said, SettingsRecord):
         seen = {"source": said.source, "target": said.target}
         sides = {side: {name: list(item) for name, item in told.items()} for side, told in seen.items()}

@@ -62,7 +62,7 @@ class ConnectionQuotas:
         self._listeners.append(listener)
 
     def remove_listener(self, listener: Limited) -> None:
-        """Twice is fine."""
+        """Idempotent: a second call does nothing."""
         if listener in self._listeners:
             self._listeners.remove(listener)
 

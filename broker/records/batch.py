@@ -101,7 +101,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def last_offset(self) -> int:
-        """Inclusive."""
+        """Return the offset of the last record, inclusive."""
         return self.base_offset + self.last_offset_delta
 
     @property

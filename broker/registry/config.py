@@ -84,7 +84,7 @@ class RegistryConfig(ByAttribute):
 
     @property
     def advertised(self) -> tuple[str, int, str]:
-        """Host, port, scheme."""
+        """Return host, port and scheme."""
         return self.values["host_name"] or self.among.reached_at, self.among.port, self.among.scheme
 
     @property

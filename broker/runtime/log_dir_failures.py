@@ -31,7 +31,7 @@ class LogDirFailures:
         self.on_failed: Callable[[], None] = lambda: None
 
     def report(self, _path: Path, was_last: bool) -> None:
-        """From any thread."""
+        """Note a failure. Safe to call from any thread."""
         self._loop.call_soon_threadsafe(self._hear, was_last)
 
     def stop(self) -> None:

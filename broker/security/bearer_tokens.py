@@ -93,7 +93,7 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _check_times(claims: Mapping[str, Any], skew_ms: int, now_ms: int) -> int:
-    """When it expires."""
+    """Return when the token expires. Raises TokenRefused."""
     expires_ms, issued_ms = _time_ms(claims, "exp"), _time_ms(claims, "iat")
     if expires_ms is None or issued_ms is None:
         raise TokenRefused("exp or iat is missing")

@@ -56,7 +56,7 @@ class Token(NamedTuple):
 
 
 class Lifetimes(NamedTuple):
-    """`delegation.token.max.lifetime.ms` and `delegation.token.expiry.time.ms`."""
+    """The values of `delegation.token.max.lifetime.ms` and `delegation.token.expiry.time.ms`."""
 
     max_ms: int
     until_renewed_ms: int
@@ -146,7 +146,7 @@ class KnownTokens:
         return self._by_id.get(token_id)
 
     def by_hmac(self, token_hmac: bytes) -> Token:
-        """ApiError DELEGATION_TOKEN_NOT_FOUND."""
+        """Raise ApiError(DELEGATION_TOKEN_NOT_FOUND) for an unknown HMAC."""
         token_id = self._ids.get(token_hmac)
         if token_id is None:
             raise ApiError(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)

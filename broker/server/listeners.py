@@ -75,7 +75,7 @@ class Listeners:
             equip(listener, self._config.of_listener(listener.name))
 
     def stop(self) -> None:
-        """Twice is fine."""
+        """Idempotent: a second call does nothing."""
         self.tls.stop()
         for listener in self:
             listener.stop()
@@ -106,7 +106,7 @@ class Listeners:
                 _log.error("listener not opened", listener=str(endpoint), reason=str(error))
 
     def close_old(self) -> None:
-        """With their connections."""
+        """Close replaced listeners with their connections."""
         for name in self._all.keys() - {listener.listener for listener in self._config.listeners}:
             self._close(name)
 

@@ -43,7 +43,7 @@ class LongRequests:
             raise route.malformed(error) from None
 
     def forget(self, connection: Connection) -> None:
-        """It is closed."""
+        """Drop a connection that was closed."""
         self._decoding.pop(connection, None)
 
     def _decode_a_slice(self, connection: Connection, frame: memoryview, body_at: int, route: Route) -> Message | None:

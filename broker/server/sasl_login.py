@@ -38,7 +38,7 @@ RightsOf = Callable[[str, str], Rights]
 
 @dataclass(frozen=True, slots=True)
 class LoginSettings:
-    """Of one listener."""
+    """The login settings of one listener."""
 
     offer: Offer
     #: Whether clients have to log in. If not, members of the cluster may all the same.

@@ -87,7 +87,7 @@ class ListenersTls:
             self._looking = asyncio.ensure_future(self._look_again_and_again())
 
     def stop(self) -> None:
-        """Twice is fine."""
+        """Idempotent: a second call does nothing."""
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None

@@ -44,7 +44,7 @@ class WaitingRoom:
             oldest.close()
 
     def leave(self, connection: Connection) -> None:
-        """Twice is fine."""
+        """Idempotent: a second call does nothing."""
         address = counted_address(connection.peer_host)
         crowd = self._waiting.get(address, {})
         if connection not in crowd:

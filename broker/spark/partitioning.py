@@ -49,7 +49,7 @@ def _mixed(word: np.ndarray) -> np.ndarray:
 
 
 def _word_at(data: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:
-    """Little endian."""
+    """Return 32 bits, little endian."""
     word = np.zeros(len(at), np.uint32)
     for byte in range(size):
         word |= data[at + byte].astype(np.uint32) << np.uint32(8 * byte)

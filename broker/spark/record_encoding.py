@@ -127,7 +127,7 @@ def _sizes(rows: Rows) -> np.ndarray:
 
 
 def _lengths(column: pa.Array) -> np.ndarray:
-    """-1 for null."""
+    """Return the lengths; -1 stands for null."""
     lengths: np.ndarray = pc.fill_null(pc.binary_length(column), -1).to_numpy(zero_copy_only=False)
     return lengths.astype(np.int64)
 

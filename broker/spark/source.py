@@ -53,7 +53,7 @@ _HEADERS = ArrayType(StructType().add("key", StringType()).add("value", BinaryTy
 
 
 class BarnabasDataSource(DataSource):
-    """Register with `spark.dataSource.register(BarnabasDataSource)`."""
+    """Spark's data source. Register it with `spark.dataSource.register(BarnabasDataSource)`."""
 
     @classmethod
     def name(cls) -> str:

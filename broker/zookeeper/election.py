@@ -171,7 +171,7 @@ _NOBODY = 0
 
 
 class _Holder(NamedTuple):
-    """Whose /controller is."""
+    """The broker that holds /controller."""
 
     session_id: int
     version: int

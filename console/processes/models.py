@@ -94,7 +94,7 @@ class ManagedProcess(models.Model):
 
     @property
     def command(self) -> str:
-        """For a person."""
+        """Return the command as a person types it."""
         try:
             return shlex.join(["python", "-m", "broker", *self.launch.arguments])
         except SpecError as error:

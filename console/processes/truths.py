@@ -67,7 +67,7 @@ class ClusterLook:
 
 
 class State(StrEnum):
-    """The one word."""
+    """The state of a process in one word."""
 
     STOPPED = "stopped"
     STARTING = "starting"

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 
 from tests.tidy.sources import ROOT, product_files
 
@@ -11,6 +12,21 @@ ROOMS = "broker", "console", "tests"
 #: What a name may be followed by, and a word of a sentence seldom is: such files are parsed.
 _EACH_AS_NAME = re.compile(r"\beach\b(?:[,:.)\]=\[]| in\b| for\b)")
 _EACH_IN_TEMPLATE = re.compile(r"\{% (?:for each|for \w+, each|with each)\b")
+_DOCSTRING_WORDS_MIN, _LONG_ENOUGH = 4, "no docstring is long enough"
+_STANDS_ALONE = re.compile(r"(Raises?|See|As|Values of) ")
+SENTENCE_WORDS_MAX = 30
+#: Whose sentences are Kafka's own.
+KAFKAS_TEXTS = {"broker/cli/groups/resetting_groups.py"}
+_SENTENCE_END = re.compile(r"(?<=[.!?:;])\s+|\n\n|\n(?=\s*[-*|])")
+_WORD = re.compile(r"[A-Z]\w*")
+_BRANCH = re.compile(r"\{%\s*(?:else|elif|endif|if|for|endfor|empty|include|block|endblock)\b.*?%\}", re.DOTALL)
+_UNSEEN = re.compile(r"<(style|script)\b.*?</\1>|\{#.*?#\}", re.DOTALL)
+_VALUE, _TAG = re.compile(r"\{\{.*?\}\}", re.DOTALL), re.compile(r"\{%.*?%\}", re.DOTALL)
+_MARKUP = re.compile(r"<[^>]+>")
+_BLOCK_ELEMENT = re.compile(
+    r"</?(?:p|li|td|th|h\d|dd|dt|div|summary|label|button|option|figcaption|section|article|header|footer|nav|tr|ul|ol|"
+    r"table|details|span class=.badge)\b[^>]*>"
+)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -75,3 +91,50 @@ def _catches_everything(node: ast.ExceptHandler) -> bool:
 
 def _speaks(node: ast.ExceptHandler) -> bool:
     return any(isinstance(inner, ast.Raise | ast.Call) for statement in node.body for inner in ast.walk(statement))
+
+
+def test_a_docstring_is_a_sentence_or_names_what_it_raises():
+    """Three riddling words are worse than none. What it raises, or where the same is described, may stand alone."""
+    short = {
+        f"{path}:{getattr(node, 'name', 1)}"
+        for path, tree in product_files().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+        if len((ast.get_docstring(node) or _LONG_ENOUGH).split()) < _DOCSTRING_WORDS_MIN
+        and not _STANDS_ALONE.match(ast.get_docstring(node) or "")
+    }
+    assert short == set()
+
+
+def test_sentences_of_pages_and_messages_are_short():
+    long = [
+        f"{path}: {sentence}" for path, text in (*_texts_of_templates(), *_texts_of_code()) for sentence in _long(text)
+    ]
+    assert long == []
+
+
+def _texts_of_templates() -> Iterator[tuple[str, str]]:
+    """Path and each paragraph without its markup; a value is one word."""
+    for path in (ROOT / "templates").rglob("*.html"):
+        text = _BRANCH.sub("\n\n", _UNSEEN.sub("", path.read_text()))
+        text = _MARKUP.sub("", _BLOCK_ELEMENT.sub("\n\n", _TAG.sub(" ", _VALUE.sub("X", text))))
+        for paragraph in text.split("\n\n"):
+            yield str(path.relative_to(ROOT)), paragraph
+
+
+def _texts_of_code() -> Iterator[tuple[str, str]]:
+    """Path and each text of the program but its docstrings; a value is one word."""
+    for path, tree in product_files().items():
+        docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if node not in docstrings and path not in KAFKAS_TEXTS:
+                    yield path, node.value
+            elif isinstance(node, ast.JoinedStr):
+                yield path, "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values)
+
+
+def _long(text: str) -> Iterator[str]:
+    for sentence in _SENTENCE_END.split(text):
+        if _WORD.match(sentence) and len(sentence.split()) > SENTENCE_WORDS_MAX:
+            yield " ".join(sentence.split())

@@ -58,7 +58,7 @@ def _values(records: Sequence[ConsumedRecord], null: bytes, end: bytes) -> bytes
 
 
 def _columns(properties: Mapping[str, str]) -> list[Column]:
-    """In Kafka's order."""
+    """Yield the columns in Kafka's order."""
     null = properties.get("null.literal", "null").encode()
     columns: list[tuple[str, Column]] = [
         ("timestamp", _timestamp),

@@ -131,7 +131,7 @@ def _member_cells(group_id: str, member: GroupMember, has_instances: bool, verbo
 
 
 def assignment_text(partitions: Iterable[TopicPartition]) -> str:
-    """`t(0,1), u(2)`."""
+    """Return the assignment as `t(0,1), u(2)`."""
     return ", ".join(f"{topic}({numbers})" for topic, numbers in _by_topic(partitions).items()) or MISSING
 
 

@@ -85,7 +85,7 @@ def as_plan(assignment: Assignment) -> dict[str, Any]:
 
 
 def plan_json(assignment: Assignment) -> str:
-    """One line."""
+    """Return the plan as JSON, in one line."""
     return json.dumps(as_plan(assignment), separators=(",", ":"))
 
 

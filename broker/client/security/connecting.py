@@ -43,7 +43,7 @@ class Secured:
         return plain if context is None else context.wrap_socket(plain, server_hostname=host)
 
     def login(self) -> Login | None:
-        """For one connection."""
+        """Return the login for one connection."""
         return self._credentials.login() if self._credentials else None
 
     @staticmethod

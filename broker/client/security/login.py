@@ -54,7 +54,7 @@ class Credentials:
 
 
 def _plain(username: str, password: Secret) -> Tokens:
-    """RFC 4616."""
+    """Log in by PLAIN (RFC 4616)."""
     yield f"\0{username}\0{password.reveal()}".encode()
 
 

@@ -19,7 +19,7 @@ def as_config_errors() -> Iterator[None]:
 
 
 def trusted_certificates(store: TrustStore) -> str:
-    """PEM. Raises ClientConfigError."""
+    """Return the certificates as PEM. Raises ClientConfigError."""
     with as_config_errors():
         if store.certificates:
             return files.certificates(store.certificates, "ssl.truststore.certificates")

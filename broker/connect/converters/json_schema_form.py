@@ -16,7 +16,7 @@ JsonToValue = Callable[[Schema, Any], Any]
 
 
 def schema_to_json(schema: Schema, to_json: ValueToJson) -> dict[str, Any]:
-    """`to_json` writes defaults."""
+    """Return the schema as JSON; `to_json` writes default values."""
     said: dict[str, Any] = {"type": _WORDS.get(schema.type, schema.type.value)}
     if schema.type is Type.ARRAY and schema.value_schema:
         said["items"] = schema_to_json(schema.value_schema, to_json)

@@ -242,7 +242,7 @@ class Herder:
             running.await_stop(max(deadline - time.monotonic(), 0))
 
     def tell(self, unit: Unit, state: str, trace: str | None) -> None:
-        """On any thread."""
+        """Note a state. Safe to call from any thread."""
         task = None if unit.is_connector else unit.task
         generation = self.group.generation
         is_ending = state in ("UNASSIGNED", "FAILED")

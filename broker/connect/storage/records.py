@@ -26,7 +26,7 @@ def load(data: bytes) -> Any:
 
 
 def connector_record(name: str, config: Mapping[str, str | None] | None) -> Record:
-    """None deletes."""
+    """Return the record; a `config` of None deletes the connector."""
     return f"connector-{name}".encode(), None if config is None else dump({"properties": dict(config)})
 
 

@@ -41,7 +41,7 @@ class States:
                 self._state((connector, int(number)), content)
 
     def of(self, connector: str) -> dict[int, State]:
-        """Of its tasks."""
+        """Return the states of its tasks."""
         return {task: state for (name, task), state in sorted(self._tasks()) if name == connector}
 
     def _tasks(self) -> list[tuple[tuple[str, int], State]]:

@@ -1,4 +1,4 @@
-"""Responses to producers."""
+"""Responses of the transaction coordinator to producers."""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -35,7 +35,7 @@ def partitions_added(results: Results) -> AddPartitionsToTxnResponse:
 
 
 def batch_answered(by_transaction: Mapping[str, Results]) -> AddPartitionsToTxnResponse:
-    """From version 4."""
+    """Respond in the form of AddPartitionsToTxn from version 4 on."""
     return AddPartitionsToTxnResponse(
         results_by_transaction=[
             AddPartitionsToTxnResult(transactional_id=transactional_id, topic_results=_by_topic(results))

@@ -23,7 +23,7 @@ class SegmentReader:
         self._throttle = throttle
 
     def batches(self, segment: Segment) -> Iterator[tuple[BatchHeader, bytes]]:
-        """All batches, whole."""
+        """Yield all batches, each whole."""
         file = OpenFile(segment.files.log)
         for position, header in self._headers(segment, file):
             yield header, self._read(segment, file, position, header)

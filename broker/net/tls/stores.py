@@ -16,7 +16,7 @@ def own_certificate(settings: TlsSettings) -> OwnCertificate:
 
 
 def trusted_certificates(settings: TlsSettings) -> str:
-    """PEM. Raises BadStore."""
+    """Return the certificates as PEM. Raises BadStore."""
     if settings.truststore_certificates:
         if settings.truststore_location:
             raise BadStore("ssl.truststore.location and ssl.truststore.certificates are both given: leave out one")

@@ -24,7 +24,7 @@ class DescribeUserScramCredentialsRequest(
     versions=(0, 0),
     flexible_from=0,
 ):
-    """Describe some users."""
+    """`users` None describes all users."""
 
     users: list[UserName] | None = wire(array(UserName), nullable=True)  #: null or empty for all
 

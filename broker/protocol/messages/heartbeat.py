@@ -14,7 +14,7 @@ class HeartbeatRequest(Request["HeartbeatResponse"], api=ApiKey.HEARTBEAT, versi
 
 
 class HeartbeatResponse(Message, api=ApiKey.HEARTBEAT, versions=(0, 4), flexible_from=4):
-    """1: throttle time."""
+    """Version 1 adds the throttle time."""
 
     throttle_time_ms: int = wire(int32, since=1, ignorable=True)
     error_code: int = wire(int16)  #: REBALANCE_IN_PROGRESS asks the member to join again

@@ -15,7 +15,7 @@ class ListPartitionReassignmentsRequest(
     versions=(0, 0),
     flexible_from=0,
 ):
-    """Ask the controller."""
+    """Only the controller answers it."""
 
     timeout_ms: int = wire(int32, default=60_000)
     #: Null for all partitions on the move.

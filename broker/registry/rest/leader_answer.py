@@ -16,4 +16,4 @@ class NoAnswer(Exception):
 
 
 class NotConnected(NoAnswer):
-    """Nothing was sent."""
+    """Nothing was sent to the leader."""

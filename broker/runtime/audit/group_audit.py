@@ -41,7 +41,7 @@ class _Coordinated:
 
 
 class GroupAudit:
-    """For one task."""
+    """Not concurrent: one task uses it."""
 
     def __init__(self, groups: GroupCoordinators, topic_configs: TopicConfigs, clock: Clock):
         self._groups = groups
@@ -82,7 +82,7 @@ class GroupAudit:
         return [told for item in followed for told in item.unsent]
 
     def told(self, told: Collection[Increment]) -> None:
-        """These have arrived."""
+        """Forget increments that have arrived."""
         arrived = {id(item) for item in told}
         for coordinated in self._coordinated.values():
             coordinated.unsent = [item for item in coordinated.unsent if id(item) not in arrived]

@@ -35,7 +35,7 @@ RightsOf = Callable[[str, str], Rights]
 
 
 def unlimited_rights(_principal: str, _host: str) -> Rights:
-    """Without an authorizer."""
+    """Return the rights of a broker without an authorizer."""
     return UNLIMITED
 
 

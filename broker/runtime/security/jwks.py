@@ -54,7 +54,7 @@ class BearerTokens:
         self._task: asyncio.Task[None] | None = None
 
     def server(self) -> OAuthBearerServer:
-        """For one login."""
+        """Return the verifier for one login."""
         return OAuthBearerServer(self.believed)
 
     async def start(self) -> None:

@@ -14,7 +14,7 @@ _WRITES = Operation.WRITE, ResourceType.TOPIC
 
 
 class Decider(Protocol):
-    """Has the rules."""
+    """What decides by the rules."""
 
     def allows(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> bool: ...
 

@@ -7,7 +7,7 @@ from broker.security.operations import Operation, ResourceType
 
 
 class PatternFilter(NamedTuple):
-    """`name` None: any."""
+    """A `name` of None matches any name."""
 
     kind: ResourceType = ResourceType.ANY
     name: str | None = None

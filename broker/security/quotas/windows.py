@@ -107,7 +107,7 @@ class WindowedRate:
         return wait_ms, False
 
     def rate(self, now_ns: int) -> float:
-        """Per second."""
+        """Return the rate per second."""
         self._count(self._budget - self.left, 0, None)
         rate, _ = self._measure(now_ns)
         self._allow()

@@ -112,7 +112,7 @@ def _turned(told: Mapping[Any, Any]) -> dict[int, Any]:
 
 
 def as_plain(said: Any) -> Any:
-    """For JSON."""
+    """Return values that JSON can hold."""
     if hasattr(said, "as_list"):
         return said.as_list()
     if is_dataclass(said):

@@ -99,7 +99,7 @@ def _rules(reader: Reader, said: Mapping[str, Entry], about: str, permission: st
 
 
 def _squeezed(word: str) -> str:
-    """DescribeConfigs is DESCRIBE_CONFIGS."""
+    """Return DescribeConfigs for DESCRIBE_CONFIGS, and so on."""
     return word.replace("_", "").lower()
 
 

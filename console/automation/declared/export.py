@@ -50,7 +50,7 @@ def export_text(person: User, kinds: Collection[str], names: str) -> str:
 
 
 class _NotShownError(Exception):
-    """One sentence."""
+    """Its text is one sentence for the user."""
 
 
 def _topics(person: User, now: Now, names: str) -> Mapping[str, Any]:

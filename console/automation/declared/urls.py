@@ -1,4 +1,4 @@
-"""/declaration/…"""
+"""The routes below /declaration/…."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/processes/+decommission/"""
+"""The routes below /processes/+decommission/."""
 
 from django.urls import path
 

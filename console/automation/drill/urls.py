@@ -1,4 +1,4 @@
-"""/drills/"""
+"""The routes below /drills/."""
 
 from django.urls import path
 

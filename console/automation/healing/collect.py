@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class HealingWatch:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

@@ -28,7 +28,7 @@ SHOWS_MS = 300_000
 
 
 def open_proposals() -> list[Proposal]:
-    """The oldest first."""
+    """Return them, oldest first."""
     return kept_rows(_open)
 
 

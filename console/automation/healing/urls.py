@@ -1,4 +1,4 @@
-"""/healing/"""
+"""The routes below /healing/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/processes/+rolling-restart/"""
+"""The routes below /processes/+rolling-restart/."""
 
 from django.urls import path
 

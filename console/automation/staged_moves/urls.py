@@ -1,4 +1,4 @@
-"""/placement/+staged/"""
+"""The routes below /placement/+staged/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/access-lists/"""
+"""The routes below /access-lists/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/brokers/"""
+"""The routes below /brokers/."""
 
 from django.urls import path
 

@@ -16,7 +16,7 @@ _FORGET_EVERY_MS = 600_000
 
 
 class ChartCollector:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

@@ -1,4 +1,4 @@
-"""/client-metrics/"""
+"""The routes below /client-metrics/."""
 
 from django.urls import path
 

@@ -89,7 +89,7 @@ class Sizes:
         self._counts[size >> dropped << dropped] += 1
 
     def figures(self) -> Mapping[str, int]:
-        """Empty without any."""
+        """Return the figures; empty without any records."""
         count = self._counts.total()
         if not count:
             return {}

@@ -1,4 +1,4 @@
-"""/topics/<name>/+contents/"""
+"""The routes below /topics/<name>/+contents/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/kafka-users/"""
+"""The routes below /kafka-users/."""
 
 from django.urls import path
 

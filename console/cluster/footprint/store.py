@@ -33,7 +33,7 @@ def poll() -> None:
 
 
 def publish() -> None:
-    """Never raises."""
+    """Store the counts. Never raises."""
     client, name = redis_of_layer(), _name()
     if client is None or not own_requests().clients:
         return

@@ -1,4 +1,4 @@
-"""/footprint/"""
+"""The routes below /footprint/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/topics/<name>/+about/"""
+"""The routes below /topics/<name>/+about/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/history/at/"""
+"""The routes below /history/at/."""
 
 from django.urls import path
 

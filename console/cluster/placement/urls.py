@@ -1,4 +1,4 @@
-"""/placement/"""
+"""The routes below /placement/."""
 
 from django.urls import path
 

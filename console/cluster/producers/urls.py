@@ -1,4 +1,4 @@
-"""/topics/<name>/+producers/"""
+"""The routes below /topics/<name>/+producers/."""
 
 from django.urls import path
 

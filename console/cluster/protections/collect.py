@@ -14,7 +14,7 @@ _EVERY_MS = 5_000
 
 
 class ProtectionWatch:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

@@ -1,4 +1,4 @@
-"""/topics/<name>/+protections/…"""
+"""The routes below /topics/<name>/+protections/…."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/quorum/"""
+"""The routes below /quorum/."""
 
 from django.urls import path
 

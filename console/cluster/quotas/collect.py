@@ -12,7 +12,7 @@ from console.state.consumers.tiers import TierContext, TierLook
 
 
 class QuotaCollector:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._gateway = gateway

@@ -1,4 +1,4 @@
-"""/quotas/"""
+"""The routes below /quotas/."""
 
 from django.urls import path
 

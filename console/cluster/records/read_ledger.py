@@ -34,7 +34,7 @@ def limits_now() -> Limits:
 
 
 class ReadLedger:
-    """Thread-safe."""
+    """Safe to use from several threads."""
 
     def __init__(self, clock_ms: Callable[[], int] = now_ms):
         """`clock_ms` is for the ledger of this process; the shared one goes by the clock of Redis."""

@@ -12,7 +12,7 @@ READERS_PER_PERSON_MAX = 4
 
 
 class ReaderSlots:
-    """Thread-safe."""
+    """Safe to use from several threads."""
 
     def __init__(self, slots_max: int = READERS_MAX, per_person_max: int = READERS_PER_PERSON_MAX):
         self._max, self._per_person_max = slots_max, per_person_max

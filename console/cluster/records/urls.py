@@ -1,4 +1,4 @@
-"""/topics/<name>/+records/…"""
+"""The routes below /topics/<name>/+records/…."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/retention/"""
+"""The routes below /retention/."""
 
 from django.urls import path
 

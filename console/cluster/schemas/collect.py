@@ -23,7 +23,7 @@ _AWAY = "away"
 
 
 class SchemaWatch:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, gateway: ClusterGateway):
         self._gateway = gateway

@@ -131,7 +131,7 @@ class Registry:
             raise
 
     def register(self, subject: str, schema: Schema) -> int:
-        """The id."""
+        """Return the id of the schema."""
         said = _mapped(self._client.ask("POST", "subjects", subject, "versions", body=schema.fields))
         return said["id"] if _is_number(said.get("id")) else 0
 

@@ -1,4 +1,4 @@
-"""/schemas/"""
+"""The routes below /schemas/."""
 
 from django.urls import path, register_converter
 

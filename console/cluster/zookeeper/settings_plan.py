@@ -46,6 +46,6 @@ def _meaning(settings: Settings, wrong: str) -> tuple[str, ...]:
         return ()
     tick_s, sync, quiet = int(settings["tickTime"]) / 1000, int(settings["initLimit"]), int(settings["syncLimit"])
     return (
-        f"A follower then may take {tick_s * sync:g} s to connect and sync, is given up after {tick_s * quiet:g} s of "
-        f"silence, and a session that is over ends up to {tick_s:g} s late.",
+        f"A follower then may take {tick_s * sync:g} s to connect and sync. It is given up after "
+        f"{tick_s * quiet:g} s of silence. A session that is over ends up to {tick_s:g} s late.",
     )

@@ -1,4 +1,4 @@
-"""/zookeeper/"""
+"""The routes below /zookeeper/."""
 
 from django.urls import path
 

@@ -50,7 +50,7 @@ def keep(ledger: Ledger, now_ms: int) -> None:
 
 
 class CompletenessCollector:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

@@ -74,7 +74,7 @@ class ReaderRow:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """The worst first."""
+        """Return them, worst first."""
         row, silent = self.row, self.word == "not told now"
         share = 101.0 if row.delivered is None else row.delivered
         return (not self.lost, silent, share, -(row.again or 0), -(row.p99_ms or 0), row.topic, row.reader)
@@ -135,7 +135,7 @@ class Delivery:
 
     @property
     def troubles(self) -> list[Bin]:
-        """The newest first."""
+        """Return them, newest first."""
         return [bin_ for bin_ in reversed(self.bins) if (bin_.is_settled and bin_.missing) or bin_.over]
 
     @property

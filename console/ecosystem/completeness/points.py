@@ -89,7 +89,7 @@ def add(points: Points, at_ms: int, point: Point) -> None:
 
 
 def stepped(points: Mapping[int, Point], step_ms: int) -> Points:
-    """In longer steps."""
+    """Return the points in longer steps."""
     found: Points = {}
     for at_ms, point in points.items():
         add(found, at_ms - at_ms % step_ms, point)

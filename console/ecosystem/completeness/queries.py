@@ -133,7 +133,7 @@ class TopicRow:
 
     @property
     def windows(self) -> list[Window]:
-        """The newest first."""
+        """Return them, newest first."""
         names = self.tiers
         return [_window(window, names) for window in reversed(self.row.windows)]
 
@@ -158,7 +158,7 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
 
 
 def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[TopicRow]:
-    """The worst first."""
+    """Return them, worst first."""
     found = [TopicRow(item, now_ms, reach) for item in seen(reach)]
     return sorted(found, key=lambda row: (-row.row.finding_count, -row.row.late_count, row.row.name))
 

@@ -1,4 +1,4 @@
-"""/completeness/"""
+"""The routes below /completeness/."""
 
 from django.urls import path
 

@@ -44,7 +44,7 @@ def access_offsets(user: User, name: str, right: Right = Right.VIEW) -> Connecto
 
 
 def require_configuring(user: User) -> None:
-    """PermissionDenied."""
+    """Raise PermissionDenied unless the user may configure connectors."""
     require(user, Right.ADMINISTER)
 
 

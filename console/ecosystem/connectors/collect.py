@@ -15,7 +15,7 @@ from console.state.consumers.tiers import TierContext, TierLook
 
 
 class ConnectorCollector:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

@@ -22,12 +22,12 @@ def _made(client: ConnectClient) -> "DeclaredSecrets":
 
 
 def declared_secrets() -> "DeclaredSecrets":
-    """Of this process."""
+    """Return the one instance of this process."""
     return _made(connect_client())
 
 
 class DeclaredSecrets:
-    """Thread-safe."""
+    """Safe to use from several threads."""
 
     def __init__(self, client: ConnectClient, clock_ms: Callable[[], int] = now_ms):
         self._client, self._now_ms = client, clock_ms

@@ -88,7 +88,7 @@ class ShownConnector:
 
     @property
     def topics(self) -> list[str]:
-        """Those in reach."""
+        """Return the topics that the user may see."""
         return [topic for topic in self.row.topics if self._sees(topic)]
 
     @property

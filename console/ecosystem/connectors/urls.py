@@ -1,4 +1,4 @@
-"""/connectors/"""
+"""The routes below /connectors/."""
 
 from django.urls import path, register_converter
 

@@ -1,4 +1,4 @@
-"""/mirrors/"""
+"""The routes below /mirrors/."""
 
 from django.urls import path
 

@@ -34,7 +34,7 @@ def mirrors_page(request: UserRequest) -> HttpResponseBase:
 
 @require_safe
 def mirror_charts(request: UserRequest, number: int) -> HttpResponseBase:
-    """Of one topic."""
+    """Show the charts of one mirrored topic."""
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     row = get_object_or_404(seen(reach_of(request.user)), pk=number)
     return charts_page(request, "mirrors/charts.html", {"row": row}, charted.panels(row), Change.objects.none())

@@ -33,7 +33,7 @@ def _probes_of(host: str) -> QuerySet[ManagedProcess]:
 
 
 class ProbeCollector:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

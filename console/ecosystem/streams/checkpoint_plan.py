@@ -26,7 +26,7 @@ class Loss:
 
 
 def losses(places: Offsets | None, starts: Offsets) -> list[Loss]:
-    """The greatest first."""
+    """Return them, greatest first."""
     found = [
         Loss(topic, partition, offset, starts[topic, partition])
         for (topic, partition), offset in (places or {}).items()

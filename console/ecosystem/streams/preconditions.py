@@ -12,7 +12,7 @@ from console.state.clusters.models import Topic
 
 
 def submission_of(job: JobView, form: StreamForm) -> Submission:
-    """`form` is valid."""
+    """Return the submission of a valid `form`."""
     name = form.cleaned_data["name"]
     directory = settings.DATA_DIR / "streams" / name
     of_host = {

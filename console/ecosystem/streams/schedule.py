@@ -19,7 +19,7 @@ BEAT_SCHEDULE = {
 
 
 class Pace:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(
         self, is_anybody_there: Callable[[], bool] = is_any_page_open, clock_s: Callable[[], float] = time.monotonic

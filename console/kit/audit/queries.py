@@ -56,7 +56,7 @@ class AuditQuery:
 
 
 def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
-    """Newest first."""
+    """Return them, newest first."""
     chosen = Q()
     if query.search:
         for field in ("actor_name", "actor_identity", "action", "object_name", "detail", "cluster"):

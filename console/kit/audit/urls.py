@@ -1,4 +1,4 @@
-"""/audit/"""
+"""The routes below /audit/."""
 
 from django.urls import path
 

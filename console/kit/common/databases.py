@@ -39,12 +39,12 @@ def database_of(cluster: str, of_console: Mapping[str, Any], directory: Path) ->
 
 
 def file_of(directory: Path, cluster: str) -> Path:
-    """In SQLite."""
+    """Return the cluster's file, where SQLite is used."""
     return directory / f"{cluster}.sqlite3"
 
 
 def schema_of(cluster: str) -> str:
-    """In PostgreSQL."""
+    """Return the cluster's schema, where PostgreSQL is used."""
     return "barnabas_" + cluster.replace("-", "_")
 
 

@@ -217,7 +217,7 @@ def minute(at: datetime) -> str:
 
 @register.filter
 def day(at_ms: int) -> str:
-    """In UTC."""
+    """Return the day, in UTC."""
     return _written(at_ms, "%Y-%m-%d")
 
 

@@ -16,7 +16,7 @@ def read_switch(text: str, name: str) -> bool:
 
 
 def read_megabytes(text: str, name: str) -> int:
-    """In bytes."""
+    """Return the number in bytes."""
     try:
         found = float(text)
     except ValueError:

@@ -8,7 +8,7 @@ REST_FACTOR = 20
 
 
 class Rests:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

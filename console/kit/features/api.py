@@ -30,7 +30,7 @@ class Read:
 
     @property
     def parameters(self) -> list[str]:
-        """Of the path."""
+        """Return the parameters of the path."""
         return re.findall(r"{(?:\w+:)?(\w+)}", self.path)
 
 

@@ -21,7 +21,7 @@ def cluster_gateway() -> ClusterGateway:
 
 
 def zookeeper_gateway() -> ZooKeeperGateway:
-    """`settings.ZOOKEEPER_GATEWAY`, as `cluster_gateway`."""
+    """Return `settings.ZOOKEEPER_GATEWAY`, as `cluster_gateway` does."""
     wanted = here.ZOOKEEPER_GATEWAY
     return _made(wanted, current_cluster()) if isinstance(wanted, str) else wanted
 

@@ -54,7 +54,7 @@ class Attention:
         return self._paid.is_set()
 
     def pause(self, seconds: float, stop: threading.Event) -> None:
-        """Between two looks."""
+        """Wait between two looks."""
         if self._paid.is_set():
             stop.wait(seconds)
         else:

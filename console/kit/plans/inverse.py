@@ -47,5 +47,5 @@ def removed(object_type: str, action: str, there: Iterable[str] = ()) -> list[Ke
 
 
 def inverses_of(object_type: str, object_name: str) -> list[KeptInverse]:
-    """The newest first."""
+    """Return them, newest first."""
     return list(KeptInverse.objects.filter(object_type=object_type, object_name=object_name))

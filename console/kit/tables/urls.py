@@ -1,4 +1,4 @@
-"""/views/…"""
+"""The routes below /views/…."""
 
 from django.urls import path
 

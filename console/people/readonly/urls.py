@@ -1,4 +1,4 @@
-"""/read-only/"""
+"""The routes below /read-only/."""
 
 from django.urls import path
 

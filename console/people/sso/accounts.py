@@ -23,7 +23,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """Before users' names."""
+        """Return the prefix of users' names."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Login and logout."""
+"""The pages of login and logout."""
 
 from django.conf import settings
 from django.contrib.auth import login, logout

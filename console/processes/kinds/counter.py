@@ -35,7 +35,7 @@ def write_files(_spec: Spec) -> None:
 
 
 def refresh_files(_spec: Spec) -> None:
-    """There are none."""
+    """Do nothing: the counter has no files."""
 
 
 def what_is_missing(_process: StartedProcess, _pid: int, _now_s: float) -> str:

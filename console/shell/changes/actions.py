@@ -25,7 +25,7 @@ _NOT_OVER = frozenset(map(str, (State.WAITING, State.DOING)))
 
 
 class NotDecidedError(Exception):
-    """One sentence."""
+    """Its text is one sentence for the user."""
 
 
 def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str = "") -> Outcome:

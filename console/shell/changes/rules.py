@@ -92,7 +92,7 @@ class Demand:
 
 
 def demand_of(rules: Sequence[Rule], plan: Plan, at: datetime) -> Demand:
-    """`at` in UTC."""
+    """Return what the rules ask for; `at` is in UTC."""
     meant = [rule for rule in rules if rule.concerns(plan)]
     approval = [item for item in meant if item.kind == APPROVAL]
     if not approval and plan.object_type == OBJECT_TYPE:

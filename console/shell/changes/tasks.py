@@ -1,4 +1,4 @@
-"""The beat's task."""
+"""The task that Celery's beat runs periodically."""
 
 from celery import shared_task
 

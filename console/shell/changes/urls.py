@@ -1,4 +1,4 @@
-"""/changes/…"""
+"""The routes below /changes/…."""
 
 from django.urls import path
 

@@ -94,7 +94,7 @@ def write(kept: Kept) -> None:
 
 
 def remove(name: str) -> None:
-    """Its database stays."""
+    """Remove the cluster; its database stays."""
     for path in (file_in(settings.ADDED_CLUSTERS_DIR, name), *(_path(name, part) for part in _PARTS)):
         path.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""/clusters/"""
+"""The routes below /clusters/."""
 
 from django.urls import path
 

@@ -32,7 +32,7 @@ _EVERY = {
 
 
 def wanted_sources(setup: Setup, request_log: Path) -> dict[str, Config]:
-    """Configurations by name."""
+    """Return configurations of connectors, by name."""
     found: dict[str, Config] = {}
     if setup.demo:
         json_values = {

@@ -1,4 +1,4 @@
-"""/find/"""
+"""The routes below /find/."""
 
 from django.urls import path
 

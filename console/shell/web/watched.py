@@ -20,7 +20,7 @@ _ROW_ID = re.compile(rf"({'|'.join(_KINDS)})-([0-9]{{1,18}})")
 
 
 class LivePage(Protocol):
-    """One open page."""
+    """One page that is open in a browser."""
 
     #: As the page calls itself: topics, topic:orders …
     name: str

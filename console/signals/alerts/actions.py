@@ -25,7 +25,7 @@ TESTS_MAX = 3
 
 
 class TooManyTestsError(Exception):
-    """One sentence."""
+    """Its text is one sentence for the user."""
 
 
 def do_acknowledge(actor: User, alert: Alert, until_ms: int) -> None:

@@ -25,7 +25,7 @@ Key = tuple[str, str]
 
 
 class AlertWatch:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int], file: RulesFile | None = None):
         self._now_ms = clock_ms

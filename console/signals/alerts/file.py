@@ -9,7 +9,7 @@ from console.signals.alerts.rules import RulesError, Ruleset, parse_rules
 
 
 class RulesFile:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, path: Path | None = None):
         self._path = path or settings.ALERTS_FILE

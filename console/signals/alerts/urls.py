@@ -1,4 +1,4 @@
-"""/alerts/"""
+"""The routes below /alerts/."""
 
 from django.urls import path
 

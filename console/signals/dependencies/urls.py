@@ -1,4 +1,4 @@
-"""/dependencies/"""
+"""The routes below /dependencies/."""
 
 from django.urls import path
 

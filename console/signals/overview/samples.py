@@ -13,7 +13,7 @@ KEPT_MS = 6 * 3_600_000
 
 
 class ClusterSampler:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self) -> None:
         self._sampled_at_ms = 0

@@ -11,7 +11,7 @@ from console.state.client_applications.rows import silent_brokers, traffic_rows
 
 
 class ClientCollector:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, gateway: ClientGateway, clock_ms: Callable[[], int]):
         self._gateway = gateway

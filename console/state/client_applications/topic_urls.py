@@ -1,4 +1,4 @@
-"""/topics/<name>/+clients/"""
+"""The routes below /topics/<name>/+clients/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/client-applications/"""
+"""The routes below /client-applications/."""
 
 from django.urls import path
 

@@ -30,7 +30,7 @@ class Rates:
 
 
 class ClusterTally:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self) -> None:
         self._rows: Mapping[str, TopicRow] = {}

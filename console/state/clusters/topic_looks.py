@@ -17,7 +17,7 @@ Arriving = Mapping[TopicPartition, frozenset[int]]
 
 
 class TopicLooks:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self) -> None:
         self._rates = RateWindow()

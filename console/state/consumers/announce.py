@@ -8,7 +8,7 @@ from console.state.consumers.rows import GroupChanges
 
 
 class GroupAnnouncer:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self) -> None:
         self._changes = ChangeSender("groups")

@@ -20,7 +20,7 @@ SAMPLES_KEPT_MS = 6 * 3_600_000
 
 
 class GroupCollector:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms

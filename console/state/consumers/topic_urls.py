@@ -1,4 +1,4 @@
-"""/topics/<name>/+consumers/"""
+"""The routes below /topics/<name>/+consumers/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""/consumers/"""
+"""The routes below /consumers/."""
 
 from django.urls import path, register_converter
 

@@ -34,9 +34,9 @@ TURN_MS = 600_000
 
 #: The same for people, in one sentence.
 RULE = (
-    "In trouble is a group whose oldest unread record has waited for more than 2 minutes (or three of its usual pauses "
-    "between commits) while it does not catch up, that holds unread records for 5 minutes without any commit, "
-    "or that lost records or soon will."
+    "A group is in trouble when it lost records or soon will. Also when its oldest unread record has waited for "
+    "2 minutes (or three of its usual pauses between commits) and it does not catch up. "
+    "Also when it has unread records and has not committed for 5 minutes."
 )
 
 

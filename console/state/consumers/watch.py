@@ -22,7 +22,7 @@ FORGET_AFTER_MS = 3_000
 
 
 class GroupWatch:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int], known: Mapping[str, GroupRow]):
         self._gateway = gateway

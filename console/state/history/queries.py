@@ -77,7 +77,7 @@ def changes_within(reach: Reach) -> QuerySet[Change]:
 
 
 def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
-    """Newest first."""
+    """Return them, newest first."""
     changes = changes_within(reach)
     if query.topic:
         changes = changes.filter(changes_of_topic(query.topic))

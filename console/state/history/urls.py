@@ -1,4 +1,4 @@
-"""/history/ and /topics/<name>/+history/"""
+"""The routes below /history/ and /topics/<name>/+history/."""
 
 from django.urls import path
 

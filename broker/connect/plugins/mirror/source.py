@@ -281,7 +281,7 @@ class MirrorSourceConnector(SourceConnector):
 
 
 def parse_partitions(text: str) -> list[TopicPartition]:
-    """`topic-0,topic-1`. Raises ConnectError."""
+    """Parse `topic-0,topic-1`. Raises ConnectError."""
     found = []
     for part in filter(None, text.split(",")):
         topic, _, number = part.rpartition("-")

@@ -28,8 +28,8 @@ def refuse_other(known: str, told: str) -> None:
     what = f"its id is {told}" if told else "it tells no id"
     raise OtherClusterError(
         f"{OTHER} {what}, and what is kept here is of {known}. Nothing is asked of it or done to it. Point the console "
-        f"at {known} again, or add this one by another name, or have everything that is kept of the old one deleted "
-        f"and start afresh, on the page Clusters or by: python -m console start_afresh {current_cluster()}"
+        f"at {known} again, or add this one by another name. Or delete everything that is kept of the old one, on the "
+        f"page Clusters or by: python -m console start_afresh {current_cluster()}"
     )
 
 

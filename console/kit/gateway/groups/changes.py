@@ -91,7 +91,7 @@ class GroupChanges:
         return {place: str(refusal(code)) for place, code in _refused(answer).items()}
 
     def delete(self, group_id: str) -> None:
-        """DeleteGroups."""
+        """Send DeleteGroups for the groups."""
         request = DeleteGroupsRequest(groups_names=[group_id])
         answer = self._ask(group_id, request, lambda answer: answer.results[0].error_code)
         if code := answer.results[0].error_code:

@@ -33,7 +33,7 @@ LOOK_AGAIN_SECONDS = 5.0
 
 
 class CommitLog:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, client: ClusterClient, timeout_seconds: float):
         self._client = client

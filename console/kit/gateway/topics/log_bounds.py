@@ -38,7 +38,7 @@ class LogBounds(NamedTuple):
 
 
 class BoundsLook:
-    """For one thread."""
+    """Not thread-safe: one thread uses it."""
 
     def __init__(self, client: ClusterClient, timeout_seconds: float, clock_s: Callable[[], float] = time.monotonic):
         self._client, self._timeout, self._clock_s = client, timeout_seconds, clock_s

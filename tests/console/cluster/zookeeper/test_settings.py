@@ -40,7 +40,7 @@ def test_an_operator_sets_them_for_every_server_and_for_those_that_join(managed,
     managed(3)
     shown = client.get(ADDRESS, {"tickTime": "3000", "initLimit": "20"})
     page = shown.content.decode()
-    assert "A follower then may take 60 s to connect and sync, is given up after 15 s of silence" in page
+    assert "A follower then may take 60 s to connect and sync. It is given up after 15 s of silence" in page
     assert "restart one after the other, the leader last, under Processes" in page
     assert [line.name for line in shown.context["plan"].lines] == ["tickTime"], "what is so already is no change"
     done = client.post(ADDRESS, {"tickTime": "3000", "initLimit": "20", "digest": digest_in(shown)})
