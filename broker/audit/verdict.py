@@ -50,7 +50,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Row:
+class AuditWindow:
     """One window of a topic: its state, and what each tier counted."""
 
     window: int
@@ -64,7 +64,7 @@ class Verdict:
 
     topic: str
     window_ms: int
-    rows: tuple[Row, ...]
+    rows: tuple[AuditWindow, ...]
     findings: tuple[Finding, ...]
     complete_until: int | None
     #: Windows that should be complete by now and only wait for a tier that lags.
@@ -123,7 +123,7 @@ class _Judging:
     def _is_over(self, window: int) -> bool:
         return window + self._window_ms + self._grace_ms <= self._now_ms
 
-    def _complete_until(self, rows: Iterable[Row]) -> int | None:
+    def _complete_until(self, rows: Iterable[AuditWindow]) -> int | None:
         """Windows at the beginning, of which part was before the audit, are passed over."""
         until = None
         for row in rows:
@@ -134,8 +134,8 @@ class _Judging:
             until = row.window + self._window_ms
         return until
 
-    def _row(self, window: int) -> Row:
-        row = Row(window)
+    def _row(self, window: int) -> AuditWindow:
+        row = AuditWindow(window)
         for name, by_window in sorted(self._shown.items(), key=lambda item: _place(item[0])):
             row.tiers[name] = sum(by_window.get(window, {}).values(), start=Tally())
         groups = self._groups.cells(window, self._tallies.get(self._log, {}).get(window, {}))

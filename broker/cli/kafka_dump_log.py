@@ -12,7 +12,7 @@ from broker.cli.frame.declaration import Arguments, Command, CommandError, Examp
 from broker.cli.frame.output import OUTPUT, Progress, wants_json
 from broker.log.dump import Decoder, SegmentDump
 from broker.log.dump_indexes import IndexDump, snapshot_rows, transaction_rows
-from broker.log.dump_rows import Row
+from broker.log.dump_rows import DumpRow
 
 _NUMBERS = {"Short": ">h", "Integer": ">i", "Long": ">q", "Float": ">f", "Double": ">d"}
 _DECODERS = ("offsets-decoder", "transaction-log-decoder")
@@ -52,10 +52,10 @@ def _log(path: Path, arguments: Arguments, decoder: Decoder | None) -> bool:
     if path.suffix == ".checkpoint":
         offset, _, epoch = path.stem.partition("-")
         end, number = _number(path, offset), _number(path, epoch)
-        begin = Row.saying(f"Snapshot end offset: {end}, epoch: {number}", snapshotEndOffset=end, epoch=number)
+        begin = DumpRow.saying(f"Snapshot end offset: {end}, epoch: {number}", snapshotEndOffset=end, epoch=number)
     else:
         start = _number(path, path.stem)
-        begin = Row.saying(f"Log starting offset: {start}", logStartingOffset=start)
+        begin = DumpRow.saying(f"Log starting offset: {start}", logStartingOffset=start)
     _print([begin], path, arguments)
     with_records = decoder is not None or arguments["deep-iteration"]
     dumped = SegmentDump(
@@ -129,7 +129,7 @@ _KINDS: dict[str, Callable[[Path, Arguments, Decoder | None], bool]] = {
 }
 
 
-def _print(rows: Iterable[Row], path: Path, arguments: Arguments) -> None:
+def _print(rows: Iterable[DumpRow], path: Path, arguments: Arguments) -> None:
     """As JSON each row is an object on a line of its own: a file may have millions."""
     for row in rows:
         print(json.dumps({"file": str(path), **row}, ensure_ascii=False) if wants_json(arguments) else row)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from broker.cli.frame.connecting import client_config, security_of
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common.errors import BarnabasError, StartupError
-from broker.spark.table import Row, greatest, read_table
+from broker.spark.table import TableRow, greatest, read_table
 
 
 def main(argv: list[str]) -> int:
@@ -31,7 +31,7 @@ def _wanted(arguments: argparse.Namespace) -> Callable[[str], bool]:
     return lambda key: (not keys or key in keys) and key.startswith(arguments.prefix)
 
 
-def _print(rows: list[Row], as_json: bool) -> None:
+def _print(rows: list[TableRow], as_json: bool) -> None:
     try:
         for key, value in rows:
             print(json.dumps({"key": key, "value": value}) if as_json else f"{_shown(value):>12}  {key}")

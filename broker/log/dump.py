@@ -2,7 +2,7 @@
 
 It goes on behind a batch whose CRC does not match, because its length says where the next one begins; where no batch
 can begin any more, the bytes that are left are named. Kafka's message formats before 0.11 (magic 0 and 1) are told
-batch by batch, and not looked into. A line is a `Row`: names and values, which a program may as well have as JSON.
+batch by batch, and not looked into. A line is a `DumpRow`: names and values, which a program may as well have as JSON.
 """
 
 import struct
@@ -14,7 +14,7 @@ from typing import Any
 from crc32c import crc32c
 
 from broker.common.errors import ApiError
-from broker.log.dump_rows import Row
+from broker.log.dump_rows import DumpRow
 from broker.log.files import OpenFile, read_at
 from broker.log.producer_state import last_sequence_of
 from broker.records.batch import (
@@ -73,7 +73,7 @@ class SegmentDump:
     def is_damaged(self) -> bool:
         return bool(self.invalid_bytes or self.damaged_batches)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[DumpRow]:
         """Raises OSError if the file cannot be read."""
         file = OpenFile(self.path)
         size = file.size_bytes
@@ -83,13 +83,13 @@ class SegmentDump:
             self.position += length
         if self.position < end and self.bytes_max is None:
             self.invalid_bytes = end - self.position
-            yield Row.saying(
+            yield DumpRow.saying(
                 f"Found {self.invalid_bytes} invalid bytes at the end of {self.path.name}",
                 invalidBytes=self.invalid_bytes,
                 position=self.position,
             )
 
-    def _batch(self, file: OpenFile, length: int) -> Iterator[Row]:
+    def _batch(self, file: OpenFile, length: int) -> Iterator[DumpRow]:
         head = read_at(file, self.position, HEADER_BYTES)
         if head[16] != CURRENT_MAGIC:
             yield _old_batch(head, self.position, length)
@@ -101,13 +101,13 @@ class SegmentDump:
         if self.with_records:
             yield from self._records(read_at(file, self.position, length), header, is_valid=is_valid)
 
-    def _records(self, batch: bytes, header: BatchHeader, *, is_valid: bool) -> Iterator[Row]:
+    def _records(self, batch: bytes, header: BatchHeader, *, is_valid: bool) -> Iterator[DumpRow]:
         try:
             records = decode_records(batch)
         except ApiError as error:
             self.damaged_batches += is_valid
             told = f"the records of offset {header.base_offset} cannot be read: {error.message}"
-            yield Row.saying(f"| {told}", baseOffset=header.base_offset, error=error.message)
+            yield DumpRow.saying(f"| {told}", baseOffset=header.base_offset, error=error.message)
             return
         for record in records:
             if self._last_offset is not None and record.offset != self._last_offset + 1:
@@ -115,9 +115,9 @@ class SegmentDump:
             self._last_offset = record.offset
             yield self._record(record, header)
 
-    def _record(self, record: Record, header: BatchHeader) -> Row:
+    def _record(self, record: Record, header: BatchHeader) -> DumpRow:
         """Without metadata a record without a key has no bar either, as in Kafka, and a control record nothing."""
-        row = Row(_metadata(record, header) if self.with_metadata else {})
+        row = DumpRow(_metadata(record, header) if self.with_metadata else {})
         row.prefix = "| " if self.with_metadata else ""
         if self.decoder and not header.is_control:
             key, payload = self.decoder(record.key, record.value)
@@ -153,9 +153,9 @@ def _checksum(file: OpenFile, start: int, stop: int) -> int:
     return crc
 
 
-def _batch_row(header: BatchHeader, position: int, *, is_valid: bool) -> Row:
+def _batch_row(header: BatchHeader, position: int, *, is_valid: bool) -> DumpRow:
     time: dict[str, Any] = {_timestamp_type(header): header.max_timestamp}
-    return Row(
+    return DumpRow(
         baseOffset=header.base_offset,
         lastOffset=header.last_offset,
         count=header.records_count,
@@ -177,14 +177,14 @@ def _batch_row(header: BatchHeader, position: int, *, is_valid: bool) -> Row:
     )
 
 
-def _old_batch(head: bytes, position: int, length: int) -> Row:
+def _old_batch(head: bytes, position: int, length: int) -> DumpRow:
     offset, _, crc, magic, attributes = _OLD_HEAD.unpack_from(head)
     time: dict[str, Any] = {"NoTimestampType": -1}
     if magic == 1:
         name = "LogAppendTime" if attributes & 0x08 else "CreateTime"
         time = {name: int.from_bytes(head[18:26], signed=True)}
     codec = _codec(attributes)
-    return Row(offset=offset, position=position, **time, size=length, magic=magic, compresscodec=codec, crc=crc)
+    return DumpRow(offset=offset, position=position, **time, size=length, magic=magic, compresscodec=codec, crc=crc)
 
 
 def _metadata(record: Record, header: BatchHeader) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from broker.log.dump_rows import Row
+from broker.log.dump_rows import DumpRow
 from broker.log.files import OpenFile, read_at
 from broker.log.index_file import used_bytes
 from broker.log.producer_snapshot_format import ProducerSnapshotEntry, decode_snapshot
@@ -43,12 +43,12 @@ class IndexDump:
     def log(self) -> Path:
         return self.path.with_suffix(LOG_SUFFIX)
 
-    def offset_rows(self) -> Iterator[Row]:
+    def offset_rows(self) -> Iterator[DumpRow]:
         """Of an `.index`. Raises OSError."""
         data = self.path.read_bytes()
         entries = list(_OFFSET_ENTRY.iter_unpack(data[: used_bytes(data, _OFFSET_ENTRY.size)]))
         if not entries:
-            yield Row.saying(f"{self.path} is empty.", entries=0)
+            yield DumpRow.saying(f"{self.path} is empty.", entries=0)
             return
         if self.sanity_only:
             yield from self._sanity(data, _OFFSET_ENTRY.size, [relative for relative, _ in entries])
@@ -59,14 +59,14 @@ class IndexDump:
             if log is not None and (found := _last_offset_at(log, position)) != offset:
                 self.mismatches.append((offset, found))
             if not self.verify_only:
-                yield Row(offset=offset, position=position)
+                yield DumpRow(offset=offset, position=position)
 
-    def time_rows(self) -> Iterator[Row]:
+    def time_rows(self) -> Iterator[DumpRow]:
         """Of a `.timeindex`. Raises OSError."""
         data = self.path.read_bytes()
         entries = list(_TIME_ENTRY.iter_unpack(data[: used_bytes(data, _TIME_ENTRY.size)]))
         if not entries:
-            yield Row.saying(f"{self.path} is empty.", entries=0)
+            yield DumpRow.saying(f"{self.path} is empty.", entries=0)
             return
         if self.sanity_only:
             yield from self._sanity(data, _TIME_ENTRY.size, [timestamp for timestamp, _ in entries])
@@ -81,16 +81,16 @@ class IndexDump:
                 self.out_of_order.append((before, timestamp))
             before = timestamp
             if not self.verify_only:
-                yield Row(timestamp=timestamp, offset=offset)
+                yield DumpRow(timestamp=timestamp, offset=offset)
 
-    def _sanity(self, data: bytes, entry_bytes: int, values: list[int]) -> Iterator[Row]:
+    def _sanity(self, data: bytes, entry_bytes: int, values: list[int]) -> Iterator[DumpRow]:
         if len(data) % entry_bytes:
             told, passed = f"{self.path}: its size, {len(data)}, is no multiple of {entry_bytes}.", False
         elif values != sorted(values) or values[-1] < 0:
             told, passed = f"{self.path}: its entries do not increase.", False
         else:
             told, passed = f"{self.path} passed sanity check.", True
-        yield Row.saying(told, passedSanityCheck=passed, told=told)
+        yield DumpRow.saying(told, passedSanityCheck=passed, told=told)
 
 
 def _last_offset_at(log: OpenFile, position: int) -> int:
@@ -116,12 +116,12 @@ def _timestamps_of(log: Path, offsets: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def transaction_rows(path: Path) -> Iterator[Row]:
+def transaction_rows(path: Path) -> Iterator[DumpRow]:
     """Raises OSError."""
     data = path.read_bytes()
     whole = len(data) // TRANSACTION_ENTRY_BYTES * TRANSACTION_ENTRY_BYTES
     for version, producer_id, first_offset, last_offset, last_stable in _TRANSACTION_ENTRY.iter_unpack(data[:whole]):
-        yield Row(
+        yield DumpRow(
             version=version,
             producerId=producer_id,
             firstOffset=first_offset,
@@ -130,17 +130,17 @@ def transaction_rows(path: Path) -> Iterator[Row]:
         )
     if whole < len(data):
         invalid = len(data) - whole
-        yield Row.saying(f"Found {invalid} invalid bytes at the end of {path.name}", invalidBytes=invalid)
+        yield DumpRow.saying(f"Found {invalid} invalid bytes at the end of {path.name}", invalidBytes=invalid)
 
 
-def snapshot_rows(path: Path) -> Iterator[Row] | None:
+def snapshot_rows(path: Path) -> Iterator[DumpRow] | None:
     """None for a snapshot that is damaged: its CRC does not match. Raises OSError."""
     snapshot = decode_snapshot(path.read_bytes())
     return None if snapshot is None else (_producer(entry) for entry, _ in snapshot.producers)
 
 
-def _producer(entry: ProducerSnapshotEntry) -> Row:
-    row = Row(
+def _producer(entry: ProducerSnapshotEntry) -> DumpRow:
+    row = DumpRow(
         producerId=entry.producer_id,
         producerEpoch=entry.producer_epoch,
         coordinatorEpoch=entry.coordinator_epoch,

@@ -8,7 +8,7 @@ from typing import Any
 _OPTIONAL = ("deleteHorizonMs", "currentTxnFirstOffset")
 
 
-class Row(dict[str, Any]):
+class DumpRow(dict[str, Any]):
     """`str` of it is Kafka's text; as a mapping it can be written as JSON."""
 
     def __init__(self, fields: Mapping[str, Any] = MappingProxyType({}), **named: Any):
@@ -18,7 +18,7 @@ class Row(dict[str, Any]):
         self._sentence = ""
 
     @classmethod
-    def saying(cls, sentence: str, **named: Any) -> "Row":
+    def saying(cls, sentence: str, **named: Any) -> "DumpRow":
         """One whose text is a sentence instead."""
         row = cls(**named)
         row._sentence = sentence

@@ -11,7 +11,7 @@ from broker.client.record_reader import LeftOutBatch
 from broker.common.errors import ApiError, ErrorCode
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     key: str
     value: object
 
@@ -46,14 +46,14 @@ def fold(table: dict[str, object], changes: Iterable[tuple[str, bytes | None]], 
             table[key] = _read(value)
 
 
-def greatest(table: Mapping[str, object], column: str, limit: int) -> list[Row]:
+def greatest(table: Mapping[str, object], column: str, limit: int) -> list[TableRow]:
     """Rows by `column` of their value, the greatest first; rows of the same by key."""
 
     def rank(item: tuple[str, object]) -> tuple[float, str]:
         number = item[1].get(column) if isinstance(item[1], dict) else item[1]
         return -float(number) if isinstance(number, int | float) else 0.0, item[0]
 
-    return [Row(key, value) for key, value in sorted(table.items(), key=rank)[:limit]]
+    return [TableRow(key, value) for key, value in sorted(table.items(), key=rank)[:limit]]
 
 
 def _read(value: bytes) -> object:

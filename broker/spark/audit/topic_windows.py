@@ -32,7 +32,7 @@ _WINDOWS_OF_DOUBT = 2
 Place = tuple[int, Tier, str]
 
 
-class Row(NamedTuple):
+class WindowRow(NamedTuple):
     """`value` None: there is no such window any more."""
 
     key: str
@@ -94,7 +94,7 @@ class TopicWindows:
         _fold(story)
         return True
 
-    def rows(self, now_ms: int) -> list[Row]:
+    def rows(self, now_ms: int) -> list[WindowRow]:
         """Those that are others now: what each source counted in a window, and what is to be said of it."""
         touched, self._touched = self._touched, set()
         windows = {window for window, _, _ in touched} | self._unsettled(now_ms)
@@ -131,7 +131,7 @@ class TopicWindows:
             ledger.stories[chain] = replace(story, increments=increments)
         return ledger
 
-    def _counted(self, ledger: Ledger, touched: set[Place]) -> Iterator[Row]:
+    def _counted(self, ledger: Ledger, touched: set[Place]) -> Iterator[WindowRow]:
         found: dict[Place, dict[str, Any]] = {}
         partitions: dict[Place, set[int]] = {}
         for chain, story in ledger.stories.items():
@@ -144,7 +144,7 @@ class TopicWindows:
         for place in sorted(touched):
             window, tier, source = place
             key = _json([self.topic, window, tier, source])
-            yield Row(key, self._told(place, found[place], len(partitions[place])) if place in found else None)
+            yield WindowRow(key, self._told(place, found[place], len(partitions[place])) if place in found else None)
 
     def _told(self, place: Place, told: dict[str, Any], partitions: int) -> str:
         window, tier, source = place
@@ -152,14 +152,14 @@ class TopicWindows:
         head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
         return _json({**head, "tier": tier, "source": source, "partitions": partitions, **tally, **as_plain(told)})
 
-    def _judged(self, ledger: Ledger, windows: set[int], now_ms: int) -> Iterator[Row]:
+    def _judged(self, ledger: Ledger, windows: set[int], now_ms: int) -> Iterator[WindowRow]:
         verdict = judge(ledger, self.topic, now_ms)
         states = {row.window: row.state for row in verdict.rows}
         for window in sorted(windows):
             key = _json([self.topic, window])
             if window not in states:
                 if self.verdicts.pop(window, None):
-                    yield Row(key, None)
+                    yield WindowRow(key, None)
                 continue
             findings = [_plain(finding) for finding in verdict.findings if finding.window == window]
             head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
@@ -167,7 +167,7 @@ class TopicWindows:
             told = str(states[window]), hashlib.sha256(value.encode()).hexdigest()[:16]
             if self.verdicts.get(window) != told:
                 self.verdicts[window] = told
-                yield Row(key, value)
+                yield WindowRow(key, value)
 
     def forget(self, before_ms: int) -> None:
         """Windows that begin before leave the state, and what nobody has been heard of since then."""

@@ -10,7 +10,7 @@ OK, WORSE, UNKNOWN = "as expected", "worse", "not known"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DrillComparison:
     what: str
     expected: str
     measured: str
@@ -34,19 +34,19 @@ class Probed:
     p99_before_ms: float | None = None
 
 
-def compare(expected: Expected, measured: Measured, probed: Probed | None, *, of_broker: bool) -> list[Row]:
+def compare(expected: Expected, measured: Measured, probed: Probed | None, *, of_broker: bool) -> list[DrillComparison]:
     """Rows that mean nothing for a ZooKeeper server, or without a probe, are left out, or not known."""
     return list(_rows(expected, measured, probed, of_broker))
 
 
-def _rows(expected: Expected, measured: Measured, probed: Probed | None, of_broker: bool) -> Iterator[Row]:
+def _rows(expected: Expected, measured: Measured, probed: Probed | None, of_broker: bool) -> Iterator[DrillComparison]:
     if of_broker:
         yield _within("Leaderships that moved to others", expected.leaders_moved, measured.leaders_moved)
         yield _within("Moves of the controller", expected.controller_moves, measured.controller_moves)
     else:
         ok = measured.zookeeper_left >= expected.zookeeper_left
         left = f"{expected.zookeeper_left} at least", str(measured.zookeeper_left)
-        yield Row("ZooKeeper servers that served", *left, OK if ok else WORSE)
+        yield DrillComparison("ZooKeeper servers that served", *left, OK if ok else WORSE)
         yield _seconds("ZooKeeper without a quorum, for", expected.quorumless_s, measured.quorumless_s)
         yield _within("Moves of the controller", expected.controller_moves, measured.controller_moves)
     yield _seconds("Partitions without a leader, for", expected.leaderless_s, measured.leaderless_s)
@@ -56,7 +56,9 @@ def _rows(expected: Expected, measured: Measured, probed: Probed | None, of_brok
     yield _within("Partitions below min.insync.replicas, at most", expected.below, measured.below)
     yield _back(expected, measured)
     lost = measured.lost
-    yield Row("Acknowledged records lost", "none", "no probe" if lost is None else str(lost), _of_lost(lost))
+    yield DrillComparison(
+        "Acknowledged records lost", "none", "no probe" if lost is None else str(lost), _of_lost(lost)
+    )
     yield _unanswered(expected, measured)
     yield from _latency(probed)
 
@@ -65,44 +67,46 @@ def _of_lost(lost: int | None) -> str:
     return UNKNOWN if lost is None else WORSE if lost > 0 else OK
 
 
-def _within(what: str, pair: tuple[int, int], value: int) -> Row:
+def _within(what: str, pair: tuple[int, int], value: int) -> DrillComparison:
     least, most = pair
     said = str(most) if least == most else f"{least} to {most}"
-    return Row(what, said, str(value), OK if value <= most else WORSE)
+    return DrillComparison(what, said, str(value), OK if value <= most else WORSE)
 
 
-def _seconds(what: str, pair: tuple[float, float], value: float) -> Row:
+def _seconds(what: str, pair: tuple[float, float], value: float) -> DrillComparison:
     most = pair[1]
-    return Row(
+    return DrillComparison(
         what, f"{most:.0f} s at most" if most else "never", f"{value:.0f} s", OK if value <= most + LOOK_S else WORSE
     )
 
 
-def _back(expected: Expected, measured: Measured) -> Row:
+def _back(expected: Expected, measured: Measured) -> DrillComparison:
     what, said = "All in sync again after it was put back, in", f"{expected.back_s:.0f} s at most"
     if measured.back_s is None:
-        return Row(what, said, "not seen", WORSE)
-    return Row(what, said, f"{measured.back_s:.0f} s", OK if measured.back_s <= expected.back_s else WORSE)
+        return DrillComparison(what, said, "not seen", WORSE)
+    return DrillComparison(what, said, f"{measured.back_s:.0f} s", OK if measured.back_s <= expected.back_s else WORSE)
 
 
-def _unanswered(expected: Expected, measured: Measured) -> Row:
+def _unanswered(expected: Expected, measured: Measured) -> DrillComparison:
     what = "The probe could not write or read somewhere, for"
     if measured.unanswered_s is None:
-        return Row(what, f"{expected.unanswered_s[1]:.0f} s at most", "no probe", UNKNOWN)
+        return DrillComparison(what, f"{expected.unanswered_s[1]:.0f} s at most", "no probe", UNKNOWN)
     # The probe tells every other second, and of what goes on again when it has tried it.
     most = expected.unanswered_s[1]
     ok = measured.unanswered_s <= most + 2 * LOOK_S
-    return Row(what, f"{most:.0f} s at most", f"{measured.unanswered_s:.0f} s", OK if ok else WORSE)
+    return DrillComparison(what, f"{most:.0f} s at most", f"{measured.unanswered_s:.0f} s", OK if ok else WORSE)
 
 
-def _latency(probed: Probed | None) -> Iterator[Row]:
+def _latency(probed: Probed | None) -> Iterator[DrillComparison]:
     """Measured only: nobody expects a figure of it."""
     if probed is None:
         return
     if probed.written is not None:
-        yield Row("Records that could be written, in these minutes", "", f"{100 * probed.written:.1f} %", "measured")
+        yield DrillComparison(
+            "Records that could be written, in these minutes", "", f"{100 * probed.written:.1f} %", "measured"
+        )
     if probed.read is not None:
-        yield Row("Readings that succeeded, in these minutes", "", f"{100 * probed.read:.1f} %", "measured")
+        yield DrillComparison("Readings that succeeded, in these minutes", "", f"{100 * probed.read:.1f} %", "measured")
     if probed.p99_ms is not None:
         before = "" if probed.p99_before_ms is None else f"{probed.p99_before_ms:.0f} ms before"
-        yield Row("From sent to read, p99 in these minutes", before, f"{probed.p99_ms:.0f} ms", "measured")
+        yield DrillComparison("From sent to read, p99 in these minutes", before, f"{probed.p99_ms:.0f} ms", "measured")

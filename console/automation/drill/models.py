@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 
 from console.automation.drill.charts import charts_of
-from console.automation.drill.compare import Row
+from console.automation.drill.compare import DrillComparison
 from console.automation.drill.decide import Phase
 from console.automation.drill.expect import Expected, read_expected
 from console.automation.drill.faults import WORDS, Fault
@@ -92,8 +92,8 @@ class Drill(Operation):
         return read_samples(self.samples)
 
     @property
-    def table(self) -> list[Row]:
-        return [from_stored(Row, row) for row in self.rows]
+    def table(self) -> list[DrillComparison]:
+        return [from_stored(DrillComparison, row) for row in self.rows]
 
     @property
     def group_lines(self) -> list[GroupLine]:

@@ -38,7 +38,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AclRow:
     """`stands_for`: PREFIX or ANY_NAME where no such resource is there but a rule is about names like it."""
 
     principal: str
@@ -78,11 +78,11 @@ class Matrix:
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, wanted: slice) -> list[Row]:
+    def __getitem__(self, wanted: slice) -> list[AclRow]:
         start, end, _ = wanted.indices(self._count)
         return [self._row(*pair) for pair in self._pairs(start, end)]
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[AclRow]:
         return (self._row(*pair) for pair in self._pairs(0, self._count))
 
     def _pairs(self, start: int, end: int) -> Iterator[tuple[str, str]]:
@@ -96,12 +96,12 @@ class Matrix:
                 if at >= end:
                     return
 
-    def _row(self, principal: str, name: str) -> Row:
+    def _row(self, principal: str, name: str) -> AclRow:
         choice = self._choice
         told = self._decisions.of(principal, choice.host, choice.resource, name)
         is_there = name in self._known
         stands_for = "" if is_there else ANY_NAME if name == WILDCARD else PREFIX if name in self._prefixes else ""
-        return Row(principal, name, stands_for, is_there, tuple(told[operation] for operation in choice.operations))
+        return AclRow(principal, name, stands_for, is_there, tuple(told[operation] for operation in choice.operations))
 
     def _connected(self, rules: Sequence[AclRule]) -> Mapping[str, list[Range]]:
         """Principal → the ranges of names with which rules, or its standing, connect it."""

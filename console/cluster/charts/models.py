@@ -19,7 +19,7 @@ class Series(models.Model):
 
 
 class SeriesRow(models.Model):
-    """`tiers.Row`, packed: the points of one tier from `begins_ms` on."""
+    """`tiers.ChartRow`, packed: the points of one tier from `begins_ms` on."""
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="rows")
     tier = models.SmallIntegerField()

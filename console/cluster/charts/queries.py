@@ -9,7 +9,7 @@ from django.db.models import Max, Q
 from console.cluster.charts.measures import CLUSTER, KINDS
 from console.cluster.charts.models import SeriesRow
 from console.cluster.charts.recorder import Key
-from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, Row, Tier, tier_for
+from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow, Tier, tier_for
 
 _CLUSTER_KEY: Key = (CLUSTER, "")
 #: Written points of a series: (ms, its columns), in the order of time.
@@ -64,7 +64,7 @@ def _read(keys: Collection[Key], tier: Tier, from_ms: int, to_ms: int) -> dict[K
     for kind, name, begins_ms, packed in (
         (within | rows.filter(last_before)).order_by("begins_ms").values_list(*columns)
     ):
-        row = Row.unpack(bytes(packed), len(KINDS[kind]), TIERS[tier.number].length)
+        row = ChartRow.unpack(bytes(packed), len(KINDS[kind]), TIERS[tier.number].length)
         found[kind, name] += ((begins_ms + index * tier.step_ms, values) for index, values in row.points())
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from console.cluster.charts.measures import CLUSTER, KINDS, MEASURES, Reading
-from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, Row, Tier
+from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow, Tier
 
 #: Kind and name of a series; of its row, with tier and begin.
 Key = tuple[str, str]
@@ -25,7 +25,7 @@ class _Open:
     """A series in one tier: its last point, and the row that has room for the next, once there is one."""
 
     begins_ms: int = 0
-    row: Row | None = None
+    row: ChartRow | None = None
     last: tuple[float, ...] | None = None
     #: The last reading, how many in a row were the same, and what those before come to in the step that is not over.
     reading: tuple[float, ...] = ()
@@ -71,8 +71,8 @@ def _told(measure: str, total: float, count: float, least: float, most: float) -
 class Recorder:
     """For one thread. `load` finds a row that was begun before; `dirty` are those to be written."""
 
-    load: Callable[[RowKey], Row | None]
-    dirty: dict[RowKey, Row] = field(default_factory=dict)
+    load: Callable[[RowKey], ChartRow | None]
+    dirty: dict[RowKey, ChartRow] = field(default_factory=dict)
     _open: list[dict[Key, _Open]] = field(default_factory=lambda: [{} for _ in TIERS])
     _steps_ms: list[int] = field(default_factory=lambda: [0 for _ in TIERS])
 
@@ -119,10 +119,10 @@ class Recorder:
             opened = self._open[tier.number][key] = _Open()
         return opened
 
-    def _row(self, key: Key, opened: _Open, tier: Tier, begins_ms: int) -> Row:
+    def _row(self, key: Key, opened: _Open, tier: Tier, begins_ms: int) -> ChartRow:
         if opened.row is None or opened.begins_ms != begins_ms:
             of_row = (key, tier.number, begins_ms)
-            row = self.dirty.get(of_row) or self.load(of_row) or Row(len(KINDS[key[0]]), tier.length)
+            row = self.dirty.get(of_row) or self.load(of_row) or ChartRow(len(KINDS[key[0]]), tier.length)
             opened.row, opened.begins_ms = row, begins_ms
         return opened.row
 

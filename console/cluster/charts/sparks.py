@@ -8,7 +8,7 @@ from django.db.models import FilteredRelation, OuterRef, Q, Subquery
 from console.cluster.charts.measures import CLUSTER, KINDS
 from console.cluster.charts.models import Series, SeriesRow
 from console.cluster.charts.recorder import Key
-from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, Row
+from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow
 
 #: Each column is a step of the coarsest tier; what the step that is not over was so far, the finest one knows.
 _STEPS = TIERS[-1]
@@ -49,7 +49,7 @@ def _read(kind: str, names: Collection[str], measure: str, from_ms: int, now_ms:
         for _, _, number, begins_ms, packed in of_series:
             if number is not None:
                 tier = TIERS[number]
-                values = Row.unpack(bytes(packed), len(columns), tier.length).points()
+                values = ChartRow.unpack(bytes(packed), len(columns), tier.length).points()
                 written += ((begins_ms + index * tier.step_ms, point[at]) for index, point in values)
         yield key, sorted(written)
 

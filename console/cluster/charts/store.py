@@ -7,7 +7,7 @@ from django.db.models import Exists, Max, OuterRef
 from console.cluster.charts.measures import KINDS
 from console.cluster.charts.models import Series, SeriesRow
 from console.cluster.charts.recorder import Key, RowKey
-from console.cluster.charts.tiers import TIERS, Row
+from console.cluster.charts.tiers import TIERS, ChartRow
 from console.kit.common.databases import cluster_atomic
 from console.kit.common.many_rows import put_rows
 
@@ -27,16 +27,16 @@ class RowStore:
             SeriesRow.objects.order_by().values_list("tier").annotate(newest=Max("begins_ms"))
         )
 
-    def load(self, of_row: RowKey) -> Row | None:
+    def load(self, of_row: RowKey) -> ChartRow | None:
         """As it was written before; None: it was not."""
         key, tier, begins_ms = of_row
         if key not in self._ids or begins_ms > self._newest_ms.get(tier, 0):
             return None
         found = SeriesRow.objects.filter(series=self._ids[key], tier=tier, begins_ms=begins_ms)
         packed = found.values_list("values", flat=True).first()
-        return None if packed is None else Row.unpack(bytes(packed), len(KINDS[key[0]]), TIERS[tier].length)
+        return None if packed is None else ChartRow.unpack(bytes(packed), len(KINDS[key[0]]), TIERS[tier].length)
 
-    def write(self, rows: Mapping[RowKey, Row]) -> None:
+    def write(self, rows: Mapping[RowKey, ChartRow]) -> None:
         """In place of what was written of them before."""
         self._number({key for key, _, _ in rows})
         for _, tier, begins_ms in rows:

@@ -47,7 +47,7 @@ def tier_for(span_ms: int, *, back_ms: int = 0) -> Tier:
     return next((tier for tier in TIERS if tier.kept_ms >= span_ms + back_ms), TIERS[-1])
 
 
-class Row:
+class ChartRow:
     """The points of one series in one row of a tier: its columns of each, one after the other."""
 
     __slots__ = ("values", "width")
@@ -71,7 +71,7 @@ class Row:
         return zlib.compress(self.values.tobytes(), 1)
 
     @classmethod
-    def unpack(cls, packed: bytes, width: int, length: int) -> "Row":
+    def unpack(cls, packed: bytes, width: int, length: int) -> "ChartRow":
         """What was packed with fewer columns does not know the others."""
         before, row = cls(1, length), cls(width, length)
         before.values = array("f", zlib.decompress(packed))

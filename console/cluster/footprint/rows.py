@@ -12,7 +12,7 @@ NOT_TOLD, ELSEWHERE = "not told", "elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ClientUsageRow:
     """Rates are of about a minute; percentiles are upper bounds in ms, None where nobody has told them."""
 
     name: str
@@ -32,9 +32,9 @@ class BrokerRows:
 
     broker: int | None
     address: str
-    total: Row
+    total: ClientUsageRow
     slots: Slots
-    apis: tuple[Row, ...]
+    apis: tuple[ClientUsageRow, ...]
     share: float | None = None
 
     @property
@@ -47,7 +47,7 @@ class ProcessRow:
     process: str
     host: str
     pid: int
-    total: Row
+    total: ClientUsageRow
     slots: Slots
     in_flight_max: int
 
@@ -64,12 +64,12 @@ class _Sum:
         for at, count in enumerate((figures.count, figures.sent, figures.received)):
             self.per_second[at] += count / seconds
 
-    def row(self, name: str, by: str = "", *, has_bytes: bool = True) -> Row:
+    def row(self, name: str, by: str = "", *, has_bytes: bool = True) -> ClientUsageRow:
         buckets = sorted((BOUNDS_US[at], count) for at, count in self.figures.buckets.items())
         p50, p95, p99 = (percentile_ms(buckets, share, BOUNDS_US[-1]) for share in (0.50, 0.95, 0.99))
         requests, sent, received = self.per_second
         shown = (sent, received) if has_bytes else (None, None)
-        return Row(name, by, requests, self.figures.errors, shown[0], shown[1], p50, p95, p99)
+        return ClientUsageRow(name, by, requests, self.figures.errors, shown[0], shown[1], p50, p95, p99)
 
 
 def process_rows(told: Iterable[Mapping[str, Any]]) -> list[ProcessRow]:

@@ -12,7 +12,7 @@ _Sharing = tuple[int, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuotaEntityRow:
     entity: QuotaEntity
     values: Values
     uses: tuple[SeenUse, ...]
@@ -47,7 +47,7 @@ class UseWatch:
         return seen
 
 
-def rows_of(quotas: Quotas, seen: list[tuple[QuotaUse, SeenUse]]) -> dict[QuotaEntity, Row]:
+def rows_of(quotas: Quotas, seen: list[tuple[QuotaUse, SeenUse]]) -> dict[QuotaEntity, QuotaEntityRow]:
     by_entity: dict[QuotaEntity, list[SeenUse]] = {}
     for use, seen_use in seen:
         entity = source_of(use, quotas)
@@ -56,10 +56,12 @@ def rows_of(quotas: Quotas, seen: list[tuple[QuotaUse, SeenUse]]) -> dict[QuotaE
     return {entity: _row(entity, values, by_entity.get(entity, [])) for entity, values in quotas.items()}
 
 
-def _row(entity: QuotaEntity, values: Values, uses: list[SeenUse]) -> Row:
+def _row(entity: QuotaEntity, values: Values, uses: list[SeenUse]) -> QuotaEntityRow:
     nearest = sorted(uses, key=lambda use: (-use.share, use.who, use.broker_id))
     counts = {key: sum(use.key == key for use in uses) for key in values}
-    return Row(entity, values, tuple(nearest[:USES_KEPT]), {key: count for key, count in counts.items() if count})
+    return QuotaEntityRow(
+        entity, values, tuple(nearest[:USES_KEPT]), {key: count for key, count in counts.items() if count}
+    )
 
 
 def _seen(broker_id: int, use: QuotaUse, wait_ms: int | None) -> SeenUse:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from console.cluster.quotas.models import QuotaLook, QuotaRow, digest_of_path
-from console.cluster.quotas.rows import Row
+from console.cluster.quotas.rows import QuotaEntityRow
 from console.kit.common.databases import cluster_atomic
 from console.kit.gateway.quotas.interface import QuotaEntity, in_words, rank_of
 
@@ -32,7 +32,7 @@ def keep_refusal(error: str, code: str) -> bool:
     return True
 
 
-def keep(rows: Mapping[QuotaEntity, Row], at_ms: int) -> Changes:
+def keep(rows: Mapping[QuotaEntity, QuotaEntityRow], at_ms: int) -> Changes:
     wanted = {digest_of_path(entity.path): _model(row) for entity, row in rows.items()}
     with cluster_atomic():
         known = {row.digest: row for row in QuotaRow.objects.all()}
@@ -53,13 +53,13 @@ def keep_one(entity: QuotaEntity, values: Mapping[str, float]) -> None:
     if not values:
         QuotaRow.objects.filter(digest=digest_of_path(entity.path)).delete()
     elif row is None:
-        _model(Row(entity, values, (), {})).save()
+        _model(QuotaEntityRow(entity, values, (), {})).save()
     else:
         row.values = dict(values)
         row.save(update_fields=["values"])
 
 
-def _model(row: Row) -> QuotaRow:
+def _model(row: QuotaEntityRow) -> QuotaRow:
     return QuotaRow(
         digest=digest_of_path(row.entity.path),
         path=row.entity.path,

@@ -11,7 +11,7 @@ from console.kit.access.clusters import visible_clusters
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.declared_clusters import Cluster
 from console.kit.common.user_request import UserRequest
-from console.shell.fleet.comparing import GROUPS, RULES, SETTINGS, TOPICS, Row, compare
+from console.shell.fleet.comparing import GROUPS, RULES, SETTINGS, TOPICS, ClusterDifference, compare
 from console.shell.fleet.gathering import TOPICS_ASKED_MAX, facts_of_both
 from console.shell.fleet.views import require_any
 
@@ -46,7 +46,7 @@ class CompareQuery:
             parameters.get("all") == "on",
         )
 
-    def chooses(self, row: Row) -> bool:
+    def chooses(self, row: ClusterDifference) -> bool:
         if not (self.shows_all or row.differs) or self.section not in ("", row.section):
             return False
         return self.search.lower() in f"{row.name} {row.what}".lower()
@@ -59,7 +59,7 @@ def cluster_compare(request: UserRequest) -> HttpResponseBase:
     query = CompareQuery.parse(request.GET, clusters)
     context: dict[str, object] = {"query": query, "clusters_to_compare": clusters, "sections": SECTIONS}
     context["is_of_all_clusters"] = True
-    found: list[Row] = []
+    found: list[ClusterDifference] = []
     if query.left and query.right:
         left, right = facts_of_both(request.user, query.left.name, query.right.name)
         found = [row for row in compare(left, right) if query.chooses(row)]

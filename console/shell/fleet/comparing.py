@@ -27,7 +27,7 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Row:
+class ClusterDifference:
     """`what` is empty where it is about whether the object is there at all."""
 
     section: str
@@ -41,22 +41,24 @@ class Row:
         return self.left != self.right
 
 
-def compare(left: Facts, right: Facts) -> list[Row]:
+def compare(left: Facts, right: Facts) -> list[ClusterDifference]:
     """Everything that both tell of; a section that one of them does not tell is left out."""
     known = [section for section in left.sections if section in right.sections]
     return [row for section in known for row in _rows(section, left.sections[section], right.sections[section])]
 
 
-def _rows(section: str, left: Section, right: Section) -> Iterator[Row]:
+def _rows(section: str, left: Section, right: Section) -> Iterator[ClusterDifference]:
     for name in sorted(left.keys() | right.keys()):
         if name not in left or name not in right:
-            yield Row(section, name, "", THERE if name in left else NOT_THERE, THERE if name in right else NOT_THERE)
+            yield ClusterDifference(
+                section, name, "", THERE if name in left else NOT_THERE, THERE if name in right else NOT_THERE
+            )
             continue
         here, there = left[name], right[name]
         if not here and not there:
-            yield Row(section, name, "", THERE, THERE)
+            yield ClusterDifference(section, name, "", THERE, THERE)
         for what in sorted(here.keys() | there.keys()):
-            yield Row(section, name, what, here.get(what, NOT_THERE), there.get(what, NOT_THERE))
+            yield ClusterDifference(section, name, what, here.get(what, NOT_THERE), there.get(what, NOT_THERE))
 
 
 def of_all_brokers(values: Mapping[int, str | None]) -> str:

@@ -52,11 +52,11 @@ class AlertWatch:
         return bool(after)
 
     def _step(
-        self, ruleset: Ruleset, before: Mapping[Key, store.Row], now_ms: int
-    ) -> tuple[dict[Key, store.Row], dict[tuple[str, Event], list[Told]]]:
+        self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int
+    ) -> tuple[dict[Key, store.AlertRow], dict[tuple[str, Event], list[Told]]]:
         """What stands now, and what is to be told of each rule."""
         silenced = store.silenced(now_ms)
-        after: dict[Key, store.Row] = {}
+        after: dict[Key, store.AlertRow] = {}
         told: dict[tuple[str, Event], list[Told]] = defaultdict(list)
         for key, condition in self._conditions(ruleset, before, now_ms).items():
             rule, row = ruleset.rules[key[0]], before.get(key)
@@ -72,12 +72,12 @@ class AlertWatch:
                 continue
             sentence = condition.sentence if is_known or row is None else row.sentence
             link = condition.link or (row.link if row else "")
-            after[key] = store.Row(standing, rule.severity, sentence, link)
+            after[key] = store.AlertRow(standing, rule.severity, sentence, link)
             if event is not None:
                 told[rule.name, event].append(Told(key[1], sentence, standing.since_ms, _full(ruleset, link)))
         return after, told
 
-    def _conditions(self, ruleset: Ruleset, before: Mapping[Key, store.Row], now_ms: int) -> dict[Key, Condition]:
+    def _conditions(self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int) -> dict[Key, Condition]:
         """What is bad, what was, and what nobody knows of that; of each rule no more than OBJECTS_MAX new ones."""
         firing = {key for key, row in before.items() if row.standing.state is State.FIRING}
         found: dict[Key, Condition] = {}

@@ -18,7 +18,7 @@ _WRITTEN = [*_STANDING, "severity", "sentence", "link"]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AlertRow:
     standing: Standing
     severity: str
     sentence: str
@@ -29,17 +29,17 @@ class Row:
         return {name: getattr(self.standing, name) for name in _STANDING} | shown
 
 
-def open_alerts() -> dict[tuple[str, str], Row]:
+def open_alerts() -> dict[tuple[str, str], AlertRow]:
     """By rule and object."""
     found = {}
     for alert in Alert.objects.exclude(state=State.RESOLVED):
         values = {name: getattr(alert, name) for name in _STANDING}
         standing = Standing(**{**values, "state": State(alert.state)})
-        found[alert.rule, alert.object_name] = Row(standing, alert.severity, alert.sentence, alert.link)
+        found[alert.rule, alert.object_name] = AlertRow(standing, alert.severity, alert.sentence, alert.link)
     return found
 
 
-def keep(before: Mapping[tuple[str, str], Row], after: Mapping[tuple[str, str], Row]) -> None:
+def keep(before: Mapping[tuple[str, str], AlertRow], after: Mapping[tuple[str, str], AlertRow]) -> None:
     """What somebody acknowledged meanwhile stays so: that is not written here."""
     numbers = {
         (rule, name): pk

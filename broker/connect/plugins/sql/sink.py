@@ -25,7 +25,7 @@ from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.sql.database import CONNECTION, checked_name, column_type, connect, is_gone
 
 
-class Row:
+class SqlRow:
     """A record as columns: those of the key, and the others; `others` None is a deletion."""
 
     def __init__(
@@ -38,13 +38,13 @@ class Row:
         return {**self.keys, **(self.others or {})}
 
 
-def row_of(record: SinkRecord, pk_mode: str, pk_fields: list[str], deletes: bool) -> Row:
+def row_of(record: SinkRecord, pk_mode: str, pk_fields: list[str], deletes: bool) -> SqlRow:
     """Raises DataError for a record that is no row under these settings."""
     keys, schemas = _keys_of(record, pk_mode, pk_fields)
     if record.value is None:
         if not deletes:
             raise DataError("A tombstone, and delete.enabled is false")
-        return Row(record, keys, None, schemas)
+        return SqlRow(record, keys, None, schemas)
     if not isinstance(record.value, Struct):
         raise DataError("A row needs a struct with its schema as the record's value")
     said = {field.name: field.schema for field in record.value.schema.fields}
@@ -53,7 +53,7 @@ def row_of(record: SinkRecord, pk_mode: str, pk_fields: list[str], deletes: bool
         if len(keys) < len(pk_fields):
             raise DataError(f"The value has not all fields of pk.fields: {', '.join(pk_fields)}")
     others = {name: record.value[name] for name in said if name not in keys}
-    return Row(record, keys, others, {**schemas, **said})
+    return SqlRow(record, keys, others, {**schemas, **said})
 
 
 def _keys_of(record: SinkRecord, pk_mode: str, pk_fields: list[str]) -> tuple[dict[str, Any], dict[str, Schema]]:
@@ -99,7 +99,7 @@ class SqlSinkTask(SinkTask):
                 self._try_again(error)
             self._one_by_one(rows)
 
-    def _rows(self, records: Sequence[SinkRecord]) -> Iterator[Row]:
+    def _rows(self, records: Sequence[SinkRecord]) -> Iterator[SqlRow]:
         values = self._values
         for record in records:
             try:
@@ -120,7 +120,7 @@ class SqlSinkTask(SinkTask):
         self._context.timeout(self._values["retry.backoff.ms"])
         raise RetriableError(f"The database does not answer: {reason}") from error
 
-    def _one_by_one(self, rows: list[Row]) -> None:
+    def _one_by_one(self, rows: list[SqlRow]) -> None:
         """Something in the batch is not accepted: each row by itself, so that the others arrive."""
         for row in rows:
             try:
@@ -141,7 +141,7 @@ class SqlSinkTask(SinkTask):
         name: str = self._values["table.name.format"].replace("${topic}", record.topic)
         return name
 
-    def _write(self, rows: list[Row]) -> None:
+    def _write(self, rows: list[SqlRow]) -> None:
         """Runs of rows for the same statement, in their order."""
         with self._engine.begin() as connection:
             for (name, is_deletion, columns), run in groupby(rows, self._statement_of):
@@ -152,10 +152,10 @@ class SqlSinkTask(SinkTask):
                 for first in range(0, len(batch), size):
                     connection.execute(statement, [_parameters(row) for row in batch[first : first + size]])
 
-    def _statement_of(self, row: Row) -> tuple[str, bool, tuple[str, ...]]:
+    def _statement_of(self, row: SqlRow) -> tuple[str, bool, tuple[str, ...]]:
         return self._table_name(row.record), row.others is None, tuple(row.columns)
 
-    def _statement(self, table: Any, row: Row, is_deletion: bool, columns: tuple[str, ...]) -> Any:
+    def _statement(self, table: Any, row: SqlRow, is_deletion: bool, columns: tuple[str, ...]) -> Any:
         import sqlalchemy as sa
 
         same = [table.c[name] == sa.bindparam(f"b{at}") for at, name in enumerate(columns) if name in row.keys]
@@ -175,7 +175,7 @@ class SqlSinkTask(SinkTask):
             index_elements=list(row.keys), set_={name: insert.excluded[name] for name in changed}
         )
 
-    def _table(self, connection: Any, name: str, row: Row) -> Any:
+    def _table(self, connection: Any, name: str, row: SqlRow) -> Any:
         import sqlalchemy as sa
 
         table = self._tables.get(name)
@@ -190,7 +190,7 @@ class SqlSinkTask(SinkTask):
         self._tables[name] = table
         return table
 
-    def _made(self, connection: Any, name: str, row: Row) -> Any:
+    def _made(self, connection: Any, name: str, row: SqlRow) -> Any:
         import sqlalchemy as sa
 
         if not self._values["auto.create"] or row.others is None:
@@ -205,7 +205,7 @@ class SqlSinkTask(SinkTask):
         table.create(connection, checkfirst=True)
         return table
 
-    def _widened(self, connection: Any, table: Any, missing: list[str], row: Row) -> Any:
+    def _widened(self, connection: Any, table: Any, missing: list[str], row: SqlRow) -> Any:
         """New columns may be null: the rows that are there have no value for them."""
         import sqlalchemy as sa
 
@@ -223,7 +223,7 @@ class SqlSinkTask(SinkTask):
             self._engine.dispose()
 
 
-def _parameters(row: Row) -> dict[str, Any]:
+def _parameters(row: SqlRow) -> dict[str, Any]:
     """Parameters have names of ours: a column's may have anything in it."""
     return {f"b{at}": _plain(column) for at, column in enumerate(row.columns.values())}
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from django import template
 
 from console.cluster.acls.effects import Effect
-from console.cluster.acls.rows import Row
+from console.cluster.acls.rows import AclRow
 from console.cluster.acls.words import sentence
 from console.kit.gateway.acls.decisions import Cause, Decision
 from console.kit.gateway.acls.interface import Denials, in_words
@@ -25,7 +25,7 @@ def mark(decision: Decision) -> str:
 
 
 @register.filter
-def asked(row: Row, decision: Decision) -> str:
+def asked(row: AclRow, decision: Decision) -> str:
     return urlencode({"principal": row.principal, "name": row.name, "operation": decision.operation})
 
 

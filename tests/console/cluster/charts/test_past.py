@@ -9,7 +9,7 @@ from console.cluster.charts.models import Series, SeriesRow
 from console.cluster.charts.queries import Past
 from console.cluster.charts.recorder import Recorder
 from console.cluster.charts.store import RowStore
-from console.cluster.charts.tiers import FINEST, TIERS, Row
+from console.cluster.charts.tiers import FINEST, TIERS, ChartRow
 from tests.examples import examples
 
 STEP_MS = FINEST.step_ms
@@ -171,4 +171,4 @@ def points_of(name: str) -> list[tuple[int, tuple[float, ...]]]:
     """As they are kept in the finest steps."""
     rows = SeriesRow.objects.filter(series__name=name, tier=FINEST.number).order_by("begins_ms")
     width = len(KINDS[TOPIC])
-    return [point for row in rows for point in Row.unpack(bytes(row.values), width, FINEST.length).points()]
+    return [point for row in rows for point in ChartRow.unpack(bytes(row.values), width, FINEST.length).points()]

@@ -3,7 +3,7 @@
 import pytest
 
 from console.kit.access.models import ClusterRole, NameRule
-from console.shell.fleet.comparing import NOT_THERE, THERE, Facts, Row, compare, of_all_brokers
+from console.shell.fleet.comparing import NOT_THERE, THERE, ClusterDifference, Facts, compare, of_all_brokers
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
 
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
@@ -14,12 +14,12 @@ def test_objects_of_one_cluster_alone_and_values_that_differ_are_told():
     right = Facts({"topic": {"b": {"partitions": "2", "retention.ms": "5"}, "c": {}, "d": {"partitions": "1"}}})
     rows = compare(left, right)
     assert [row for row in rows if row.differs] == [
-        Row("topic", "a", "", THERE, NOT_THERE),
-        Row("topic", "b", "partitions", "1", "2"),
-        Row("topic", "b", "retention.ms", NOT_THERE, "5"),
-        Row("topic", "d", "", NOT_THERE, THERE),
+        ClusterDifference("topic", "a", "", THERE, NOT_THERE),
+        ClusterDifference("topic", "b", "partitions", "1", "2"),
+        ClusterDifference("topic", "b", "retention.ms", NOT_THERE, "5"),
+        ClusterDifference("topic", "d", "", NOT_THERE, THERE),
     ]
-    assert Row("topic", "c", "", THERE, THERE) in rows
+    assert ClusterDifference("topic", "c", "", THERE, THERE) in rows
 
 
 def test_what_one_of_them_does_not_tell_is_no_difference():
