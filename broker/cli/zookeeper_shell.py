@@ -106,14 +106,14 @@ class _Shell:
             return error.status if isinstance(error, CommandError) else 1
 
     def _do(self, runner: asyncio.Runner, words: list[str]) -> int:
-        from broker.cli.servers.znode_commands import Answer, answer, usage
+        from broker.cli.servers.znode_commands import ZnodeOutput, answer, usage
 
         _refuse_no_text(*words)
         match words:
             case ["help"]:
-                found = Answer([usage()], usage(), on_stderr=True)
+                found = ZnodeOutput([usage()], usage(), on_stderr=True)
             case ["history"]:
-                found = Answer([f"{at} - {line}" for at, line in enumerate(self._history)], self._history)
+                found = ZnodeOutput([f"{at} - {line}" for at, line in enumerate(self._history)], self._history)
             case ["quit"]:
                 from broker.cli.servers.znode_lines import CLOSED
 

@@ -169,7 +169,7 @@ class RemoveElectionRequest(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Effect):
+class RespondToRequest(Effect):
     """Tell whoever waits for this request what became of each of its partitions."""
 
     request_id: int

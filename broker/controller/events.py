@@ -143,7 +143,7 @@ class Tick(Event):
 
 @dataclass(frozen=True, slots=True)
 class ReassignmentsAsked(Event):
-    """A client asks to move partitions; a target of None calls a move off. Answered, see `effects.Answer`."""
+    """A client asks to move partitions; a target of None calls a move off. Answered, see `effects.RespondToRequest`."""
 
     request_id: int
     targets: dict[TopicPartition, tuple[int, ...] | None]

@@ -4,7 +4,7 @@ from broker.common.cluster import LeaderAndIsr
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Answer, Effect, RemoveElectionRequest, StepAgain, WriteStates
+from broker.controller.effects import Effect, RemoveElectionRequest, RespondToRequest, StepAgain, WriteStates
 from broker.controller.election import preferred_state, unclean_state
 from broker.controller.events import BY_ZNODE, Election, ElectionAsked, ElectionTried
 from broker.controller.verdict import DONE, Verdict
@@ -29,7 +29,7 @@ def election_tried(context: ControllerContext, event: ElectionTried) -> list[Eff
     verdicts |= dict.fromkeys(open_ones, unsettled)
     if event.asked.request_id == BY_ZNODE:
         return [RemoveElectionRequest(verdicts)]
-    return [Answer(event.asked.request_id, verdicts)]
+    return [RespondToRequest(event.asked.request_id, verdicts)]
 
 
 def _try(

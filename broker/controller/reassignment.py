@@ -15,7 +15,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Answer, Effect, RewriteReassignmentRequest, StepAgain
+from broker.controller.effects import Effect, RespondToRequest, RewriteReassignmentRequest, StepAgain
 from broker.controller.events import (
     AssignmentsWritten,
     ReassignmentsAsked,
@@ -48,7 +48,7 @@ def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -
         partition: DONE if _goes_to(context, partition, plan.target) else gone
         for partition, plan in event.begun.items()
     }
-    return [Answer(event.request_id, answers | event.refused)]
+    return [RespondToRequest(event.request_id, answers | event.refused)]
 
 
 def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZnode) -> list[Effect]:

@@ -45,7 +45,7 @@ class CoordinatorRecord(NamedTuple):
         return byte_count
 
 
-class Answer(NamedTuple):
+class CoordinatorResponse(NamedTuple):
     """The response to the request that came with `token`."""
 
     token: int
@@ -84,7 +84,7 @@ class Outcome:
     records: list[CoordinatorRecord] = field(default_factory=list)
     #: Append as a transactional batch of this producer, without sequence numbers; None: as a plain one.
     producer: Producer | None = None
-    responses: list[Answer] = field(default_factory=list)
+    responses: list[CoordinatorResponse] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     #: Whether the records may be appended in several batches. Who is stopped between two of them can do it all again.
     is_divisible: bool = False
@@ -135,11 +135,11 @@ class Turn:
 
     def answer(self, token: int, response: Message) -> None:
         """Sent when all is committed that was written so far, the records of this call among it."""
-        self.outcome.responses.append(Answer(token, response))
+        self.outcome.responses.append(CoordinatorResponse(token, response))
 
     def answer_at_once(self, token: int, response: Message) -> None:
         """For what shows nothing that could still be lost."""
-        self.outcome.responses.append(Answer(token, response, is_at_once=True))
+        self.outcome.responses.append(CoordinatorResponse(token, response, is_at_once=True))
 
     def note(self, event: str, **facts: object) -> None:
         self.outcome.notes.append(Note(event, facts))

@@ -22,7 +22,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.headers import decode_request_header
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.security.rights import UNLIMITED, Rights
-from broker.security.sasl.phases import Answer, AsAlways, Earlier, Failure, Offer, Phases, Step, Success, Wait
+from broker.security.sasl.phases import AsAlways, Earlier, Failure, Offer, Phases, SaslChallenge, Step, Success, Wait
 from broker.security.sasl.server import AuthenticationError
 from broker.security.session import Session
 from broker.server.waiting_room import WaitingRoom
@@ -147,7 +147,7 @@ class Login:
     def _take(self, step: Step, slot: Slot | None) -> None:
         """`slot` is the place of the answer, None while its request is being handled."""
         match step:
-            case Answer(parts):
+            case SaslChallenge(parts):
                 self._send(parts, slot)
             case Success():
                 self._send(step.answer, slot)

@@ -14,7 +14,7 @@ NOT_FOUND_STATUS = 127
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ZnodeOutput:
     """Lines for a person, and the same for a program. ZooKeeper tells of a new znode on stderr."""
 
     lines: list[str] = field(default_factory=list)
@@ -43,24 +43,24 @@ class Znodes:
         check_path(path)
         return f"{self._chroot}{path}" if path != "/" else self._chroot or "/"
 
-    async def ls(self, typed: Typed) -> Answer:
+    async def ls(self, typed: Typed) -> ZnodeOutput:
         (path,) = typed.words
         if "R" in typed.flags:
             found = await self._tree(path)
-            return Answer(found, found)
+            return ZnodeOutput(found, found)
         names = await self._session.children(self.at(path))
         return await self._with_facts([names_line(names)], sorted(names), path, typed)
 
-    async def get(self, typed: Typed) -> Answer:
+    async def get(self, typed: Typed) -> ZnodeOutput:
         (path,) = typed.words
         text = data_text((await self._session.get(self.at(path))).data)
         return await self._with_facts([text], text, path, typed)
 
-    async def stat(self, typed: Typed) -> Answer:
+    async def stat(self, typed: Typed) -> ZnodeOutput:
         facts = await self._session.facts(self.at(typed.words[0]))
-        return Answer(facts_lines(facts), facts._asdict())
+        return ZnodeOutput(facts_lines(facts), facts._asdict())
 
-    async def create(self, typed: Typed) -> Answer:
+    async def create(self, typed: Typed) -> ZnodeOutput:
         path, *data = typed.words
         created = await self._session.create(
             self.at(path),
@@ -69,34 +69,34 @@ class Znodes:
             sequential="s" in typed.flags,
         )
         shown = created.removeprefix(self._chroot)
-        return Answer([f"Created {shown}"], shown, on_stderr=True)
+        return ZnodeOutput([f"Created {shown}"], shown, on_stderr=True)
 
-    async def set(self, typed: Typed) -> Answer:
+    async def set(self, typed: Typed) -> ZnodeOutput:
         path, data = typed.words
         await self._session.set(self.at(path), data.encode(), typed.version)
         return await self._with_facts([], None, path, typed)
 
-    async def delete(self, typed: Typed) -> Answer:
+    async def delete(self, typed: Typed) -> ZnodeOutput:
         await self._session.delete(self.at(typed.words[0]), typed.version)
-        return Answer()
+        return ZnodeOutput()
 
-    async def delete_all(self, typed: Typed) -> Answer:
+    async def delete_all(self, typed: Typed) -> ZnodeOutput:
         for path in reversed(await self._tree(typed.words[0])):
             await self._session.delete(self.at(path))
-        return Answer()
+        return ZnodeOutput()
 
-    async def count(self, typed: Typed) -> Answer:
+    async def count(self, typed: Typed) -> ZnodeOutput:
         below = len(await self._tree(typed.words[0])) - 1
-        return Answer([str(below)], below)
+        return ZnodeOutput([str(below)], below)
 
-    async def sync(self, typed: Typed) -> Answer:
+    async def sync(self, typed: Typed) -> ZnodeOutput:
         await self._session.sync(self.at(typed.words[0]))
-        return Answer(["Sync is OK"])
+        return ZnodeOutput(["Sync is OK"])
 
-    async def add_auth(self, typed: Typed) -> Answer:
+    async def add_auth(self, typed: Typed) -> ZnodeOutput:
         scheme, credential = typed.words
         await self._session.show_as(scheme, credential)
-        return Answer()
+        return ZnodeOutput()
 
     async def _tree(self, path: str) -> list[str]:
         """The znode and all below it, parents first, in the order of their names."""
@@ -108,11 +108,11 @@ class Znodes:
             waiting += [f"{path.rstrip('/')}/{name}" for name in reversed(names)]
         return found
 
-    async def _with_facts(self, lines: list[str], value: Any, path: str, typed: Typed) -> Answer:
+    async def _with_facts(self, lines: list[str], value: Any, path: str, typed: Typed) -> ZnodeOutput:
         if "s" not in typed.flags:
-            return Answer(lines, value)
+            return ZnodeOutput(lines, value)
         facts = await self._session.facts(self.at(path))
-        return Answer([*lines, *facts_lines(facts)], {"value": value, **facts._asdict()})
+        return ZnodeOutput([*lines, *facts_lines(facts)], {"value": value, **facts._asdict()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Shape:
     """How a command is typed: flags of one letter, and from how many to how many words."""
 
     usage: str
-    run: Callable[[Znodes, Typed], Awaitable[Answer]]
+    run: Callable[[Znodes, Typed], Awaitable[ZnodeOutput]]
     flags: str = ""
     words: tuple[int, int] = (1, 1)
     has_version: bool = False
@@ -149,7 +149,7 @@ def usage() -> str:
     return "\n".join([head, *(f"\t{usages[name]}" for name in sorted(usages))])
 
 
-async def answer(znodes: Znodes, words: list[str]) -> Answer:
+async def answer(znodes: Znodes, words: list[str]) -> ZnodeOutput:
     """Raises CommandError; for what is no command with the status 127."""
     name, *rest = [*_OLDER.get(words[0], (words[0],)), *words[1:]]
     shape = SHAPES.get(name)

@@ -7,6 +7,15 @@
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.outcome import Answer, CoordinatorRecord, Note, Outcome, Producer
+from broker.coordinator.outcome import CoordinatorRecord, CoordinatorResponse, Note, Outcome, Producer
 
-__all__ = ["Answer", "Client", "CoordinatorRecord", "GroupConfig", "GroupCoordinator", "Note", "Outcome", "Producer"]
+__all__ = [
+    "CoordinatorResponse",
+    "Client",
+    "CoordinatorRecord",
+    "GroupConfig",
+    "GroupCoordinator",
+    "Note",
+    "Outcome",
+    "Producer",
+]

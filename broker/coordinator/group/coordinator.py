@@ -39,7 +39,7 @@ from broker.coordinator.group.offsets import Offsets, TopicIdOf, commit_refused,
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
-from broker.coordinator.outcome import Answer, Outcome, Producer, Turn
+from broker.coordinator.outcome import CoordinatorResponse, Outcome, Producer, Turn
 from broker.coordinator.progress import Progress
 from broker.coordinator.recorded_owners import Headers, decode_owners, decode_topic_id
 from broker.coordinator.timers import Timers
@@ -368,11 +368,11 @@ class GroupCoordinator:
         broken, self._under_way = self._under_way, None
         return self.abort(broken.outcome if broken else Outcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
 
-    def unconfirmed(self, answer: Answer, error_code: ErrorCode) -> Answer:
+    def unconfirmed(self, answer: CoordinatorResponse, error_code: ErrorCode) -> CoordinatorResponse:
         """What to send instead of an answer whose records are not committed; one that does not wait for any stays."""
         if answer.is_at_once:
             return answer
-        return Answer(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
+        return CoordinatorResponse(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
 
     def cancel(self, token: int) -> None:
         """The connection of a parked request has gone away; a token that is not parked is ignored."""

@@ -15,7 +15,7 @@ from weakref import finalize
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import REFUSED, Owner
 from broker.common.types import TopicPartition
-from broker.coordinator.outcome import Answer
+from broker.coordinator.outcome import CoordinatorResponse
 from broker.coordinator.recorded_owners import Headers
 from broker.coordinator.timers import Timers
 from broker.coordinator.transaction import administration, answers
@@ -340,11 +340,11 @@ class TransactionCoordinator:
         self._ledger.withdraw_all()
         return outcome
 
-    def unconfirmed(self, answer: Answer, error_code: ErrorCode) -> Answer:
+    def unconfirmed(self, answer: CoordinatorResponse, error_code: ErrorCode) -> CoordinatorResponse:
         """What to send instead of an answer whose records are not committed; one that does not wait for any stays."""
         if answer.is_at_once:
             return answer
-        return Answer(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
+        return CoordinatorResponse(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
 
     def cancel(self, token: int) -> None:
         """The connection of a request that waits has gone away; none ever waits here."""

@@ -11,7 +11,7 @@ from broker.registry.leadership import Leader
 from broker.registry.registry import NotLeader, Registry
 from broker.registry.rest.answers import MEDIA_TYPE
 from broker.registry.rest.asking import bytes_of, registry_of
-from broker.registry.rest.leader_answer import Answer, NoAnswer, NotConnected
+from broker.registry.rest.leader_answer import LeaderResponse, NoAnswer, NotConnected
 
 #: Between two leaders a request waits as long for the next one.
 _LEADER_WAIT_S = 8.0
@@ -82,7 +82,7 @@ def _failed(leader: Leader, error: Exception) -> RegistryError:
     return RegistryError(50003, f"The leader at {leader.host}:{leader.port} does not answer: {error}".strip())
 
 
-async def _ask(registry: Registry, leader: Leader, request: Request, body: bytes) -> Answer:
+async def _ask(registry: Registry, leader: Leader, request: Request, body: bytes) -> LeaderResponse:
     """Imported here: the only registry of a cluster asks nobody, and what would ask is 2 MB."""
     from broker.registry.rest.leader_client import ask_leader
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LeaderResponse:
     status: int
     headers: Mapping[str, str]
     body: bytes

@@ -6,21 +6,23 @@ from ssl import SSLContext
 import httpx2
 
 from broker.common.security_limits import FORWARDED_ANSWER_BYTES_MAX
-from broker.registry.rest.leader_answer import Answer, NoAnswer, NotConnected
+from broker.registry.rest.leader_answer import LeaderResponse, NoAnswer, NotConnected
 
 #: Confluent's: connecting and reading.
 _TIMEOUT_S = 60.0
 _CONNECT_TIMEOUT_S = 5.0
 
 
-async def ask_leader(method: str, url: str, body: bytes, headers: Mapping[str, str], tls: SSLContext | None) -> Answer:
+async def ask_leader(
+    method: str, url: str, body: bytes, headers: Mapping[str, str], tls: SSLContext | None
+) -> LeaderResponse:
     """Raises NotConnected, NoAnswer."""
     timeout = httpx2.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
     try:
         async with httpx2.AsyncClient(timeout=timeout, trust_env=False, verify=tls or True) as client:
             asked = {**headers, "Accept-Encoding": "identity"}
             async with client.stream(method, url, content=body, headers=asked) as answer:
-                return Answer(answer.status_code, answer.headers, await _content(answer))
+                return LeaderResponse(answer.status_code, answer.headers, await _content(answer))
     except httpx2.ConnectError as error:
         raise NotConnected(_words(error)) from None
     except httpx2.HTTPError as error:

@@ -379,7 +379,7 @@ class ControllerRuntime:
                 self._channels.send_update_metadata(effect)
             case do.SendStopReplica():
                 self._channels.send_stop_replica(effect)
-            case do.Answer(request_id, answer) | do.AnswerShutdown(request_id, answer):
+            case do.RespondToRequest(request_id, answer) | do.AnswerShutdown(request_id, answer):
                 self._questions.answer(request_id, answer)
             case do.TellUncleanElections(elections):
                 self._tell_unclean(elections)

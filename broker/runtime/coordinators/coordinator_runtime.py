@@ -20,7 +20,14 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import new_tuple
-from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, CoordinatorRecord, Outcome, Producer, Remains
+from broker.coordinator.outcome import (
+    RECORD_BYTES_PER_TICK,
+    CoordinatorRecord,
+    CoordinatorResponse,
+    Outcome,
+    Producer,
+    Remains,
+)
 from broker.net.turns import Turns
 from broker.protocol.schema import Message
 from broker.records.batch import HEADER_BYTES
@@ -205,11 +212,11 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         if outcome.is_followed_up:
             shard.uncommitted.add_outcome(shard.written_to, outcome)
 
-    def _answer_all(self, answers: Iterable[Answer]) -> None:
+    def _answer_all(self, answers: Iterable[CoordinatorResponse]) -> None:
         for answer in answers:
             self._answer(answer)
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: CoordinatorResponse) -> None:
         future = self._waiting.pop(answer.token, None)
         if future is not None and not future.done():
             future.set_result(answer.response)

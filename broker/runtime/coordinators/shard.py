@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.outcome import Answer, Outcome
+from broker.coordinator.outcome import CoordinatorResponse, Outcome
 from broker.coordinator.recorded_owners import Headers
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.coordinators.uncommitted import Uncommitted
@@ -34,7 +34,7 @@ class Coordinator(Protocol[Proposed]):
 
     def recover(self) -> Proposed: ...
 
-    def unconfirmed(self, answer: Answer, error_code: ErrorCode) -> Answer: ...
+    def unconfirmed(self, answer: CoordinatorResponse, error_code: ErrorCode) -> CoordinatorResponse: ...
 
     def cancel(self, token: int) -> None: ...
 

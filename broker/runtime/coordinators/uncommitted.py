@@ -5,7 +5,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-from broker.coordinator.outcome import Answer, Outcome
+from broker.coordinator.outcome import CoordinatorResponse, Outcome
 
 Proposed = TypeVar("Proposed", bound=Outcome)
 
@@ -13,7 +13,7 @@ Proposed = TypeVar("Proposed", bound=Outcome)
 class _Waiting(NamedTuple):
     end_offset: int
     deadline_ms: int
-    answer: Answer
+    answer: CoordinatorResponse
 
 
 class Uncommitted(Generic[Proposed]):
@@ -26,7 +26,7 @@ class Uncommitted(Generic[Proposed]):
     def __len__(self) -> int:
         return len(self._answers) + len(self._outcomes)
 
-    def add_answer(self, end_offset: int, deadline_ms: int, answer: Answer) -> None:
+    def add_answer(self, end_offset: int, deadline_ms: int, answer: CoordinatorResponse) -> None:
         """It is due when the log is committed up to `end_offset`, and in some form at its deadline."""
         self._answers[answer.token] = _Waiting(end_offset, deadline_ms, answer)
 
@@ -37,15 +37,15 @@ class Uncommitted(Generic[Proposed]):
         """Nobody waits for this answer any more."""
         self._answers.pop(token, None)
 
-    def take_answers(self, high_watermark: int) -> Iterator[Answer]:
+    def take_answers(self, high_watermark: int) -> Iterator[CoordinatorResponse]:
         while self._answers and self._first.end_offset <= high_watermark:
             yield self._answers.popitem(last=False)[1].answer
 
-    def take_overdue(self, now_ms: int) -> Iterator[Answer]:
+    def take_overdue(self, now_ms: int) -> Iterator[CoordinatorResponse]:
         while self._answers and self._first.deadline_ms <= now_ms:
             yield self._answers.popitem(last=False)[1].answer
 
-    def take_all_answers(self) -> Iterator[Answer]:
+    def take_all_answers(self) -> Iterator[CoordinatorResponse]:
         while self._answers:
             yield self._answers.popitem(last=False)[1].answer
 

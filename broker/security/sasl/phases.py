@@ -66,7 +66,7 @@ class Success(NamedTuple):
     lifetime_ms: int | None
 
 
-class Answer(NamedTuple):
+class SaslChallenge(NamedTuple):
     """And the next frame is waited for."""
 
     parts: Parts
@@ -84,7 +84,7 @@ class Wait(NamedTuple):
     fail: Callable[[AuthenticationError], "Step"]
 
 
-Step = Answer | AsAlways | Success | Failure | Wait
+Step = SaslChallenge | AsAlways | Success | Failure | Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class Phases:
         request = _decode(SaslHandshakeRequest, header, frame, at)
         answer, failure = self.on_handshake(request.mechanism, header.api_version, header.client_id)
         parts = _framed(answer, header)
-        return failure._replace(answer=parts) if failure else Answer(parts)
+        return failure._replace(answer=parts) if failure else SaslChallenge(parts)
 
     def _on_api_versions(self, header: RequestHeader, frame: memoryview, at: int) -> Step:
         if self.phase is not Phase.FIRST:
@@ -204,7 +204,7 @@ class Phases:
 
     def _on_reply(self, reply: Reply, envelope: "_Envelope", now_ms: int) -> Step:
         if isinstance(reply, bytes):
-            return Answer(envelope.framed(reply, 0))
+            return SaslChallenge(envelope.framed(reply, 0))
         try:
             self._check_principal(reply)
         except AuthenticationError as error:

@@ -46,30 +46,33 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WorkerResponse:
     status: int
     body: bytes
 
 
-def ask(question: Question, authority_file: Path | None = None, deadline_s: float = DEADLINE_S) -> Answer:
+def ask(question: Question, authority_file: Path | None = None, deadline_s: float = DEADLINE_S) -> WorkerResponse:
     """For threads, not for event loops. Raises NotAskedError, NoAnswerError."""
     return _run(_bounded(_client(authority_file), question, deadline_s))
 
 
 def ask_all(
     questions: list[Question], authority_file: Path | None = None, deadline_s: float = DEADLINE_S
-) -> list[Answer | Exception]:
+) -> list[WorkerResponse | Exception]:
     """At the same time; instead of an answer there may be why there is none."""
     client = _client(authority_file)
 
-    async def all_of_them() -> list[Answer | BaseException]:
+    async def all_of_them() -> list[WorkerResponse | BaseException]:
         generator = (_bounded(client, question, deadline_s) for question in questions)
         return await asyncio.gather(*generator, return_exceptions=True)
 
-    return [item if isinstance(item, Answer | Exception) else NoAnswerError(str(item)) for item in _run(all_of_them())]
+    return [
+        item if isinstance(item, WorkerResponse | Exception) else NoAnswerError(str(item))
+        for item in _run(all_of_them())
+    ]
 
 
-async def _bounded(client: httpx2.AsyncClient, question: Question, deadline_s: float) -> Answer:
+async def _bounded(client: httpx2.AsyncClient, question: Question, deadline_s: float) -> WorkerResponse:
     try:
         async with asyncio.timeout(deadline_s):
             return await _asked(client, question)
@@ -81,7 +84,7 @@ async def _bounded(client: httpx2.AsyncClient, question: Question, deadline_s: f
         raise NoAnswerError(_why(error)) from None
 
 
-async def _asked(client: httpx2.AsyncClient, question: Question) -> Answer:
+async def _asked(client: httpx2.AsyncClient, question: Question) -> WorkerResponse:
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     if question.body is not None:
         headers["Content-Type"] = "application/json"
@@ -91,7 +94,7 @@ async def _asked(client: httpx2.AsyncClient, question: Question) -> Answer:
     try:
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise NoAnswerError("a compressed answer, which was not asked for")
-        return Answer(response.status_code, await _whole(response))
+        return WorkerResponse(response.status_code, await _whole(response))
     finally:
         await response.aclose()
 

@@ -22,7 +22,7 @@ from console.ecosystem.connectors.answers import (
     Validation,
     WorkerView,
 )
-from console.ecosystem.connectors.asking import Answer, NoAnswerError, NotAskedError, Question, ask, ask_all
+from console.ecosystem.connectors.asking import NoAnswerError, NotAskedError, Question, WorkerResponse, ask, ask_all
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.common.current_cluster import bound, current_cluster, here
 from console.kit.common.owned_files import FileError
@@ -210,7 +210,7 @@ class ConnectClient:
         worker = _worker(answer)
         return worker.kafka_cluster_id if isinstance(worker, WorkerView) else ""
 
-    def _asked(self, method: str, address: str, path: str, body: object) -> Answer:
+    def _asked(self, method: str, address: str, path: str, body: object) -> WorkerResponse:
         self._require_own(address)
         answer = ask(self._question(method, address, path, body), self._connect.authority_file)
         self._answered_last = address
@@ -241,7 +241,7 @@ def _path(name: str, more: str = "") -> str:
     return f"/connectors/{quoted}{more}"
 
 
-def _body(answer: Answer) -> Any:
+def _body(answer: WorkerResponse) -> Any:
     if not 200 <= answer.status < 300:
         raise RefusedError(_CODES.get(answer.status, f"HTTP_{answer.status}"), _refusal(answer))
     return answers.parsed(answer.body) if answer.body.strip() else None
@@ -250,7 +250,7 @@ def _body(answer: Answer) -> Any:
 _CODES = {401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "CONFLICT"}
 
 
-def _refusal(answer: Answer) -> str:
+def _refusal(answer: WorkerResponse) -> str:
     said = answers.error_text(answer.body)
     if answer.status == 401:
         return (
@@ -261,7 +261,7 @@ def _refusal(answer: Answer) -> str:
     return said or f"Kafka Connect answered with status {answer.status}, and without a reason."
 
 
-def _checked(answer: Answer, read: Callable[[Any], T]) -> T:
+def _checked(answer: WorkerResponse, read: Callable[[Any], T]) -> T:
     return _honest(lambda: read(_body(answer)))
 
 
@@ -273,7 +273,7 @@ def _honest(read: Callable[[], T]) -> T:
         raise RefusedError("UNEXPECTED_ANSWER", sentence) from None
 
 
-def _worker(answer: Answer | Exception) -> WorkerView | str:
+def _worker(answer: WorkerResponse | Exception) -> WorkerView | str:
     if isinstance(answer, Exception):
         return str(answer) if isinstance(answer, NotAskedError | NoAnswerError) else type(answer).__name__
     try:

@@ -19,7 +19,7 @@ from console.kit.access.rights import Right, require
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.processes.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
 from console.kit.plans.plan import Confirmation, Plan
-from console.kit.plans.views import Answer, at_once, is_confirmed, refusable
+from console.kit.plans.views import PlanResult, at_once, is_confirmed, refusable
 from console.processes.actions import do_remove_as_planned, do_start_as_asked
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
@@ -123,7 +123,7 @@ def _shown_plan(
     process: ManagedProcess,
     plan: Plan,
     verb: str,
-    answer: Answer,
+    answer: PlanResult,
     more: Mapping[str, object] | None = None,
 ) -> HttpResponse:
     context = {"process": process, "plan": plan, "verb": verb, "address": request.path, "error": answer.error}

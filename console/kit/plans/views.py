@@ -24,7 +24,7 @@ from console.kit.plans.plan import NotConfirmedError
 
 
 @dataclass
-class Answer:
+class PlanResult:
     """Why a plan was not made or not carried out, empty if nothing stood against it; and the status of the page."""
 
     error: str = ""
@@ -32,12 +32,12 @@ class Answer:
 
 
 @contextmanager
-def refusable(cluster_status: int = 422) -> Iterator[Answer]:
+def refusable(cluster_status: int = 422) -> Iterator[PlanResult]:
     """What is refused inside of it ends it, and is told by the answer; the page shows the plan for how it is now.
 
     `cluster_status`: of the page when the cluster, not the confirmation, is why. Whatever else is raised goes on.
     """
-    answer = Answer()
+    answer = PlanResult()
     try:
         yield answer
     except NotConfirmedError as refusal:

@@ -20,8 +20,8 @@ from console.people.directory.messages import (
     SEARCHED,
     SIZE_LIMIT_EXCEEDED,
     SUCCESS,
-    Answer,
     Entry,
+    LdapResponse,
     NotLdapError,
     answer_of,
     bind,
@@ -106,7 +106,7 @@ class DirectoryClient:
         self._plain().settimeout(self._left())
         self._socket = context.wrap_socket(self._plain(), server_hostname=self._directory.host)
 
-    def _answers(self, question: bytes, end: str) -> Iterator[Answer]:
+    def _answers(self, question: bytes, end: str) -> Iterator[LdapResponse]:
         """Those to the last question: entries, if it was a search, and the last of them with a code."""
         try:
             self._plain().settimeout(self._left())
@@ -126,7 +126,7 @@ class DirectoryClient:
             raise AwayError(error.strerror or type(error).__name__) from error
         raise AwayError("it does not come to an end")
 
-    def _of_search(self, answer: Answer, end: str) -> Answer:
+    def _of_search(self, answer: LdapResponse, end: str) -> LdapResponse:
         if end != SEARCHED or answer.number != self._number:
             raise NotLdapError("it tells an entry that nobody asked for")
         return answer

@@ -35,7 +35,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LdapResponse:
     """One message: an entry, or the end of what was asked for with its `code`; neither: what nobody asked for."""
 
     number: int
@@ -117,15 +117,15 @@ def length_of(begun: bytes) -> int | None:
     return 2 + size + int.from_bytes(begun[2 : 2 + size]) if len(begun) >= 2 + size else None
 
 
-def answer_of(whole: bytes) -> Answer:
+def answer_of(whole: bytes) -> LdapResponse:
     """Raises NotLdapError."""
     try:
         message, _ = decoder.decode(whole, asn1Spec=rfc2251.LDAPMessage())
         kind, number = message["protocolOp"].getName(), int(message["messageID"])
         content = message["protocolOp"].getComponent()
         if kind == "searchResEntry":
-            return Answer(number, kind, entry=_entry(content))
-        return Answer(number, kind, code=int(content["resultCode"]) if kind in _ENDS else None)
+            return LdapResponse(number, kind, entry=_entry(content))
+        return LdapResponse(number, kind, code=int(content["resultCode"]) if kind in _ENDS else None)
     except (PyAsn1Error, ValueError, KeyError, IndexError, RecursionError) as error:
         raise NotLdapError("its answer cannot be read") from error
 

@@ -21,7 +21,7 @@ from console.kit.audit.refusals import count_quietly
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, Plan
-from console.kit.plans.views import Answer, is_confirmed, refusable
+from console.kit.plans.views import PlanResult, is_confirmed, refusable
 from console.people.users.actions import (
     do_change_own_password,
     do_change_user,
@@ -132,7 +132,7 @@ def user_logins(request: UserRequest, number: int) -> HttpResponse:
     return _account_plan(request, person, plan, "End the logins", answer)
 
 
-def _account_plan(request: UserRequest, person: User, plan: Plan, verb: str, answer: Answer) -> HttpResponse:
+def _account_plan(request: UserRequest, person: User, plan: Plan, verb: str, answer: PlanResult) -> HttpResponse:
     context = {"person": person, "plan": plan, "verb": verb, "error": answer.error}
     return render(request, "users/account-plan.html", context, status=answer.status)
 

@@ -28,7 +28,7 @@ _LINK = re.compile(r"<a .*?</a>", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageResponse:
     """`shown`: what the page would have been drawn of, empty if there would have been none; `told`: its messages."""
 
     response: HttpResponse
@@ -52,7 +52,7 @@ class _Messages(BaseStorage):
         return []
 
 
-def look(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -> Answer:
+def look(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -> PageResponse:
     """Return what the page at `path` shows, posted to if there is a `form`. Nothing can be carried out by it.
 
     Fields of a confirmation do not reach the page, and `carry_out` refuses a plan that is only looked at, so a view is
@@ -62,7 +62,7 @@ def look(person: User, path: str, query: Pairs = (), form: Pairs | None = None) 
     return ask(person, path, query, fields, Posted(path, tuple(query), tuple(fields or ()), mode=Mode.LOOK))
 
 
-def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Posted | None = None) -> Answer:
+def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Posted | None = None) -> PageResponse:
     """Return the answer of the page at `path`, without a prefix of the console's; posted to if there is a `form`.
 
     `posted`: what a plan that is carried out is told of the request; without one, that it is this one.
@@ -81,10 +81,12 @@ def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Poste
     refuse_elsewhere(match.func)
     with posting(posted or Posted.of(request)) as said:
         response = match.func(request, *match.args, **match.kwargs)
-    return Answer(response, request.shown, tuple(_in_words(message.message) for message in request._messages), said)
+    return PageResponse(
+        response, request.shown, tuple(_in_words(message.message) for message in request._messages), said
+    )
 
 
-def why_of(answer: Answer) -> str:
+def why_of(answer: PageResponse) -> str:
     """What the page would have said stands against it."""
     said = [str(answer.shown.get("error") or ""), str(answer.shown.get("sentence") or "")]
     form = answer.shown.get("form")

@@ -89,7 +89,7 @@ def _proposed(person: User, posted: Posted) -> dict[str, Any]:
     return {"applied": False, "messages": [kept.sentence], "change": kept.number, "address": kept.address}
 
 
-def _status(answer: door.Answer) -> int:
+def _status(answer: door.PageResponse) -> int:
     return answer.response.status_code if answer.response.status_code >= 400 else _WRONG
 
 
@@ -112,7 +112,7 @@ def _refuse_if_read_only() -> None:
         raise NotDone(f"{mode} Nothing was changed.", 423)
 
 
-def _plan_of(answer: door.Answer, person: User, action: Action, parameters: Parameters) -> dict[str, Any] | None:
+def _plan_of(answer: door.PageResponse, person: User, action: Action, parameters: Parameters) -> dict[str, Any] | None:
     plan = answer.shown.get("plan")
     if not isinstance(plan, Plan):
         return None

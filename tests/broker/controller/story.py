@@ -462,7 +462,7 @@ def _told(effect: do.Effect) -> Iterator[str]:
         case do.RemoveElectionRequest(verdicts):
             yield "remove the request for an election"
             yield from (f"  {partition} {_verdict(verdict)}" for partition, verdict in verdicts.items())
-        case do.Answer(request_id, verdicts):
+        case do.RespondToRequest(request_id, verdicts):
             yield f"answer request {request_id}"
             yield from (f"  {partition} {_verdict(verdict)}" for partition, verdict in verdicts.items())
         case do.IdentifyTopics(known_ids):

@@ -15,7 +15,7 @@ from hypothesis.strategies import booleans, integers, permutations, sampled_from
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
-from broker.coordinator.outcome import Answer, CoordinatorRecord
+from broker.coordinator.outcome import CoordinatorRecord, CoordinatorResponse
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
@@ -133,7 +133,7 @@ class Transactions(RuleBasedStateMachine):
             self.in_flight += [(self.epoch, marker, set(marker.partitions)) for marker in outcome.markers]
             self.hear_all(outcome.responses)
 
-    def hear_all(self, answers: list[Answer]) -> None:
+    def hear_all(self, answers: list[CoordinatorResponse]) -> None:
         for answer in answers:
             self.hear(self.asked.pop(answer.token), answer.response)
 

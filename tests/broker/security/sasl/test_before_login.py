@@ -9,7 +9,7 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from broker.security.sasl.phases import Answer, Failure, Offer, Phase, Phases, Success
+from broker.security.sasl.phases import Failure, Offer, Phase, Phases, SaslChallenge, Success
 from broker.security.sasl.scram_server import ScramServer, strangers_like
 from broker.security.sasl.server import Account
 from broker.security.scram import MECHANISM, ClientExchange, credential_of, derive_keys
@@ -80,7 +80,7 @@ def tokens_of(phases: Phases, wrap) -> list[bytes]:
     client = ClientExchange("alice", lambda _salt, _iterations: KEYS, "client")
     first = client.first()
     step = phases.on_frame(wrap(first), NOW_MS)
-    assert isinstance(step, Answer)
+    assert isinstance(step, SaslChallenge)
     told = b"".join(bytes(part) for part in step.parts)
     final = client.final(told[told.index(b"r=client") :].split(b"\0")[0])
     assert isinstance(phases.on_frame(wrap(final), NOW_MS), Success)

@@ -11,7 +11,7 @@ from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.metadata import MetadataRequest
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from broker.security.sasl.phases import Answer, AsAlways, Earlier, Failure, Offer, Phases, Success, Wait
+from broker.security.sasl.phases import AsAlways, Earlier, Failure, Offer, Phases, SaslChallenge, Success, Wait
 from broker.security.sasl.server import AuthenticationError, LoggedIn
 
 NOW_MS = 1_700_000_000_000
@@ -303,4 +303,4 @@ def test_no_other_request_stands_between():
 
 
 def test_answers_are_made_of_what_they_carry():
-    assert isinstance(said(shaken(b"x")), Answer)
+    assert isinstance(said(shaken(b"x")), SaslChallenge)
