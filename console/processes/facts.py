@@ -14,7 +14,7 @@ from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity, Sighting
 from console.processes.restarts import Policy
 from console.processes.run_files import read_run_file
-from console.processes.states import Desired, Facts, Observed, Request
+from console.processes.states import Desired, ManagedProcessFacts, Observed, Request
 
 MEASURE_EVERY = timedelta(seconds=5)
 LAST_WORDS_LENGTH_MAX = 200
@@ -44,8 +44,10 @@ def identity_of(process: ManagedProcess) -> Identity | None:
     return None
 
 
-def gather_facts(process: ManagedProcess, identity: Identity | None, sighting: Sighting, now: datetime) -> Facts:
-    facts = Facts(
+def gather_facts(
+    process: ManagedProcess, identity: Identity | None, sighting: Sighting, now: datetime
+) -> ManagedProcessFacts:
+    facts = ManagedProcessFacts(
         now=now,
         desired=Desired(process.desired),
         request=Request(process.request),

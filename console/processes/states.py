@@ -50,7 +50,7 @@ class Do(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class ManagedProcessFacts:
     """What is known about one process at `now`.
 
     `recorded`: a process was started and its end has not been written down. `exit_status` is as `Popen.returncode`:
@@ -92,7 +92,7 @@ class Decision:
     deaths_in_a_row: int = 0
 
 
-def decide(facts: Facts) -> Decision:
+def decide(facts: ManagedProcessFacts) -> Decision:
     """The state, the sentence a person reads, and the one thing to do now."""
     if facts.alive:
         return _ending(facts) if _must_end(facts) else _living(facts)
@@ -103,12 +103,12 @@ def decide(facts: Facts) -> Decision:
     return _away(facts)
 
 
-def could_not_start(facts: Facts, error: str) -> Decision:
+def could_not_start(facts: ManagedProcessFacts, error: str) -> Decision:
     """After a spawn that failed: there is no process, and only an operator can change that."""
     return _died(facts, f"could not be started at {clock_time(facts.now)}: {error}", MISCONFIGURED_STATUS)
 
 
-def request_is_done(facts: Facts, decision: Decision) -> bool:
+def request_is_done(facts: ManagedProcessFacts, decision: Decision) -> bool:
     """Whether the wish in `facts.request` needs nothing more once `decision` has been carried out."""
     if decision.do is Do.SPAWN:
         return True
@@ -117,7 +117,7 @@ def request_is_done(facts: Facts, decision: Decision) -> bool:
     return facts.request in (Request.STOP, Request.KILL) and not facts.alive
 
 
-def _must_end(facts: Facts) -> bool:
+def _must_end(facts: ManagedProcessFacts) -> bool:
     """A process that was sent SIGTERM ends, even if somebody pressed Start meanwhile: the start comes after."""
     return (
         facts.request in (Request.STOP, Request.RESTART, Request.KILL)
@@ -126,7 +126,7 @@ def _must_end(facts: Facts) -> bool:
     )
 
 
-def _ending(facts: Facts) -> Decision:
+def _ending(facts: ManagedProcessFacts) -> Decision:
     if facts.request is Request.KILL:
         return Decision(Observed.STOPPING, "stopping: is killed, as asked (SIGKILL)", Do.KILL)
     waited = (facts.now - facts.terminated_at).total_seconds() if facts.terminated_at else -1.0
@@ -138,7 +138,7 @@ def _ending(facts: Facts) -> Decision:
     return Decision(Observed.STOPPING, f"stopping: asked {waited:.0f} s ago, killed after {facts.grace_s:.0f} s")
 
 
-def _living(facts: Facts) -> Decision:
+def _living(facts: ManagedProcessFacts) -> Decision:
     if facts.suspended:
         return Decision(Observed.UNRESPONSIVE, "alive, but suspended (SIGSTOP); it goes on after SIGCONT")
     if not facts.missing:
@@ -149,7 +149,7 @@ def _living(facts: Facts) -> Decision:
     return Decision(Observed.STARTING, f"starting: {facts.missing} yet{age}")
 
 
-def _ended(facts: Facts) -> Decision:
+def _ended(facts: ManagedProcessFacts) -> Decision:
     at = clock_time(facts.now)
     if facts.request is Request.KILL:
         return Decision(Observed.STOPPED, f"stopped at {at} (killed, as asked)")
@@ -163,7 +163,7 @@ def _ended(facts: Facts) -> Decision:
     return _died(facts, f"ended by itself with status {facts.exit_status} at {at}", facts.exit_status)
 
 
-def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:
+def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> Decision:
     """A signal comes from outside, so its last words do not explain it."""
     ran_s = (facts.now - facts.running_since).total_seconds() if facts.running_since else 0.0
     deaths = count_death(facts.deaths_in_a_row, ran_s)
@@ -177,7 +177,7 @@ def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:
     )
 
 
-def _away(facts: Facts) -> Decision:
+def _away(facts: ManagedProcessFacts) -> Decision:
     """It is not there, which is no news. One that waits for its next try may be called off, or be due."""
     as_before = Decision(facts.observed, facts.sentence, start_again_at=facts.start_again_at)
     if facts.observed not in (Observed.EXITED, Observed.FAILED):

@@ -35,7 +35,7 @@ from console.processes.states import (
     Decision,
     Desired,
     Do,
-    Facts,
+    ManagedProcessFacts,
     Observed,
     Request,
     could_not_start,
@@ -123,7 +123,9 @@ def rests(process: ManagedProcess, look: ClusterLook) -> bool:
     return decision.do is Do.NOTHING and _columns(process) == before
 
 
-def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, living: Identity | None) -> None:
+def _write_down(
+    process: ManagedProcess, facts: ManagedProcessFacts, decision: Decision, living: Identity | None
+) -> None:
     _note(process, decision, facts)
     if living is not None:
         process.pid, process.create_time, process.run_token = living.pid, living.create_time, living.token
@@ -137,7 +139,7 @@ def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, livin
         process.exit_status, process.ended_at = facts.exit_status, facts.now
 
 
-def _note(process: ManagedProcess, decision: Decision, facts: Facts) -> None:
+def _note(process: ManagedProcess, decision: Decision, facts: ManagedProcessFacts) -> None:
     process.observed, process.sentence = decision.observed, decision.sentence[:SENTENCE_LENGTH_MAX]
     process.start_again_at = decision.start_again_at
     if decision.deaths_in_a_row:
@@ -146,7 +148,9 @@ def _note(process: ManagedProcess, decision: Decision, facts: Facts) -> None:
         process.deaths_in_a_row = decision.deaths_in_a_row
 
 
-def _carry_out(process: ManagedProcess, facts: Facts, decision: Decision, identity: Identity | None) -> Decision:
+def _carry_out(
+    process: ManagedProcess, facts: ManagedProcessFacts, decision: Decision, identity: Identity | None
+) -> Decision:
     match decision.do:
         case Do.SPAWN:
             return _spawn(process, facts, decision)
@@ -164,7 +168,7 @@ def _leader(identity: Identity | None) -> Identity:
     return identity
 
 
-def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decision:
+def _spawn(process: ManagedProcess, facts: ManagedProcessFacts, decision: Decision) -> Decision:
     """Start it. The token is in the database before the process exists, so it can be found whatever happens next."""
     os_process.kill_family(process.run_token)
     process.run_token, process.started_at = secrets.token_hex(16), facts.now
@@ -196,7 +200,9 @@ def _argv(process: ManagedProcess) -> list[str]:
     return module_command("broker", *process.launch.arguments)
 
 
-def _write_state(process: ManagedProcess, facts: Facts, before: Mapping[str, object], look: ClusterLook) -> None:
+def _write_state(
+    process: ManagedProcess, facts: ManagedProcessFacts, before: Mapping[str, object], look: ClusterLook
+) -> None:
     """The one honest state, and in words what its port and the cluster say."""
     kind, now_ms = kind_named(process.kind), int(facts.now.timestamp() * 1000)
     cluster = kind.cluster_truth(process, look)
@@ -218,7 +224,7 @@ def _write_state(process: ManagedProcess, facts: Facts, before: Mapping[str, obj
     process.port_says = (_port_says(process, facts) or process.port_says)[:200]
 
 
-def _port_says(process: ManagedProcess, facts: Facts) -> str:
+def _port_says(process: ManagedProcess, facts: ManagedProcessFacts) -> str:
     """Empty: not asked now."""
     if not facts.alive:
         return "nobody is there to answer"
@@ -261,7 +267,9 @@ def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[Event
     return [Event("process", process.name, f"{process.name} is {now}; was {was}", TONES[word])]
 
 
-def _save(process: ManagedProcess, before: Mapping[str, object], facts: Facts, decision: Decision) -> None:
+def _save(
+    process: ManagedProcess, before: Mapping[str, object], facts: ManagedProcessFacts, decision: Decision
+) -> None:
     """Write the columns that changed and show the row if it did. A newer request than the one seen is left alone."""
     with cluster_atomic():
         if process.observed != before["observed"]:

@@ -5,7 +5,7 @@ from functools import partial
 from django.conf import settings
 
 from console.automation.decommission.actions import do_drain
-from console.automation.decommission.decide import Decision, Do, Facts, decide
+from console.automation.decommission.decide import Decision, DecommissionFacts, Do, decide
 from console.automation.decommission.models import Decommission
 from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
 from console.cluster.placement.moving import drain_proposal, partitions_on, planned
@@ -44,9 +44,9 @@ def advance(decommission: Decommission) -> None:
     settle(decommission, values, partial(do_remove, decommission.actor, process) if is_end and process else None)
 
 
-def _facts(decommission: Decommission, process: ManagedProcess | None) -> Facts:
+def _facts(decommission: Decommission, process: ManagedProcess | None) -> DecommissionFacts:
     state = cluster_state()
-    return Facts(
+    return DecommissionFacts(
         is_paused=decommission.state == State.PAUSED,
         is_stopping=decommission.is_stopping,
         now_ms=now_ms(),

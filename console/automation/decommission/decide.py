@@ -21,7 +21,7 @@ class Do(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class DecommissionFacts:
     """`left`: partitions with a replica on it, as seen at `seen_at_ms`; `is_moving`: something is under way already."""
 
     is_paused: bool = False
@@ -43,7 +43,7 @@ class Decision:
     sentence: str = ""
 
 
-def decide(facts: Facts) -> Decision:
+def decide(facts: DecommissionFacts) -> Decision:
     if not facts.is_managed:
         return Decision(Do.FINISH, "It has been stopped and is not managed here any more; its files stay.")
     if facts.is_stopping:

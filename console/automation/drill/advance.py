@@ -9,7 +9,7 @@ from functools import partial
 
 from console.automation.drill import hold
 from console.automation.drill.compare import Probed, compare
-from console.automation.drill.decide import Decision, Do, Facts, Phase, decide
+from console.automation.drill.decide import Decision, Do, DrillFacts, Phase, decide
 from console.automation.drill.faults import Fault
 from console.automation.drill.groups import looked_on, read_stories, went_on
 from console.automation.drill.guarding import why_worse
@@ -54,11 +54,11 @@ def _begin_kill(drill: Drill, process: ManagedProcess | None) -> bool:
     return True
 
 
-def _facts(drill: Drill, process: ManagedProcess | None, samples: list[Sample]) -> Facts:
+def _facts(drill: Drill, process: ManagedProcess | None, samples: list[Sample]) -> DrillFacts:
     phase, now = Phase(drill.phase), samples[-1]
     since_back = drill.back_ms is not None and now.seen_at_ms > drill.back_ms
     is_back = phase is not Phase.BEFORE and hold.is_back(drill, process)
-    return Facts(
+    return DrillFacts(
         phase=phase,
         name=drill.name,
         in_phase_ms=now.at_ms - drill.phase_ms,

@@ -36,7 +36,7 @@ class Do(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class DrillFacts:
     """`why_not`: the fault may not begin; `worse`: it is worse than expected; `is_over`: what caused it has ended.
 
     `is_back`: nothing of it is left; `is_whole`: as seen since then; `is_counted`: the probe has told its minutes.
@@ -65,7 +65,7 @@ class Decision:
     early: str = ""
 
 
-def decide(facts: Facts) -> Decision:
+def decide(facts: DrillFacts) -> Decision:
     if facts.in_phase_ms < -BACK_MAX_MS:
         facts = _as_if_it_were_over(facts)
     match facts.phase:
@@ -81,12 +81,12 @@ def decide(facts: Facts) -> Decision:
             return _count(facts)
 
 
-def _as_if_it_were_over(facts: Facts) -> Facts:
+def _as_if_it_were_over(facts: DrillFacts) -> DrillFacts:
     why_not, worse = facts.why_not or f"{_SET_BACK}.", facts.worse or _SET_BACK
     return replace(facts, in_phase_ms=max(RECOVER_MAX_MS, facts.fault_ms), why_not=why_not, worse=worse)
 
 
-def _before(facts: Facts) -> Decision:
+def _before(facts: DrillFacts) -> Decision:
     if facts.is_called_off:
         return Decision(Do.CALL_OFF, Phase.BEFORE, "Stopped before anything was done.")
     if facts.why_not:
@@ -97,7 +97,7 @@ def _before(facts: Facts) -> Decision:
     return Decision(Do.BEGIN, Phase.FAULT, f"{facts.name} is held up now.")
 
 
-def _fault(facts: Facts) -> Decision:
+def _fault(facts: DrillFacts) -> Decision:
     if facts.is_called_off:
         return _put_back(facts, "somebody stopped it")
     if facts.worse:
@@ -110,18 +110,18 @@ def _fault(facts: Facts) -> Decision:
     return Decision(Do.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
 
 
-def _put_back(facts: Facts, early: str) -> Decision:
+def _put_back(facts: DrillFacts, early: str) -> Decision:
     why = f" Ended early: {early}." if early else ""
     return Decision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is put back.{why}", early)
 
 
-def _back(facts: Facts) -> Decision:
+def _back(facts: DrillFacts) -> Decision:
     if not facts.is_back:
         return Decision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is being put back.")
     return Decision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
 
 
-def _recover(facts: Facts) -> Decision:
+def _recover(facts: DrillFacts) -> Decision:
     if facts.is_whole:
         return Decision(Do.NOTHING, Phase.COUNT, "All is in sync again; waits for the probe's last minute.")
     if facts.in_phase_ms >= RECOVER_MAX_MS:
@@ -131,7 +131,7 @@ def _recover(facts: Facts) -> Decision:
     return Decision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
 
 
-def _count(facts: Facts) -> Decision:
+def _count(facts: DrillFacts) -> Decision:
     if facts.is_counted or facts.in_phase_ms >= COUNT_MAX_MS:
         return Decision(Do.CALL_OFF if facts.is_called_off else Do.FINISH, Phase.COUNT, "")
     return Decision(Do.NOTHING, Phase.COUNT, "Waits for the probe's last minute.")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.automation.healing.kinds import Kind, Mode, Rule
-from console.automation.healing.symptoms import Facts
+from console.automation.healing.symptoms import HealingFacts
 from console.kit.gateway.groups.interface import TopicPartition
 
 COOL_DOWN_MS = 30 * 60_000
@@ -31,7 +31,7 @@ class InSync:
     needed: int
 
 
-def why_not_act(rule: Rule, cause: str, facts: Facts, tried: Iterable[Tried]) -> str:
+def why_not_act(rule: Rule, cause: str, facts: HealingFacts, tried: Iterable[Tried]) -> str:
     """Empty: it may be carried out now."""
     if rule.mode is not Mode.ACT:
         return "A person decides."

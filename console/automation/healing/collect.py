@@ -17,7 +17,7 @@ from console.automation.healing.gather import facts_now
 from console.automation.healing.kinds import Kind, Mode, Rule
 from console.automation.healing.models import Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
-from console.automation.healing.symptoms import Facts, Symptom
+from console.automation.healing.symptoms import HealingFacts, Symptom
 from console.automation.healing.watch import Found, Watch
 from console.kit.access.reach import Resource
 from console.kit.access.read_only import why_read_only
@@ -58,7 +58,7 @@ class HealingWatch:
         queue.note_watch(found, self._remedyless(found, facts.now_ms), facts.now_ms)
         return is_news
 
-    def _go_on(self, found: Found, rules: Mapping[Kind, Rule], facts: Facts) -> bool:
+    def _go_on(self, found: Found, rules: Mapping[Kind, Rule], facts: HealingFacts) -> bool:
         ended = queue.end_what_is_over(found.present or (), found.held, facts, rules)
         proposed = [item for item in found.due if self._propose(item, rules[item.kind], facts.now_ms)]
         return self._act(found, rules, facts) or ended or bool(proposed)
@@ -95,7 +95,7 @@ class HealingWatch:
         self._without[cause] = now_ms + ASKED_AGAIN_MS, found.why
         return None
 
-    def _act(self, found: Found, rules: Mapping[Kind, Rule], facts: Facts) -> bool:
+    def _act(self, found: Found, rules: Mapping[Kind, Rule], facts: HealingFacts) -> bool:
         """At most one of what is due; True if it was tried."""
         due = {symptom.cause for symptom in found.due}
         kept = kept_rules()

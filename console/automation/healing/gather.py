@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet, Sum, Value
 
-from console.automation.healing.symptoms import BrokerSeen, Facts
+from console.automation.healing.symptoms import BrokerSeen, HealingFacts
 from console.cluster.brokers.models import BrokerReport
 from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
 from console.kit.common.current_cluster import is_main
@@ -18,11 +18,11 @@ from console.state.clusters.models import Broker, Topic
 from console.state.clusters.queries import all_brokers, cluster_state
 
 
-def facts_now(now_ms: int) -> Facts:
+def facts_now(now_ms: int) -> HealingFacts:
     state = cluster_state()
     stopped, disks = _stopped_by_wish(), _disks_used()
     (lacking,) = kept_values(_lacking)
-    return Facts(
+    return HealingFacts(
         now_ms=now_ms,
         seen_at_ms=min(state.brokers_at_ms, state.topics_at_ms),
         error=state.brokers_error or state.topics_error,

@@ -9,7 +9,7 @@ from console.automation.healing.feature import LIVE_GROUP
 from console.automation.healing.kinds import Kind, Mode, Rule
 from console.automation.healing.models import KEPT, HealingState, Proposal
 from console.automation.healing.remedy import Remedy
-from console.automation.healing.symptoms import Facts, Symptom
+from console.automation.healing.symptoms import HealingFacts, Symptom
 from console.automation.healing.watch import Found
 from console.cluster.placement.sentences import count_of
 from console.kit.audit.record import record_event
@@ -70,7 +70,7 @@ def _forget_old(now_ms: int) -> None:
 
 
 def end_what_is_over(
-    present: Collection[str], held: Mapping[Kind, str], facts: Facts, rules: Mapping[Kind, Rule]
+    present: Collection[str], held: Mapping[Kind, str], facts: HealingFacts, rules: Mapping[Kind, Rule]
 ) -> bool:
     """Withdraw what is not so any more, or is off now; expire what nobody decided on. True if there was any."""
     registered = {broker.broker_id for broker in facts.brokers if broker.is_registered}

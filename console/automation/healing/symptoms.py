@@ -38,7 +38,7 @@ class BrokerSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class HealingFacts:
     """`operation`: what long change of processes is under way; `moving`: partitions are on the move."""
 
     now_ms: int
@@ -76,7 +76,7 @@ class Seen:
     held: Mapping[Kind, str] = field(default_factory=dict)
 
 
-def look(facts: Facts, rules: Mapping[Kind, Rule]) -> Seen:
+def look(facts: HealingFacts, rules: Mapping[Kind, Rule]) -> Seen:
     """What is wrong now, whatever its mode and however long it has been so. Not to be asked while `facts.is_blind`."""
     if facts.operation:
         return Seen(held=dict.fromkeys(Kind, f"{facts.operation} is under way: what it does is no trouble."))
@@ -93,7 +93,7 @@ def look(facts: Facts, rules: Mapping[Kind, Rule]) -> Seen:
     return Seen(tuple(found), held)
 
 
-def _why_unsettled(facts: Facts) -> str:
+def _why_unsettled(facts: HealingFacts) -> str:
     """While something is broken, or moves anyway, nothing is evened out."""
     if facts.missing:
         return f"{_brokers(facts.missing)} away: what is uneven may be so by that."
@@ -104,7 +104,7 @@ def _why_unsettled(facts: Facts) -> str:
     return ""
 
 
-def _gone(facts: Facts) -> tuple[list[Symptom], str]:
+def _gone(facts: HealingFacts) -> tuple[list[Symptom], str]:
     missing = [partition for partition in facts.missing if partition.replicas]
     if not missing:
         return [], ""
@@ -128,7 +128,7 @@ def _gone(facts: Facts) -> tuple[list[Symptom], str]:
     return found, why
 
 
-def _lost_rack(facts: Facts) -> str:
+def _lost_rack(facts: HealingFacts) -> str:
     """A rack of several brokers that are all away, if there are others."""
     racks = Counter(broker.rack for broker in facts.brokers if broker.rack)
     away = Counter(seen.rack for seen in facts.missing if seen.rack)
@@ -136,7 +136,7 @@ def _lost_rack(facts: Facts) -> str:
     return lost[0] if lost and len(racks) > 1 else ""
 
 
-def _leaders(facts: Facts, rule: Rule) -> Iterable[Symptom]:
+def _leaders(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
     """Of brokers that have been there for a while: to give leaders to one that may leave again helps nobody."""
     behind = [
         broker
@@ -151,7 +151,7 @@ def _leaders(facts: Facts, rule: Rule) -> Iterable[Symptom]:
         yield Symptom(Kind.LEADERS, "leaders", f"{count} preferred on {where} led by others.")
 
 
-def _disks(facts: Facts, rule: Rule) -> Iterable[Symptom]:
+def _disks(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
     told = [broker for broker in facts.brokers if broker.is_registered and broker.disk_used_percent is not None]
     for seen in told:
         used = seen.disk_used_percent or 0.0
@@ -160,7 +160,7 @@ def _disks(facts: Facts, rule: Rule) -> Iterable[Symptom]:
             yield Symptom(Kind.DISK, f"disk of broker {seen.broker_id}", sentence, seen.broker_id)
 
 
-def _hot(facts: Facts, rule: Rule) -> Iterable[Symptom]:
+def _hot(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
     rates = {broker.broker_id: broker.bytes_per_second or 0.0 for broker in facts.brokers if broker.is_registered}
     mean = sum(rates.values()) / len(rates) if rates else 0.0
     for broker_id, rate in rates.items():

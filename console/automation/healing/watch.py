@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from console.automation.healing.kinds import Kind, Mode, Rule
-from console.automation.healing.symptoms import Facts, Symptom, look
+from console.automation.healing.symptoms import HealingFacts, Symptom, look
 
 #: Looks further apart than that leave a hole in what is known.
 GAP_MS = 60_000
@@ -37,7 +37,7 @@ class Watch:
         self._since_ms: dict[str, int] = {}
         self._looked_at_ms = 0
 
-    def look(self, facts: Facts, rules: Mapping[Kind, Rule]) -> Found:
+    def look(self, facts: HealingFacts, rules: Mapping[Kind, Rule]) -> Found:
         if facts.is_blind:
             return Found(held=dict.fromkeys(Kind, "What is true now is not known: the cluster could not be seen."))
         if not 0 <= facts.now_ms - self._looked_at_ms <= GAP_MS:

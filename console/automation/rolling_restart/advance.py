@@ -11,7 +11,7 @@ from functools import partial
 from django.db.models import Q
 from django.utils import timezone
 
-from console.automation.rolling_restart.decide import BrokerFacts, Decision, Do, Facts, Progress, decide
+from console.automation.rolling_restart.decide import BrokerFacts, Decision, Do, Progress, RestartFacts, decide
 from console.automation.rolling_restart.models import RestartedBroker, RollingRestart
 from console.automation.rolling_restart.queries import find_gaps
 from console.kit.common.clock import now_ms
@@ -68,11 +68,11 @@ def _note_who_is_back(rows: list[RestartedBroker], processes: dict[str, ManagedP
             row.save(update_fields=["back_at"])
 
 
-def _facts(restart: RollingRestart, rows: list[RestartedBroker], processes: dict[str, ManagedProcess]) -> Facts:
+def _facts(restart: RollingRestart, rows: list[RestartedBroker], processes: dict[str, ManagedProcess]) -> RestartFacts:
     state = cluster_state()
     registered = frozenset(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     lacking_count, lacking = _lacking()
-    return Facts(
+    return RestartFacts(
         now_ms=now_ms(),
         brokers=[_broker_facts(row, processes.get(row.name), registered) for row in rows],
         controller_id=state.controller_id,

@@ -43,7 +43,7 @@ class BrokerFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class RestartFacts:
     """`seen_at_ms` is when the collector last read all partitions. `lacking` are those short of a replica in sync."""
 
     now_ms: int
@@ -72,7 +72,7 @@ class Decision:
 FRESH_MS = 15_000
 
 
-def decide(facts: Facts) -> Decision:
+def decide(facts: RestartFacts) -> Decision:
     """The next step, and the sentence that says what is done or waited for."""
     current = next((broker for broker in facts.brokers if broker.progress in _UNDER_WAY), None)
     if facts.is_paused and (current is None or current.has_ended):
@@ -94,7 +94,7 @@ def decide(facts: Facts) -> Decision:
 _UNDER_WAY = (Progress.RESTARTING, Progress.CATCHING_UP)
 
 
-def _go_on_with(broker: BrokerFacts, facts: Facts) -> Decision:
+def _go_on_with(broker: BrokerFacts, facts: RestartFacts) -> Decision:
     if broker.has_ended:
         sentence = f"Paused: {broker.name} did not stay ({broker.state}). Read its log, start it, then resume."
         return Decision(Do.PAUSE, sentence, broker.name, broker.progress)
@@ -109,7 +109,7 @@ def _go_on_with(broker: BrokerFacts, facts: Facts) -> Decision:
     return Decision(Do.NOTHING, f"{broker.name} is back and in sync.", broker.name, Progress.DONE)
 
 
-def _why_not_now(facts: Facts) -> str:
+def _why_not_now(facts: RestartFacts) -> str:
     down = [broker.name for broker in facts.brokers if not broker.is_running]
     if down:
         return f"{' and '.join(down)} {'does' if len(down) == 1 else 'do'} not run."
@@ -121,7 +121,7 @@ def _why_not_now(facts: Facts) -> str:
     return _why_not_whole(facts, facts.now_ms - FRESH_MS)
 
 
-def _why_not_whole(facts: Facts, since_ms: int) -> str:
+def _why_not_whole(facts: RestartFacts, since_ms: int) -> str:
     if facts.seen_at_ms < since_ms:
         return "the collector has not read the partitions since."
     if facts.lacking_count:
@@ -133,7 +133,7 @@ def _why_not_whole(facts: Facts, since_ms: int) -> str:
     return ""
 
 
-def _restart(broker: BrokerFacts, facts: Facts) -> Decision:
+def _restart(broker: BrokerFacts, facts: RestartFacts) -> Decision:
     gaps = facts.gaps.get(broker.broker_id, 0)
     if gaps and not facts.accepts_gaps:
         have = "partition has" if gaps == 1 else "partitions have"

@@ -7,7 +7,7 @@ cluster says it is.
 from dataclasses import replace
 
 from console.automation.staged_moves.actions import do_batch
-from console.automation.staged_moves.decide import Decision, Do, Facts, may_begin, next_batch, remade
+from console.automation.staged_moves.decide import Decision, Do, StagedMoveFacts, may_begin, next_batch, remade
 from console.automation.staged_moves.models import StagedMove
 from console.automation.staged_moves.queries import batch_of
 from console.cluster.placement.models import OngoingMove
@@ -42,10 +42,10 @@ def advance(operation: StagedMove) -> None:
     settle(operation, values)
 
 
-def _facts(operation: StagedMove) -> Facts:
+def _facts(operation: StagedMove) -> StagedMoveFacts:
     begins = operation.begins_at
     batch = batch_of(operation)
-    facts = Facts(
+    facts = StagedMoveFacts(
         is_paused=operation.state == State.PAUSED,
         now_ms=now_ms(),
         begins_ms=round(1_000 * begins.timestamp()) if begins else 0,

@@ -35,7 +35,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class StagedMoveFacts:
     """Before the cluster is asked. `forbids`: why nothing may begin now; `not_allowed`: why its owner may not."""
 
     is_paused: bool = False
@@ -49,7 +49,7 @@ class Facts:
     not_allowed: str = ""
 
 
-def may_begin(facts: Facts) -> Decision:
+def may_begin(facts: StagedMoveFacts) -> Decision:
     """BEGIN if the next batch is due, as far as the cluster has not to be asked for it."""
     if facts.is_paused:
         return Decision(Do.NOTHING)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from console.cluster.zookeeper.ensemble import Decision, Do, Facts, ProcessFacts, Server, Stage, next_step
+from console.cluster.zookeeper.ensemble import Decision, Do, EnsembleFacts, ProcessFacts, Server, Stage, next_step
 from console.cluster.zookeeper.models import EnsembleChange
 from console.cluster.zookeeper.servers import leaving_processes, server_processes, spec_of
 from console.kit.common.databases import cluster_atomic
@@ -46,9 +46,9 @@ def _config() -> tuple[EnsembleConfig | None, str]:
         return None, str(error)
 
 
-def _facts(change: EnsembleChange, config: EnsembleConfig | None, why_silent: str) -> Facts:
+def _facts(change: EnsembleChange, config: EnsembleConfig | None, why_silent: str) -> EnsembleFacts:
     processes = {**server_processes(), **leaving_processes()}
-    return Facts(
+    return EnsembleFacts(
         joining=change.joining,
         leaving=tuple(change.leaving),
         config=config,

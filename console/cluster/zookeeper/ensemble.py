@@ -125,7 +125,7 @@ class ProcessFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class EnsembleFacts:
     """`config` is None while the ensemble does not answer; `why_silent` says so.
 
     `processes` are those of servers that have a row, by number; `modes` what those servers that serve say they are.
@@ -152,7 +152,7 @@ class Decision:
     numbers: tuple[int, ...] = ()
 
 
-def next_step(facts: Facts) -> Decision:
+def next_step(facts: EnsembleFacts) -> Decision:
     """What to do now, and what to tell those who wait."""
     if facts.config is None:
         return Decision(Do.NOTHING, Stage.SYNC, f"Waits for the ensemble: {facts.why_silent}")
@@ -163,11 +163,11 @@ def next_step(facts: Facts) -> Decision:
     return _after(facts, numbers)
 
 
-def _is_reconfigured(facts: Facts, numbers: frozenset[int]) -> bool:
+def _is_reconfigured(facts: EnsembleFacts, numbers: frozenset[int]) -> bool:
     return all(server.number in numbers for server in facts.joining) and not numbers & set(facts.leaving)
 
 
-def _before(facts: Facts, numbers: frozenset[int]) -> Decision:
+def _before(facts: EnsembleFacts, numbers: frozenset[int]) -> Decision:
     missing = tuple(server.number for server in facts.joining if server.number not in facts.processes)
     if missing:
         return Decision(Do.START, Stage.START, f"Starts {name_servers(missing)}.", missing)
@@ -189,7 +189,7 @@ def _before(facts: Facts, numbers: frozenset[int]) -> Decision:
     return Decision(Do.RECONFIG, Stage.RECONFIG, "Asks the leader to change the members.")
 
 
-def _after(facts: Facts, numbers: frozenset[int]) -> Decision:
+def _after(facts: EnsembleFacts, numbers: frozenset[int]) -> Decision:
     if not facts.are_brokers_told:
         return Decision(Do.TELL, Stage.TELL, "Writes the new members into the brokers' configuration.")
     left = tuple(number for number in facts.leaving if number in facts.processes)
@@ -202,7 +202,7 @@ def _after(facts: Facts, numbers: frozenset[int]) -> Decision:
     return Decision(Do.FINISH, Stage.DONE, f"Done: the ensemble is {members}.{down}{too_late}")
 
 
-def _call_off(facts: Facts, numbers: frozenset[int]) -> Decision:
+def _call_off(facts: EnsembleFacts, numbers: frozenset[int]) -> Decision:
     started = tuple(server.number for server in facts.joining if server.number in facts.processes)
     if started:
         return Decision(Do.WITHDRAW, Stage.START, f"Called off: stops {name_servers(started)}.", started)

@@ -19,7 +19,7 @@ INDIVIDUAL = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ClusterFacts:
     """What is known of one cluster. `missing`: sections of which nothing is known, and why."""
 
     sections: Mapping[str, Section] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class ClusterDifference:
         return self.left != self.right
 
 
-def compare(left: Facts, right: Facts) -> list[ClusterDifference]:
+def compare(left: ClusterFacts, right: ClusterFacts) -> list[ClusterDifference]:
     """Everything that both tell of; a section that one of them does not tell is left out."""
     known = [section for section in left.sections if section in right.sections]
     return [row for section in known for row in _rows(section, left.sections[section], right.sections[section])]

@@ -11,7 +11,16 @@ from console.kit.access.rights import reach_in
 from console.kit.common.current_cluster import bound, in_cluster
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
-from console.shell.fleet.comparing import GROUPS, INDIVIDUAL, RULES, SETTINGS, TOPICS, Facts, Section, of_all_brokers
+from console.shell.fleet.comparing import (
+    GROUPS,
+    INDIVIDUAL,
+    RULES,
+    SETTINGS,
+    TOPICS,
+    ClusterFacts,
+    Section,
+    of_all_brokers,
+)
 from console.state.clusters.access import topics_within
 from console.state.consumers.access import groups_within
 from console.state.consumers.models import GroupPartition
@@ -44,7 +53,7 @@ class _Told:
             self.missing[name] = str(error)
 
 
-def facts_of_both(user: User, left: str, right: str) -> tuple[Facts, Facts]:
+def facts_of_both(user: User, left: str, right: str) -> tuple[ClusterFacts, ClusterFacts]:
     """Brokers are asked side by side: what one takes until it is known to be away, the other does not."""
     reaches = reach_in(user, left), reach_in(user, right)
     stored = [_stored(name, reach) for name, reach in zip((left, right), reaches, strict=True)]
@@ -57,8 +66,8 @@ def facts_of_both(user: User, left: str, right: str) -> tuple[Facts, Facts]:
     return _facts(stored[0], told_left), _facts(stored[1], told_right)
 
 
-def _facts(stored: dict[str, Section], told: _Told) -> Facts:
-    return Facts(stored | told.sections, told.missing)
+def _facts(stored: dict[str, Section], told: _Told) -> ClusterFacts:
+    return ClusterFacts(stored | told.sections, told.missing)
 
 
 def _stored(cluster: str, reach: Reach) -> dict[str, Section]:

@@ -38,8 +38,8 @@ from console.signals.overview.health import (
     CrowdedBroker,
     DisagreeingTopic,
     EndingCertificate,
-    Facts,
     FailingPartition,
+    HealthFacts,
     KeptTopic,
     LateTopic,
     Level,
@@ -75,7 +75,7 @@ def health_facts(
     troubled: Iterable[Partition],
     processes: Sequence[Shown],
     reach: Reach = EVERYTHING,
-) -> Facts:
+) -> HealthFacts:
     at_ms = now_ms()
     missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
     said = quiet_reasons(at_ms, reach)
@@ -84,7 +84,7 @@ def health_facts(
     quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
     registered = [broker.broker_id for broker in brokers if broker.is_registered]
     reports = _reports_of(registered)
-    return Facts(
+    return HealthFacts(
         is_seen=bool(state.brokers_at_ms),
         **state.outages,
         is_refused=is_refusal(state.brokers_error),

@@ -227,7 +227,7 @@ class ProbeWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class HealthFacts:
     is_seen: bool
     #: Why the state of the brokers, of brokers or partitions, and of consumer groups is unknown; None: it is known.
     brokers_outage: Outage | None = None

@@ -9,7 +9,7 @@ from console.signals.overview.client_reasons import group_reason, group_reasons
 from console.signals.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.signals.overview.connector_reasons import connector_reasons, silence_reasons
 from console.signals.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
-from console.signals.overview.health import Action, Facts, Health, Level, Reason, TroubledPartition
+from console.signals.overview.health import Action, Health, HealthFacts, Level, Reason, TroubledPartition
 from console.signals.overview.host_reasons import (
     certificate_reasons,
     crowded_reasons,
@@ -33,7 +33,7 @@ _OF_PROCESSES = frozenset({"processes", "process"})
 EXAMPLES_MAX = 3
 
 
-def assess(facts: Facts) -> Health:
+def assess(facts: HealthFacts) -> Health:
     """The worst level of all reasons that nobody has muted; OK without any, of a cluster that is known."""
     said = {quiet.key: quiet for quiet in facts.quiets}
     told = (reason if facts.manages_processes else _where_it_runs(reason) for reason in _reasons(facts))
@@ -47,7 +47,7 @@ def assess(facts: Facts) -> Health:
     return Health(Level.OK if is_known else Level.UNKNOWN, (), muted)
 
 
-def _reasons(facts: Facts) -> Iterable[Reason]:
+def _reasons(facts: HealthFacts) -> Iterable[Reason]:
     """Where the cluster cannot be read, that is the reason: what was stored of it before says nothing of now."""
     yield from _zookeeper_reasons(facts)
     yield from outage_reasons(facts)
@@ -75,7 +75,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
         yield from map(group_reason, facts.quiet_groups)
 
 
-def _broker_reasons(facts: Facts) -> Iterable[Reason]:
+def _broker_reasons(facts: HealthFacts) -> Iterable[Reason]:
     """Yield what the brokers' own words say of each of them, and of the controller."""
     if facts.is_seen and facts.controller_id is None:
         yield _no_controller(facts)
@@ -102,7 +102,7 @@ def _where_it_runs(reason: Reason) -> Reason:
     return replace(reason, action=Action(f"{reason.action.text} (its processes are run elsewhere)"))
 
 
-def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
+def _zookeeper_reasons(facts: HealthFacts) -> Iterable[Reason]:
     level = Level.WARNING if facts.has_quorum else Level.CRITICAL
     meaning = "" if facts.has_quorum else ": no broker can join and no leader can be elected until it is back"
     serving = facts.zookeeper_count - len(facts.zookeeper_errors)
@@ -113,7 +113,7 @@ def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
         yield Reason(level, f"ZooKeeper {address}", text, action, evidence, key=f"zookeeper:{address}")
 
 
-def _no_controller(facts: Facts) -> Reason:
+def _no_controller(facts: HealthFacts) -> Reason:
     text = "There is no controller: topics cannot be created and no leader can be elected."
     if facts.zookeeper_errors and not facts.has_quorum:
         action = Action("Start ZooKeeper first; a controller is elected when it serves", "processes")
@@ -122,7 +122,7 @@ def _no_controller(facts: Facts) -> Reason:
     return Reason(Level.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller")
 
 
-def _flapping(broker_id: int, times: int, facts: Facts) -> Reason:
+def _flapping(broker_id: int, times: int, facts: HealthFacts) -> Reason:
     action = _process_action("Read the end of its log before starting it again", broker_id, facts)
     return Reason(
         Level.WARNING,
@@ -135,7 +135,7 @@ def _flapping(broker_id: int, times: int, facts: Facts) -> Reason:
     )
 
 
-def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: Facts) -> Reason:
+def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: HealthFacts) -> Reason:
     leaderless = [item for item in troubled if not item.has_leader]
     refusing = [item for item in troubled if item.is_under_min_isr]
     lagging = [partition for partition in troubled if partition.has_leader and broker_id in partition.out_of_sync]
@@ -173,7 +173,7 @@ def _names(effects: Iterable[Iterable[TroubledPartition]]) -> tuple[str, ...]:
     )
 
 
-def _with_process(broker_id: int, facts: Facts, evidence: str) -> str:
+def _with_process(broker_id: int, facts: HealthFacts, evidence: str) -> str:
     """What its process says stands before what the partitions say."""
     said = [
         f"{process.name} is {process.state}: {process.sentence}"
@@ -183,7 +183,7 @@ def _with_process(broker_id: int, facts: Facts, evidence: str) -> str:
     return " · ".join(filter(None, [*said, evidence]))
 
 
-def _process_action(text: str, broker_id: int, facts: Facts) -> Action:
+def _process_action(text: str, broker_id: int, facts: HealthFacts) -> Action:
     if broker_id in facts.managed:
         return Action(text, "process", f"broker-{broker_id}")
     return Action(f"{text} (on its own host: no process of this console)")

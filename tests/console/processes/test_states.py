@@ -8,7 +8,7 @@ from console.processes.restarts import Policy
 from console.processes.states import (
     Desired,
     Do,
-    Facts,
+    ManagedProcessFacts,
     Observed,
     Request,
     could_not_start,
@@ -20,7 +20,7 @@ from console.processes.states import (
 NOW = datetime(2026, 3, 1, 12, 3, 4, tzinfo=UTC)
 
 
-def facts(**given) -> Facts:
+def facts(**given) -> ManagedProcessFacts:
     usual = {
         "now": NOW,
         "desired": Desired.RUNNING,
@@ -31,7 +31,7 @@ def facts(**given) -> Facts:
         "recorded": True,
         "started_at": NOW - timedelta(seconds=4),
     }
-    return Facts(**(usual | given))
+    return ManagedProcessFacts(**(usual | given))
 
 
 def ago(seconds: float) -> datetime:

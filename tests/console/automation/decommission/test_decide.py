@@ -2,14 +2,14 @@
 
 import pytest
 
-from console.automation.decommission.decide import FRESH_MS, Do, Facts, decide
+from console.automation.decommission.decide import FRESH_MS, DecommissionFacts, Do, decide
 
 NOW = 1_000_000
 
 
-def facts(**given) -> Facts:
+def facts(**given) -> DecommissionFacts:
     usual = {"now_ms": NOW, "seen_at_ms": NOW, "held": 5, "left": 3, "is_moving": True}
-    return Facts(**(usual | {"is_managed": True} | given))
+    return DecommissionFacts(**(usual | {"is_managed": True} | given))
 
 
 TABLE = [

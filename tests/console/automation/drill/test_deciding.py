@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from console.automation.drill.compare import Probed, compare
-from console.automation.drill.decide import BEFORE_MS, BEGINS_MS, COUNT_MAX_MS, RECOVER_MAX_MS, Do, Facts, Phase, decide
+from console.automation.drill.decide import (
+    BEFORE_MS,
+    BEGINS_MS,
+    COUNT_MAX_MS,
+    RECOVER_MAX_MS,
+    Do,
+    DrillFacts,
+    Phase,
+    decide,
+)
 from console.automation.drill.expect import Expected, of_broker, of_server, read_expected
 from console.automation.drill.faults import Fault
 from console.automation.drill.guarding import NOT_ALLOWED, Start, why_not, why_worse
@@ -15,8 +24,8 @@ from console.processes.guard import Absence, Hosted, ServerAbsence
 SESSION_S, LAG_S = 6.0, 30.0
 
 
-def facts(phase: Phase, **named) -> Facts:
-    return Facts(**{"phase": phase, "name": "broker-2", "in_phase_ms": 0, "fault_ms": 20_000} | named)
+def facts(phase: Phase, **named) -> DrillFacts:
+    return DrillFacts(**{"phase": phase, "name": "broker-2", "in_phase_ms": 0, "fault_ms": 20_000} | named)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
 from console.automation.healing.kinds import DEFAULTS, Kind, Mode, Rule
-from console.automation.healing.symptoms import BrokerSeen, Facts
+from console.automation.healing.symptoms import BrokerSeen, HealingFacts
 from console.automation.healing.watch import Watch
 
 STEP_MS = 10_000
@@ -42,7 +42,7 @@ class Life:
             self.now_ms += STEP_MS
             if looks:
                 given = {"seen_at_ms": self.now_ms - 1_000, "brokers": brokers() if seen is None else seen} | facts
-                self.facts = Facts(now_ms=self.now_ms, **given)
+                self.facts = HealingFacts(now_ms=self.now_ms, **given)
                 found = self.watch.look(self.facts, self.rules)
         return found
 
@@ -197,7 +197,7 @@ def test_what_is_off_is_never_due():
     assert (causes(found), found.waiting) == ([], ())
 
 
-GONE = Facts(now_ms=2 * AGAIN_MS, seen_at_ms=2 * AGAIN_MS, brokers=brokers(away=(3,)))
+GONE = HealingFacts(now_ms=2 * AGAIN_MS, seen_at_ms=2 * AGAIN_MS, brokers=brokers(away=(3,)))
 RULE = ACTS[Kind.BROKER_GONE]
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from console.automation.rolling_restart.decide import FRESH_MS, BrokerFacts, Do, Facts, Progress, decide
+from console.automation.rolling_restart.decide import FRESH_MS, BrokerFacts, Do, Progress, RestartFacts, decide
 
 NOW_MS = 1_000_000
 
@@ -24,8 +24,8 @@ def broker(number: int, progress=Progress.WAITING, **changes) -> BrokerFacts:
     return replace(facts, **changes)
 
 
-def facts(*brokers: BrokerFacts, **changes) -> Facts:
-    whole = Facts(
+def facts(*brokers: BrokerFacts, **changes) -> RestartFacts:
+    whole = RestartFacts(
         now_ms=NOW_MS,
         brokers=brokers,
         controller_id=1,

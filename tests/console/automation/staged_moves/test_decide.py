@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.automation.staged_moves.decide import Do, Facts, may_begin, next_batch
+from console.automation.staged_moves.decide import Do, StagedMoveFacts, may_begin, next_batch
 
 FORMER = {("orders", number): (1, 2) for number in range(5)}
 WANTED = {("orders", number): (3, 2) for number in range(5)}
@@ -25,7 +25,7 @@ NOTHING_FORBIDS = {"now_ms": 1_000}
     ],
 )
 def test_a_batch_begins_when_it_is_due_and_nothing_forbids_it(facts, do, says):
-    decision = may_begin(Facts(**NOTHING_FORBIDS | facts))
+    decision = may_begin(StagedMoveFacts(**NOTHING_FORBIDS | facts))
     assert (decision.do, decision.sentence) == (do, says)
 
 

@@ -9,7 +9,7 @@ from console.cluster.brokers.certificates import ends_soon
 from console.cluster.brokers.models import BrokerReport
 from console.kit.gateway.brokers.certificates import certificates_end_in_s
 from console.processes.models import ManagedProcess
-from console.signals.overview.health import EndingCertificate, Facts, Level
+from console.signals.overview.health import EndingCertificate, HealthFacts, Level
 from console.signals.overview.reasons import assess
 from tests.zookeeper_server import free_ports
 
@@ -82,7 +82,7 @@ def test_soon_is_within_thirty_days(days, is_soon):
 )
 def test_health_says_which_when_and_what_helps(left_ms, level, words):
     ending = EndingCertificate(2, "SASL_SSL", 0, left_ms)
-    (reason,) = assess(Facts(is_seen=True, controller_id=1, certificates=(ending,))).reasons
+    (reason,) = assess(HealthFacts(is_seen=True, controller_id=1, certificates=(ending,))).reasons
     assert (reason.level, reason.subject, reason.evidence) == (level, "Broker 2", "it ends at 1970-01-01 00:00 UTC")
     assert words in reason.text
     assert "Renew it" in reason.action.text

@@ -8,7 +8,7 @@ from broker.common.errors import ErrorCode
 from console.cluster.quorum.members import QuorumSummary, is_writable, members_of, summary_of
 from console.kit.gateway.errors import refusal
 from console.kit.gateway.quorum.interface import FeatureView, QuorumReplicaView, QuorumView
-from console.signals.overview.health import Facts, Level
+from console.signals.overview.health import HealthFacts, Level
 from console.signals.overview.reasons import assess
 from console.state.clusters.queries import cluster_state
 
@@ -141,6 +141,6 @@ def test_a_quorum_that_does_not_answer_is_unknown_and_no_trouble_of_before_is_to
 )
 def test_health_tells_of_a_quorum_that_lost_voters(view, level, text):
     summary = asdict(summary_of(view, NOW_MS))
-    health = assess(Facts(is_seen=True, controller_id=1, quorum=summary))
+    health = assess(HealthFacts(is_seen=True, controller_id=1, quorum=summary))
     assert health.level == level
     assert text in " ".join(reason.text for reason in health.reasons)

@@ -7,7 +7,7 @@ import pytest
 from broker.zookeeper.ensemble_config import parse_config
 from console.cluster.zookeeper.ensemble import (
     Do,
-    Facts,
+    EnsembleFacts,
     Kind,
     ProcessFacts,
     Server,
@@ -31,7 +31,7 @@ def config(*numbers: int):
     return parse_config("\n".join([*(server(number).line for number in numbers), "version=5"]))
 
 
-def facts(members, joining=(), leaving=(), **more) -> Facts:
+def facts(members, joining=(), leaving=(), **more) -> EnsembleFacts:
     """All members serve, server 1 leads; no process of those that join is there yet."""
     given = {
         "joining": tuple(server(number) for number in joining),
@@ -41,10 +41,10 @@ def facts(members, joining=(), leaving=(), **more) -> Facts:
         "modes": {number: "leader" if number == 1 else "follower" for number in members},
         "are_brokers_told": True,
     }
-    return Facts(**{**given, **more})
+    return EnsembleFacts(**{**given, **more})
 
 
-def joined(members, joining, **more) -> Facts:
+def joined(members, joining, **more) -> EnsembleFacts:
     """Those that join run and have all data."""
     known = (*members, *joining)
     modes = {number: "leader" if number == 1 else "follower" for number in known}
@@ -189,7 +189,7 @@ def test_every_step_leads_to_another_or_to_the_end(members):
     assert done == [Do.START, Do.RECONFIG, Do.TELL, *([Do.STOP] if members[1:] else []), Do.FINISH]
 
 
-def carried_out(state: Facts, decision) -> Facts:
+def carried_out(state: EnsembleFacts, decision) -> EnsembleFacts:
     match decision.do:
         case Do.START:
             started = dict.fromkeys(decision.numbers, RUNS)

@@ -3,15 +3,15 @@
 import pytest
 
 from console.kit.access.models import ClusterRole, NameRule
-from console.shell.fleet.comparing import NOT_THERE, THERE, ClusterDifference, Facts, compare, of_all_brokers
+from console.shell.fleet.comparing import NOT_THERE, THERE, ClusterDifference, ClusterFacts, compare, of_all_brokers
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
 
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
 
 
 def test_objects_of_one_cluster_alone_and_values_that_differ_are_told():
-    left = Facts({"topic": {"a": {"partitions": "3"}, "b": {"partitions": "1"}, "c": {}}})
-    right = Facts({"topic": {"b": {"partitions": "2", "retention.ms": "5"}, "c": {}, "d": {"partitions": "1"}}})
+    left = ClusterFacts({"topic": {"a": {"partitions": "3"}, "b": {"partitions": "1"}, "c": {}}})
+    right = ClusterFacts({"topic": {"b": {"partitions": "2", "retention.ms": "5"}, "c": {}, "d": {"partitions": "1"}}})
     rows = compare(left, right)
     assert [row for row in rows if row.differs] == [
         ClusterDifference("topic", "a", "", THERE, NOT_THERE),
@@ -23,7 +23,7 @@ def test_objects_of_one_cluster_alone_and_values_that_differ_are_told():
 
 
 def test_what_one_of_them_does_not_tell_is_no_difference():
-    assert compare(Facts({"access rule": {"x": {}}}), Facts({}, {"access rule": "away"})) == []
+    assert compare(ClusterFacts({"access rule": {"x": {}}}), ClusterFacts({}, {"access rule": "away"})) == []
 
 
 def test_brokers_that_say_the_same_say_it_once():

@@ -1,7 +1,7 @@
 """Reasons first: each trouble as a sentence an operator can act on."""
 
 from console.signals.overview.health import (
-    Facts,
+    HealthFacts,
     Level,
     Quiet,
     TightDirectory,
@@ -12,11 +12,11 @@ from console.signals.overview.health import (
 from console.signals.overview.reasons import NAME_LENGTH_MAX, assess
 from console.state.clusters.outage import Outage
 
-WELL = Facts(is_seen=True, controller_id=1, zookeeper_count=1)
+WELL = HealthFacts(is_seen=True, controller_id=1, zookeeper_count=1)
 
 
-def facts(**changed) -> Facts:
-    return Facts(**{"is_seen": True, "controller_id": 1, "zookeeper_count": 1, **changed})
+def facts(**changed) -> HealthFacts:
+    return HealthFacts(**{"is_seen": True, "controller_id": 1, "zookeeper_count": 1, **changed})
 
 
 def leaderless(topic: str, *replicas: int) -> TroubledPartition:
@@ -37,7 +37,7 @@ def test_a_well_cluster_needs_no_reason():
 
 
 def test_a_cluster_never_seen_is_unknown_not_well():
-    assert assess(Facts(is_seen=False)).level == Level.UNKNOWN
+    assert assess(HealthFacts(is_seen=False)).level == Level.UNKNOWN
 
 
 def test_a_missing_broker_names_what_lost_its_leader():
@@ -93,7 +93,7 @@ def unread(cause: str = "No broker answered in time.") -> Outage:
     return Outage(cause, "k1:9092", 700_000, 1_000_000)
 
 
-def unreachable(cause: str = "No broker answered in time.", **changed) -> Facts:
+def unreachable(cause: str = "No broker answered in time.", **changed) -> HealthFacts:
     outage = unread(cause)
     return facts(brokers_outage=outage, outage=outage, groups_outage=outage, **changed)
 

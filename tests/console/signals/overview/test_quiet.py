@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from console.signals.overview.health import Action, Facts, Level, Quiet, Reason, TroubledGroup, TroubledPartition
+from console.signals.overview.health import Action, HealthFacts, Level, Quiet, Reason, TroubledGroup, TroubledPartition
 from console.signals.overview.quiet import Kind, retired_key
 from console.signals.overview.reasons import assess
 
@@ -16,7 +16,7 @@ def lagging(number: int, isr=(1,)) -> TroubledPartition:
 
 
 def health(*said: Quiet, troubled=(lagging(0), lagging(1)), now_ms=NOW_MS, **more):
-    return assess(Facts(is_seen=True, controller_id=1, troubled=troubled, quiets=said, now_ms=now_ms, **more))
+    return assess(HealthFacts(is_seen=True, controller_id=1, troubled=troubled, quiets=said, now_ms=now_ms, **more))
 
 
 def say(reason: Reason, kind=Kind.MUTED, until_ms: int | None = NOW_MS + 1) -> Quiet:
