@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConfigValue, ConnectError, Importance
-from broker.connect.plugins import Kind, lookup
+from broker.connect.plugins import PluginKind, lookup
 
 Props = Mapping[str, Any]
 _H, _M = Importance.HIGH, Importance.MEDIUM
@@ -14,13 +14,13 @@ _H, _M = Importance.HIGH, Importance.MEDIUM
 
 def aliased(props: Props) -> ConfigDef:
     """The keys of every alias. An unknown class has none but its type."""
-    return ConfigDef(*_transform_keys(props), *_keys_of(props, "predicates", Kind.PREDICATE))
+    return ConfigDef(*_transform_keys(props), *_keys_of(props, "predicates", PluginKind.PREDICATE))
 
 
 def check_aliased(props: Props, found: Mapping[str, ConfigValue]) -> None:
     """Adds what no key's own declaration says: classes that are none, predicates that are not named, and what a plugin
     refuses of keys that are right one by one."""
-    for what, kind in (("transforms", Kind.TRANSFORMATION), ("predicates", Kind.PREDICATE)):
+    for what, kind in (("transforms", PluginKind.TRANSFORMATION), ("predicates", PluginKind.PREDICATE)):
         aliases = _aliases(props, what)
         if len(set(aliases)) < len(aliases):
             found[what].errors.append(f"Duplicate alias provided in {what}.")
@@ -36,7 +36,7 @@ def check_aliased(props: Props, found: Mapping[str, ConfigValue]) -> None:
 
 
 def _transform_keys(props: Props) -> Iterator[ConfigKey]:
-    yield from _keys_of(props, "transforms", Kind.TRANSFORMATION)
+    yield from _keys_of(props, "transforms", PluginKind.TRANSFORMATION)
     for alias in _aliases(props, "transforms"):
         group = f"Transforms: {alias}"
         prefix = f"transforms.{alias}."
@@ -48,7 +48,7 @@ def _transform_keys(props: Props) -> Iterator[ConfigKey]:
         )
 
 
-def _keys_of(props: Props, what: str, kind: Kind) -> Iterator[ConfigKey]:
+def _keys_of(props: Props, what: str, kind: PluginKind) -> Iterator[ConfigKey]:
     for alias in _aliases(props, what):
         prefix, group = f"{what}.{alias}.", f"{what.capitalize()}: {alias}"
         yield ConfigKey(f"{prefix}type", ConfigType.CLASS, importance=_H, documentation="Its class.", group=group)
@@ -56,7 +56,7 @@ def _keys_of(props: Props, what: str, kind: Kind) -> Iterator[ConfigKey]:
             yield replace(key, name=prefix + key.name, group=group)
 
 
-def _definition(props: Props, prefix: str, kind: Kind) -> ConfigDef:
+def _definition(props: Props, prefix: str, kind: PluginKind) -> ConfigDef:
     try:
         found: ConfigDef = lookup(str(props.get(f"{prefix}type")), kind).CONFIG  # type: ignore[attr-defined]  # each plugin of a kind has one
     except ConnectError:
@@ -64,7 +64,7 @@ def _definition(props: Props, prefix: str, kind: Kind) -> ConfigDef:
     return found
 
 
-def _check_plugin(props: Props, found: Mapping[str, ConfigValue], prefix: str, kind: Kind) -> None:
+def _check_plugin(props: Props, found: Mapping[str, ConfigValue], prefix: str, kind: PluginKind) -> None:
     named = found[f"{prefix}type"]
     if named.errors:
         return

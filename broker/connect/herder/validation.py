@@ -25,7 +25,7 @@ from broker.connect.herder.blind_validation import blind_infos
 from broker.connect.herder.errors import BadRequest
 from broker.connect.names import connector_name
 from broker.connect.overrides import overrides_of
-from broker.connect.plugins import Kind, LoadError, lookup
+from broker.connect.plugins import LoadError, PluginKind, lookup
 from broker.connect.settings import Settings
 from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
 from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
@@ -69,13 +69,13 @@ def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
     if not name:
         raise ConnectError("Connector config {} contains no connector type")
     try:
-        source: type[SourceConnector] = lookup(name, Kind.SOURCE)
+        source: type[SourceConnector] = lookup(name, PluginKind.SOURCE)
         return source
     except LoadError:
         raise
     except ConnectError:
         try:
-            sink: type[SinkConnector] = lookup(name, Kind.SINK)
+            sink: type[SinkConnector] = lookup(name, PluginKind.SINK)
             return sink
         except ConnectError:
             raise ConnectError(
@@ -221,7 +221,7 @@ def _merged(one: ConfigValue, other: ConfigValue) -> ConfigValue:
     return ConfigValue(one.name, other.value, other.recommended_values, errors, other.visible)
 
 
-def _check_class(value: ConfigValue, kind: Kind) -> None:
+def _check_class(value: ConfigValue, kind: PluginKind) -> None:
     try:
         lookup(value.value, kind)
     except ConnectError as error:
@@ -231,16 +231,16 @@ def _check_class(value: ConfigValue, kind: Kind) -> None:
 def _check_converters(raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:
     for name in ("key.converter", "value.converter"):
         if props.get(name):
-            _check_class(found[name], Kind.CONVERTER)
+            _check_class(found[name], PluginKind.CONVERTER)
             _check_converter(name, raw, props, found)
     if props.get("header.converter"):
-        _check_class(found["header.converter"], Kind.HEADER_CONVERTER)
+        _check_class(found["header.converter"], PluginKind.HEADER_CONVERTER)
 
 
 def _check_converter(name: str, raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:
     """What is wrong with a converter's own keys; a secret must be a reference, as REST shows configurations."""
     try:
-        definition: ConfigDef = lookup(props[name], Kind.CONVERTER).CONFIG  # type: ignore[attr-defined]  # each converter has one
+        definition: ConfigDef = lookup(props[name], PluginKind.CONVERTER).CONFIG  # type: ignore[attr-defined]  # each converter has one
     except ConnectError:
         return
     prefix = f"{name}."

@@ -23,7 +23,7 @@ GROUP = "barnabas.connect"
 _OF_KAFKA = "org.apache.kafka.connect."
 
 
-class Kind(StrEnum):
+class PluginKind(StrEnum):
     """The words of `GET /connector-plugins`."""
 
     SINK = "sink"
@@ -34,13 +34,13 @@ class Kind(StrEnum):
     HEADER_CONVERTER = "header_converter"
 
 
-_BASES: dict[Kind, type] = {
-    Kind.SINK: SinkConnector,
-    Kind.SOURCE: SourceConnector,
-    Kind.TRANSFORMATION: Transformation,
-    Kind.PREDICATE: Predicate,
-    Kind.CONVERTER: Converter,
-    Kind.HEADER_CONVERTER: HeaderConverter,
+_BASES: dict[PluginKind, type] = {
+    PluginKind.SINK: SinkConnector,
+    PluginKind.SOURCE: SourceConnector,
+    PluginKind.TRANSFORMATION: Transformation,
+    PluginKind.PREDICATE: Predicate,
+    PluginKind.CONVERTER: Converter,
+    PluginKind.HEADER_CONVERTER: HeaderConverter,
 }
 
 
@@ -67,9 +67,9 @@ class Plugin:
         return found
 
 
-def lookup(name: str, kind: Kind | str) -> type:
+def lookup(name: str, kind: PluginKind | str) -> type:
     """The class of a plugin. Raises ConnectError naming what was looked for: none, not of that kind, or two."""
-    kind = Kind(kind)
+    kind = PluginKind(kind)
     matches = {plugin.location: plugin for plugin in _candidates() if name in _names(plugin)}
     if not matches:
         raise ConnectError(f"Failed to find any class that implements {kind} and which name matches {name}")
@@ -91,16 +91,16 @@ def task_name(connector: type) -> str:
     return f"{task.__module__}.{task.__qualname__}"
 
 
-def plugins() -> list[tuple[Plugin, type, Kind]]:
+def plugins() -> list[tuple[Plugin, type, PluginKind]]:
     """All that can be imported, in REST's order: sinks first. A broken one is left out; `lookup` tells why it is."""
-    found: list[tuple[Plugin, type, Kind]] = []
+    found: list[tuple[Plugin, type, PluginKind]] = []
     for plugin in _candidates():
         try:
             cls = plugin.load()
         except ConnectError:
             continue
         found += [(plugin, cls, kind) for kind, base in _BASES.items() if issubclass(cls, base)]
-    order = list(Kind)
+    order = list(PluginKind)
     return sorted(found, key=lambda pair: (order.index(pair[2]), pair[0].name))
 
 

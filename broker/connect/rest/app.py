@@ -24,7 +24,7 @@ from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound
 from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.names import objection_to_name
-from broker.connect.plugins import Kind, lookup, plugins
+from broker.connect.plugins import PluginKind, lookup, plugins
 from broker.connect.redaction import redacting
 from broker.connect.rest.forwarding import Send, forward
 from broker.connect.rest.offsets import ConnectorOffsets
@@ -309,13 +309,13 @@ def _plugins(request: Request, _body: Any) -> Any:
     return [
         {"class": plugin.name, "type": str(kind)} | ({"version": cls.VERSION} if hasattr(cls, "VERSION") else {})
         for plugin, cls, kind in plugins()
-        if not only or kind in (Kind.SINK, Kind.SOURCE)
+        if not only or kind in (PluginKind.SINK, PluginKind.SOURCE)
     ]
 
 
 def _plugin_config(request: Request, _body: Any) -> Any:
     name = quoted_part(request, "plugin")
-    for kind in Kind:
+    for kind in PluginKind:
         try:
             return key_infos(lookup(name, kind))
         except ConnectError:

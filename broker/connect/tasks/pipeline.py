@@ -17,7 +17,7 @@ from broker.connect.api import (
     SourceRecord,
     Transformation,
 )
-from broker.connect.plugins import Kind, lookup
+from broker.connect.plugins import PluginKind, lookup
 from broker.connect.tasks.retriable import ClusterUnavailable
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.traces import words_of
@@ -32,15 +32,15 @@ class Pipeline:
     def __init__(self, worker_props: Mapping[str, str], props: Mapping[str, str], tolerance: Tolerance):
         """Raises ConnectError."""
         self._tolerance = tolerance
-        self._key = _converter("key.converter", True, Kind.CONVERTER, worker_props, props)
-        self._value = _converter("value.converter", False, Kind.CONVERTER, worker_props, props)
+        self._key = _converter("key.converter", True, PluginKind.CONVERTER, worker_props, props)
+        self._value = _converter("value.converter", False, PluginKind.CONVERTER, worker_props, props)
         self._props = {"header.converter": "SimpleHeaderConverter", **worker_props}, props
         self._transforms = _transforms(props)
 
     @cached_property
     def _header(self) -> Any:
         """Most records have no headers."""
-        return _converter("header.converter", False, Kind.HEADER_CONVERTER, *self._props)
+        return _converter("header.converter", False, PluginKind.HEADER_CONVERTER, *self._props)
 
     def close(self) -> None:
         for value in (self._key, self._value, *(transform for transform, _ in self._transforms)):
@@ -161,7 +161,9 @@ class Pipeline:
             return self._tolerance.retry(call, error)
 
 
-def _converter(name: str, is_key: bool, kind: Kind, worker_props: Mapping[str, str], props: Mapping[str, str]) -> Any:
+def _converter(
+    name: str, is_key: bool, kind: PluginKind, worker_props: Mapping[str, str], props: Mapping[str, str]
+) -> Any:
     """The connector's if it names one, with its own settings alone; else the worker's."""
     source = props if props.get(name) else worker_props
     converter = lookup(source[name], kind)()
@@ -176,7 +178,7 @@ def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable
     predicates = _below_each(props, "predicates.", [setting.get("predicate", "") for setting in settings.values()])
     for alias in aliases:
         own = settings[alias]
-        transform: Transformation = lookup(_named(own, "type", f"transforms.{alias}"), Kind.TRANSFORMATION)()
+        transform: Transformation = lookup(_named(own, "type", f"transforms.{alias}"), PluginKind.TRANSFORMATION)()
         transform.configure({k: v for k, v in own.items() if k not in ("type", "predicate", "negate")})
         found.append((transform, _condition(own, predicates)))
     return found
@@ -189,7 +191,7 @@ def _condition(
     if not alias:
         return None
     settings = predicates[alias]
-    predicate: Predicate = lookup(_named(settings, "type", f"predicates.{alias}"), Kind.PREDICATE)()
+    predicate: Predicate = lookup(_named(settings, "type", f"predicates.{alias}"), PluginKind.PREDICATE)()
     predicate.configure({k: v for k, v in settings.items() if k != "type"})
     negated = own.get("negate", "false").lower() == "true"
     return lambda record: predicate.test(record) is not negated

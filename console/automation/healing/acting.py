@@ -7,7 +7,7 @@ somebody who thinks.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.automation.healing.kinds import Kind, Mode, Rule
+from console.automation.healing.kinds import Mode, Rule, TroubleKind
 from console.automation.healing.symptoms import HealingFacts
 from console.kit.gateway.groups.interface import TopicPartition
 
@@ -49,7 +49,7 @@ def why_not_act(rule: Rule, cause: str, facts: HealingFacts, tried: Iterable[Tri
     if any(broker.is_flapping for broker in facts.brokers):
         return "Waits: a broker comes and goes."
     missing = len(facts.missing)
-    if missing > (1 if rule.kind is Kind.BROKER_GONE else 0):
+    if missing > (1 if rule.kind is TroubleKind.BROKER_GONE else 0):
         return f"{missing} brokers are away at once: a person decides." if missing > 1 else "Waits: a broker is away."
     return ""
 

@@ -14,7 +14,7 @@ from django.db import IntegrityError
 from console.automation.healing import queue
 from console.automation.healing.acting import AGAIN_MS, Tried, why_not_act
 from console.automation.healing.gather import facts_now
-from console.automation.healing.kinds import Kind, Mode, Rule
+from console.automation.healing.kinds import Mode, Rule, TroubleKind
 from console.automation.healing.models import Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
 from console.automation.healing.symptoms import HealingFacts, Symptom
@@ -58,7 +58,7 @@ class HealingWatch:
         queue.note_watch(found, self._remedyless(found, facts.now_ms), facts.now_ms)
         return is_news
 
-    def _go_on(self, found: Found, rules: Mapping[Kind, Rule], facts: HealingFacts) -> bool:
+    def _go_on(self, found: Found, rules: Mapping[TroubleKind, Rule], facts: HealingFacts) -> bool:
         ended = queue.end_what_is_over(found.present or (), found.held, facts, rules)
         proposed = [item for item in found.due if self._propose(item, rules[item.kind], facts.now_ms)]
         return self._act(found, rules, facts) or ended or bool(proposed)
@@ -85,7 +85,7 @@ class HealingWatch:
     def _rests(self, cause: str, now_ms: int) -> bool:
         return self._without.get(cause, (0, ""))[0] > now_ms
 
-    def _asked(self, cause: str, kind: Kind, subject: int | None, rule: Rule, now_ms: int) -> Remedy | None:
+    def _asked(self, cause: str, kind: TroubleKind, subject: int | None, rule: Rule, now_ms: int) -> Remedy | None:
         try:
             found = remedy_of(kind, subject, rule)
         except GatewayError as error:
@@ -95,12 +95,12 @@ class HealingWatch:
         self._without[cause] = now_ms + ASKED_AGAIN_MS, found.why
         return None
 
-    def _act(self, found: Found, rules: Mapping[Kind, Rule], facts: HealingFacts) -> bool:
+    def _act(self, found: Found, rules: Mapping[TroubleKind, Rule], facts: HealingFacts) -> bool:
         """At most one of what is due; True if it was tried."""
         due = {symptom.cause for symptom in found.due}
         kept = kept_rules()
         for proposal in queue.open_proposals():
-            kind = Kind(proposal.kind)
+            kind = TroubleKind(proposal.kind)
             why = why_not_act(rules[kind], proposal.cause, facts, _tried(facts.now_ms))
             if not why and proposal.cause not in due:
                 why = "Waits: whether it is still so is not certain."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class TroubleKind(StrEnum):
     BROKER_GONE = "broker-gone"
     LEADERS = "leaders"
     DISK = "disk"
@@ -25,7 +25,7 @@ class Rule:
     A trouble lasts for `minutes` before anything is proposed.
     """
 
-    kind: Kind
+    kind: TroubleKind
     mode: Mode = Mode.PROPOSE
     minutes: int = 15
     limit: int = 0
@@ -44,9 +44,9 @@ class Words:
     copies: bool = True
 
 
-WORDS: Mapping[Kind, Words] = {
-    Kind.BROKER_GONE: Words("A broker is away", "its replicas are moved to the others"),
-    Kind.LEADERS: Words(
+WORDS: Mapping[TroubleKind, Words] = {
+    TroubleKind.BROKER_GONE: Words("A broker is away", "its replicas are moved to the others"),
+    TroubleKind.LEADERS: Words(
         "Leaders are not where they are preferred",
         "preferred leaders are elected",
         "Partitions that others lead for a broker, % of those it is preferred for",
@@ -54,14 +54,14 @@ WORDS: Mapping[Kind, Words] = {
         100,
         copies=False,
     ),
-    Kind.DISK: Words(
+    TroubleKind.DISK: Words(
         "A disk is fuller than it should be",
         "some replicas are moved to brokers with more room",
         "Used of a broker's disk, %",
         10,
         99,
     ),
-    Kind.HOT: Words(
+    TroubleKind.HOT: Words(
         "A broker takes far more than others",
         "some replicas and leaders are moved to others",
         "Bytes that arrive at a broker, % of the mean of all",
@@ -70,11 +70,11 @@ WORDS: Mapping[Kind, Words] = {
     ),
 }
 #: As long as nobody has said otherwise. Nothing acts before a person has said so.
-DEFAULTS: Mapping[Kind, Rule] = {
-    Kind.BROKER_GONE: Rule(Kind.BROKER_GONE, minutes=15),
-    Kind.LEADERS: Rule(Kind.LEADERS, minutes=10, limit=10),
-    Kind.DISK: Rule(Kind.DISK, minutes=10, limit=80),
-    Kind.HOT: Rule(Kind.HOT, minutes=30, limit=200),
+DEFAULTS: Mapping[TroubleKind, Rule] = {
+    TroubleKind.BROKER_GONE: Rule(TroubleKind.BROKER_GONE, minutes=15),
+    TroubleKind.LEADERS: Rule(TroubleKind.LEADERS, minutes=10, limit=10),
+    TroubleKind.DISK: Rule(TroubleKind.DISK, minutes=10, limit=80),
+    TroubleKind.HOT: Rule(TroubleKind.HOT, minutes=30, limit=200),
 }
 #: Anything shorter would take a restart for a loss.
 MINUTES_MIN, MINUTES_MAX = 5, 24 * 60

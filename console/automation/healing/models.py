@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from console.automation.healing.kinds import DEFAULTS, WORDS, Kind, Mode, Rule
+from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, Rule, TroubleKind
 from console.kit.common.account_key import AccountKey
 from console.kit.common.kept_statements import kept_rows
 
@@ -28,20 +28,20 @@ class HealingRule(models.Model):
 
     @property
     def rule(self) -> Rule:
-        return Rule(Kind(self.kind), Mode(self.mode), self.minutes, self.limit, self.rate)
+        return Rule(TroubleKind(self.kind), Mode(self.mode), self.minutes, self.limit, self.rate)
 
 
-def kept_rules() -> dict[Kind, HealingRule]:
-    return {Kind(row.kind): row for row in kept_rows(_rules_of_kinds)}
+def kept_rules() -> dict[TroubleKind, HealingRule]:
+    return {TroubleKind(row.kind): row for row in kept_rows(_rules_of_kinds)}
 
 
 def _rules_of_kinds() -> models.QuerySet[HealingRule]:
-    return HealingRule.objects.filter(kind__in=list(Kind))
+    return HealingRule.objects.filter(kind__in=list(TroubleKind))
 
 
-def rules_now() -> dict[Kind, Rule]:
+def rules_now() -> dict[TroubleKind, Rule]:
     kept = kept_rules()
-    return {kind: kept[kind].rule if kind in kept else DEFAULTS[kind] for kind in Kind}
+    return {kind: kept[kind].rule if kind in kept else DEFAULTS[kind] for kind in TroubleKind}
 
 
 class Proposal(models.Model):
@@ -87,7 +87,7 @@ class Proposal(models.Model):
 
     @property
     def title(self) -> str:
-        return WORDS[Kind(self.kind)].trouble
+        return WORDS[TroubleKind(self.kind)].trouble
 
     @property
     def tone(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from django.contrib.auth.models import User
 
 from console.automation.healing.acting import InSync, why_unsafe
-from console.automation.healing.kinds import Kind, Rule
+from console.automation.healing.kinds import Rule, TroubleKind
 from console.cluster.placement.actions import do_elect_preferred_leaders, do_move
 from console.cluster.placement.election import ElectionPlan, plan_election
 from console.cluster.placement.move import BALANCE, DRAIN, MovePlan
@@ -24,7 +24,10 @@ from console.state.clusters.models import Broker, Partition
 
 #: Partitions moved at a time to even something out: the rest is seen when these have arrived.
 CHANGES_MAX = 10
-_GOALS: Mapping[Kind, tuple[Goal, ...]] = {Kind.DISK: (Goal.DISK,), Kind.HOT: (Goal.IN, Goal.OUT, Goal.LEADERS)}
+_GOALS: Mapping[TroubleKind, tuple[Goal, ...]] = {
+    TroubleKind.DISK: (Goal.DISK,),
+    TroubleKind.HOT: (Goal.IN, Goal.OUT, Goal.LEADERS),
+}
 
 
 Stuck = Mapping[TopicPartition, str]
@@ -55,12 +58,12 @@ class NoRemedy:
     stuck: Stuck = field(default_factory=dict)
 
 
-def remedy_of(kind: Kind, subject: int | None, rule: Rule) -> Remedy | NoRemedy:
+def remedy_of(kind: TroubleKind, subject: int | None, rule: Rule) -> Remedy | NoRemedy:
     """Raises GatewayError."""
     match kind:
-        case Kind.BROKER_GONE:
+        case TroubleKind.BROKER_GONE:
             return _replace(-1 if subject is None else subject, rule)
-        case Kind.LEADERS:
+        case TroubleKind.LEADERS:
             return _elect()
         case _:
             wishes, _ = balance_proposal(_GOALS[kind], CHANGES_MAX)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from console.automation.healing.kinds import Kind, Rule
+from console.automation.healing.kinds import Rule, TroubleKind
 from console.cluster.placement.sentences import count_of, ids
 
 #: What was seen longer ago says nothing about now.
@@ -63,7 +63,7 @@ class HealingFacts:
 class Symptom:
     """`cause` names the trouble as long as it lasts; `subject` is the broker it is about, None for all of them."""
 
-    kind: Kind
+    kind: TroubleKind
     cause: str
     sentence: str
     subject: int | None = None
@@ -73,18 +73,18 @@ class Symptom:
 class Seen:
     symptoms: tuple[Symptom, ...] = ()
     #: Why nothing of this kind is proposed, where there would be something to say.
-    held: Mapping[Kind, str] = field(default_factory=dict)
+    held: Mapping[TroubleKind, str] = field(default_factory=dict)
 
 
-def look(facts: HealingFacts, rules: Mapping[Kind, Rule]) -> Seen:
+def look(facts: HealingFacts, rules: Mapping[TroubleKind, Rule]) -> Seen:
     """What is wrong now, whatever its mode and however long it has been so. Not to be asked while `facts.is_blind`."""
     if facts.operation:
-        return Seen(held=dict.fromkeys(Kind, f"{facts.operation} is under way: what it does is no trouble."))
+        return Seen(held=dict.fromkeys(TroubleKind, f"{facts.operation} is under way: what it does is no trouble."))
     gone, why_not = _gone(facts)
     found = list(gone)
-    held = {Kind.BROKER_GONE: why_not} if why_not else {}
+    held = {TroubleKind.BROKER_GONE: why_not} if why_not else {}
     unsettled = _why_unsettled(facts)
-    for kind, judge in ((Kind.LEADERS, _leaders), (Kind.DISK, _disks), (Kind.HOT, _hot)):
+    for kind, judge in ((TroubleKind.LEADERS, _leaders), (TroubleKind.DISK, _disks), (TroubleKind.HOT, _hot)):
         symptoms = list(judge(facts, rules[kind]))
         if symptoms and unsettled:
             held[kind] = unsettled
@@ -116,7 +116,7 @@ def _gone(facts: HealingFacts) -> tuple[list[Symptom], str]:
     wanted = [item for item in missing if item.is_stopped_by_wish]
     found = [
         Symptom(
-            Kind.BROKER_GONE,
+            TroubleKind.BROKER_GONE,
             f"broker {broker.broker_id} gone",
             f"Broker {broker.broker_id} is away and holds {count_of(broker.replicas, 'replica')}.",
             broker.broker_id,
@@ -148,7 +148,7 @@ def _leaders(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
     if behind:
         count = count_of(sum(seen.preferred_elsewhere for seen in behind), "partition")
         where = f"broker{'' if len(behind) == 1 else 's'} {ids(name.broker_id for name in behind)}"
-        yield Symptom(Kind.LEADERS, "leaders", f"{count} preferred on {where} led by others.")
+        yield Symptom(TroubleKind.LEADERS, "leaders", f"{count} preferred on {where} led by others.")
 
 
 def _disks(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
@@ -157,7 +157,7 @@ def _disks(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
         used = seen.disk_used_percent or 0.0
         if used > rule.limit and len(told) > 1 and min(one.disk_used_percent or 0.0 for one in told) < rule.limit:
             sentence = f"A disk of broker {seen.broker_id} is {used:.0f} % used, more than {rule.limit} %."
-            yield Symptom(Kind.DISK, f"disk of broker {seen.broker_id}", sentence, seen.broker_id)
+            yield Symptom(TroubleKind.DISK, f"disk of broker {seen.broker_id}", sentence, seen.broker_id)
 
 
 def _hot(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
@@ -166,7 +166,7 @@ def _hot(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
     for broker_id, rate in rates.items():
         if rate >= HOT_FROM and rate * 100 > rule.limit * mean:
             sentence = f"Broker {broker_id} takes {rate / mean:.1f} times what brokers take on the average."
-            yield Symptom(Kind.HOT, f"broker {broker_id} hot", sentence, broker_id)
+            yield Symptom(TroubleKind.HOT, f"broker {broker_id} hot", sentence, broker_id)
 
 
 def is_calm(broker: BrokerSeen, now_ms: int) -> bool:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console.automation.healing.access import access_healing, access_proposal
 from console.automation.healing.actions import do_confirm, do_dismiss, do_set_rule
 from console.automation.healing.forms import RuleForm
-from console.automation.healing.kinds import DEFAULTS, WORDS, Kind, Mode, Rule, Words
+from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, Rule, TroubleKind, Words
 from console.automation.healing.models import HealingRule, HealingState, Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, remedy_of
 from console.automation.healing.rule_plan import rule_plan
@@ -70,10 +70,10 @@ def healing(request: UserRequest) -> HttpResponseBase:
 def proposal(request: UserRequest, number: int) -> HttpResponse:
     """Its plan as it is now, while it is open; what became of it afterwards."""
     found = access_proposal(request.user, number, Right.OPERATE if request.method == "POST" else Right.VIEW)
-    context: dict[str, object] = {"proposal": found, "words": WORDS[Kind(found.kind)]}
+    context: dict[str, object] = {"proposal": found, "words": WORDS[TroubleKind(found.kind)]}
     with refusable() as answer:
         if found.is_open:
-            remedy = remedy_of(Kind(found.kind), found.subject, rules_now()[Kind(found.kind)])
+            remedy = remedy_of(TroubleKind(found.kind), found.subject, rules_now()[TroubleKind(found.kind)])
             context |= _plan_context(remedy)
             if request.method == "POST" and isinstance(remedy, Remedy):
                 refused = do_confirm(request.user, found, remedy, Confirmation.parse(request.POST))
@@ -92,10 +92,10 @@ def dismiss(request: UserRequest, number: int) -> HttpResponse:
 @require_http_methods(_METHODS)
 def rule(request: UserRequest, kind: str) -> HttpResponse:
     access_healing(request.user, Right.ADMINISTER)
-    if kind not in set(Kind):
+    if kind not in set(TroubleKind):
         raise Http404("There is no such kind of trouble.")
-    kept = kept_rules().get(Kind(kind))
-    before = kept.rule if kept else DEFAULTS[Kind(kind)]
+    kept = kept_rules().get(TroubleKind(kind))
+    before = kept.rule if kept else DEFAULTS[TroubleKind(kind)]
     form = RuleForm(before, request.POST or None)
     context: dict[str, object] = {"form": form, "words": WORDS[before.kind], "address": request.path}
     if request.method != "POST" or not form.is_valid():
@@ -120,7 +120,7 @@ def _kind_rows(state: HealingState) -> list[KindRow]:
             [(sentence, due_at_ms) for name, sentence, due_at_ms in state.waiting if name == kind],
             [why for name, why in state.held if name == kind],
         )
-        for kind in Kind
+        for kind in TroubleKind
     ]
 
 

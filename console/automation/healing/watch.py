@@ -7,7 +7,7 @@ that is over for one look begins anew, so one that comes and goes is never old.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from console.automation.healing.kinds import Kind, Mode, Rule
+from console.automation.healing.kinds import Mode, Rule, TroubleKind
 from console.automation.healing.symptoms import HealingFacts, Symptom, look
 
 #: Looks further apart than that leave a hole in what is known.
@@ -29,7 +29,7 @@ class Found:
     present: frozenset[str] | None = None
     due: tuple[Symptom, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    held: Mapping[Kind, str] = field(default_factory=dict)
+    held: Mapping[TroubleKind, str] = field(default_factory=dict)
 
 
 class Watch:
@@ -37,9 +37,11 @@ class Watch:
         self._since_ms: dict[str, int] = {}
         self._looked_at_ms = 0
 
-    def look(self, facts: HealingFacts, rules: Mapping[Kind, Rule]) -> Found:
+    def look(self, facts: HealingFacts, rules: Mapping[TroubleKind, Rule]) -> Found:
         if facts.is_blind:
-            return Found(held=dict.fromkeys(Kind, "What is true now is not known: the cluster could not be seen."))
+            return Found(
+                held=dict.fromkeys(TroubleKind, "What is true now is not known: the cluster could not be seen.")
+            )
         if not 0 <= facts.now_ms - self._looked_at_ms <= GAP_MS:
             self._since_ms.clear()
         self._looked_at_ms = facts.now_ms

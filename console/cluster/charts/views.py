@@ -34,11 +34,11 @@ from console.state.clusters.access import access_broker, access_topic
 from console.state.clusters.queries import cluster_state
 from console.state.consumers.access import access_group, reads_beyond
 from console.state.history.configuration import ALL_BROKERS
-from console.state.history.models import Change, Kind
+from console.state.history.models import Change, ChangeKind
 from console.state.history.queries import GROUP_KINDS, changes_of_topic, changes_within
 
 _OF_ALL = "These are sums over all topics and groups, and your rights do not reach all of them."
-_OF_CLUSTER = (Kind.BROKER, Kind.CONTROLLER, Kind.UNCLEAN, Kind.BROKER_SETTINGS)
+_OF_CLUSTER = (ChangeKind.BROKER, ChangeKind.CONTROLLER, ChangeKind.UNCLEAN, ChangeKind.BROKER_SETTINGS)
 
 
 @require_safe
@@ -64,7 +64,7 @@ def broker_charts(request: UserRequest, broker_id: int) -> HttpResponseBase:
     broker = access_broker(request.user, broker_id, Right.VIEW)
     apis = [request["api"] for request in report_of(broker_id).requests if request["api"] not in WAITING]
     changes = changes_within(reach_of(request.user)).filter(
-        object_name__in=(f"broker-{broker_id}", ALL_BROKERS), kind__in=(Kind.BROKER, Kind.BROKER_SETTINGS)
+        object_name__in=(f"broker-{broker_id}", ALL_BROKERS), kind__in=(ChangeKind.BROKER, ChangeKind.BROKER_SETTINGS)
     )
     return charts_page(request, "charts/broker.html", {"broker": broker}, broker_panels(broker_id, apis), changes)
 
@@ -95,7 +95,7 @@ def process_charts(request: UserRequest, name: str) -> HttpResponseBase:
     process = access_process(request.user, name)
     reach = reach_of(request.user)
     context: dict[str, object] = {"shown": Shown(process, timezone.now(), reach)}
-    changes = changes_within(reach).filter(object_name=name, kind=Kind.PROCESS)
+    changes = changes_within(reach).filter(object_name=name, kind=ChangeKind.PROCESS)
     return charts_page(request, "charts/process.html", context, process_panels(name), changes)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from console.cluster.past import store
-from console.cluster.past.models import Kind
+from console.cluster.past.models import TimelineKind
 from console.cluster.past.states import GroupThen, Packed, broker_then, group_then, pack_settings, topic_then
 from console.state.clusters.broker_rows import BrokerRow
 from console.state.clusters.queries import cluster_state
@@ -25,7 +25,7 @@ class PastCollector(ClusterObserver):
     def __init__(self, clock_ms: Callable[[], int], looked_at_ms: int):
         """`looked_at_ms`: when topics were looked at last, by whoever; 0: never."""
         self._now_ms = clock_ms
-        self._known: dict[str, dict[str, int]] = {kind: store.load_now(kind) for kind in Kind}
+        self._known: dict[str, dict[str, int]] = {kind: store.load_now(kind) for kind in TimelineKind}
         self._told: dict[str, OwnSettings] = {}
         #: As they were written last: nearly all that changes of a group is its offsets, and packing costs.
         self._groups: dict[str, GroupThen] = {}
@@ -38,13 +38,13 @@ class PastCollector(ClusterObserver):
     ) -> None:
         at_ms = self._now_ms()
         self._note_gap(at_ms)
-        due = {*moved, *(topics.keys() - self._known[Kind.TOPIC].keys())} & topics.keys()
+        due = {*moved, *(topics.keys() - self._known[TimelineKind.TOPIC].keys())} & topics.keys()
         states = {name: topic_then(topics[name]) for name in due}
         counts = {name: item.counts for name, item in states.items()}
-        self._write(Kind.TOPIC, {name: item.pack() for name, item in states.items()}, topics, at_ms, counts)
+        self._write(TimelineKind.TOPIC, {name: item.pack() for name, item in states.items()}, topics, at_ms, counts)
         told = {name: item for name, item in settings.items() if self._told.get(name) is not item and name in topics}
         self._told = dict(settings)
-        self._write(Kind.SETTINGS, {name: pack_settings(item) for name, item in told.items()}, topics, at_ms)
+        self._write(TimelineKind.SETTINGS, {name: pack_settings(item) for name, item in told.items()}, topics, at_ms)
         if at_ms - self._forgot_ms >= _FORGET_EVERY_MS:
             self._forgot_ms = at_ms
             store.forget(at_ms)
@@ -52,7 +52,7 @@ class PastCollector(ClusterObserver):
     def saw_groups(self, changed: Iterable[GroupRow], groups: Collection[str]) -> None:
         found = ((row.name, group_then(row)) for row in changed)
         others = {name: then for name, then in found if self._groups.get(name) != then}
-        self._write(Kind.GROUP, {name: then.pack() for name, then in others.items()}, groups, self._now_ms())
+        self._write(TimelineKind.GROUP, {name: then.pack() for name, then in others.items()}, groups, self._now_ms())
         self._groups.update(others)
         for gone in self._groups.keys() - groups:
             del self._groups[gone]
@@ -61,10 +61,10 @@ class PastCollector(ClusterObserver):
         at_ms, there = self._now_ms(), {str(broker_id) for broker_id in brokers}
         others = {item: row for item, row in brokers.items() if self._brokers.get(item) != row}
         states = {str(broker_id): broker_then(row).pack() for broker_id, row in others.items()}
-        self._write(Kind.BROKER, states, there, at_ms)
+        self._write(TimelineKind.BROKER, states, there, at_ms)
         self._brokers = dict(brokers)
         controllers = {} if controller_id is None else {str(controller_id): b""}
-        self._write(Kind.CONTROLLER, controllers, controllers, at_ms)
+        self._write(TimelineKind.CONTROLLER, controllers, controllers, at_ms)
 
     def _note_gap(self, at_ms: int) -> None:
         if not self._looked_at_ms:
@@ -75,7 +75,7 @@ class PastCollector(ClusterObserver):
 
     def _write(
         self,
-        kind: Kind,
+        kind: TimelineKind,
         states: Mapping[str, Packed],
         there: Collection[str],
         at_ms: int,

@@ -12,7 +12,7 @@ KEPT_MS = 31 * 24 * 3_600_000
 ROWS_MAX = 200_000
 
 
-class Kind(StrEnum):
+class TimelineKind(StrEnum):
     TOPIC = "topic"
     SETTINGS = "settings"  #: of a topic, its own
     GROUP = "group"

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from console.cluster.charts.measures import CLUSTER, GROUP
 from console.cluster.charts.queries import Past
 from console.cluster.past.bands import Known
-from console.cluster.past.models import Kind, Unseen, Was
+from console.cluster.past.models import TimelineKind, Unseen, Was
 from console.cluster.past.states import BrokerThen, GroupThen, PartitionThen, TopicThen, unpack_settings
 from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
@@ -96,7 +96,9 @@ def was(kind: str, at_ms: int) -> QuerySet[Was]:
 
 
 def topics_then(query: PastQuery, reach: Reach) -> QuerySet[Was]:
-    found = was(Kind.TOPIC, query.at_ms).filter(within(reach, Resource.TOPIC, "name"), name__icontains=query.search)
+    found = was(TimelineKind.TOPIC, query.at_ms).filter(
+        within(reach, Resource.TOPIC, "name"), name__icontains=query.search
+    )
     if query.shown == "trouble":
         found = found.filter(Q(out_of_sync_count__gt=0) | Q(leaderless_count__gt=0))
     elif query.shown == "changed":
@@ -119,7 +121,7 @@ class Totals:
 
 
 def totals(query: PastQuery, reach: Reach) -> Totals:
-    topics = was(Kind.TOPIC, query.at_ms).filter(within(reach, Resource.TOPIC, "name"))
+    topics = was(TimelineKind.TOPIC, query.at_ms).filter(within(reach, Resource.TOPIC, "name"))
     sums = topics.aggregate(
         topics=Count("pk"),
         partitions=Sum("partition_count", default=0),
@@ -127,7 +129,7 @@ def totals(query: PastQuery, reach: Reach) -> Totals:
         leaderless=Sum("leaderless_count", default=0),
     )
     brokers = brokers_then(query)
-    controller = was(Kind.CONTROLLER, query.at_ms).values_list("name", flat=True).first()
+    controller = was(TimelineKind.CONTROLLER, query.at_ms).values_list("name", flat=True).first()
     charted = _charted([(CLUSTER, "")], query.at_ms) if reach.sees_all_names else None
     return Totals(
         **sums,
@@ -140,7 +142,7 @@ def totals(query: PastQuery, reach: Reach) -> Totals:
 
 
 def brokers_then(query: PastQuery) -> list[tuple[Was, BrokerThen]]:
-    rows = [(row, BrokerThen.unpack(bytes(row.state))) for row in was(Kind.BROKER, query.at_ms)]
+    rows = [(row, BrokerThen.unpack(bytes(row.state))) for row in was(TimelineKind.BROKER, query.at_ms)]
     return sorted(rows, key=lambda row: int(row[0].name))
 
 
@@ -158,7 +160,9 @@ class GroupRowThen:
 
 def groups_then(query: PastQuery, reach: Reach) -> list[GroupRowThen]:
     """As `consumers.access.groups_within`: of others the figures would tell of hidden topics."""
-    rows = was(Kind.GROUP, query.at_ms).filter(within(reach, Resource.GROUP, "name"), name__icontains=query.search)
+    rows = was(TimelineKind.GROUP, query.at_ms).filter(
+        within(reach, Resource.GROUP, "name"), name__icontains=query.search
+    )
     if query.shown == "changed":
         rows = rows.exclude(until_ms=None)
     found = [GroupRowThen(row, GroupThen.unpack(bytes(row.state))) for row in rows]
@@ -233,7 +237,7 @@ class TopicPair:
 
 
 def topic_pair(name: str, query: PastQuery) -> TopicPair:
-    row = was(Kind.TOPIC, query.at_ms).filter(name=name).first()
+    row = was(TimelineKind.TOPIC, query.at_ms).filter(name=name).first()
     then = (
         {}
         if row is None
@@ -252,14 +256,14 @@ def topic_pair(name: str, query: PastQuery) -> TopicPair:
 
 
 def _settings(name: str, at_ms: int) -> dict[str, str] | None:
-    row = was(Kind.SETTINGS, at_ms).filter(name=name).first()
+    row = was(TimelineKind.SETTINGS, at_ms).filter(name=name).first()
     return None if row is None else unpack_settings(bytes(row.state))
 
 
 def known_of(name: str, from_ms: int, to_ms: int) -> list[Known]:
     """What a topic was within the span, the oldest first; of very many changes the newest."""
     rows = Was.objects.filter(
-        Q(until_ms=None) | Q(until_ms__gt=from_ms), kind=Kind.TOPIC, name=name, from_ms__lte=to_ms
+        Q(until_ms=None) | Q(until_ms__gt=from_ms), kind=TimelineKind.TOPIC, name=name, from_ms__lte=to_ms
     )
     newest = rows.order_by("-from_ms")[:CHANGES_MAX]
     return [Known(row.from_ms, row.until_ms or to_ms, TopicThen.unpack(bytes(row.state))) for row in reversed(newest)]

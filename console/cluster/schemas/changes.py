@@ -14,7 +14,7 @@ from console.state.clusters.topic_rows import TopicRow
 from console.state.history.baseline import keep_baseline, load_baseline
 from console.state.history.differences import Event
 from console.state.history.flood import FloodGate
-from console.state.history.models import Kind
+from console.state.history.models import ChangeKind
 from console.state.history.queries import SUBJECT
 from console.state.history.store import write_flood
 
@@ -30,7 +30,7 @@ class SchemaChanges:
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._gateway, self._now_ms = gateway, clock_ms
-        kept = load_baseline(Kind.SCHEMA)
+        kept = load_baseline(ChangeKind.SCHEMA)
         self._next = None if kept is None else int(kept[TOPIC]["next"])
         self._flood = FloodGate()
 
@@ -65,7 +65,7 @@ class SchemaChanges:
 
     def _keep(self, position: int) -> None:
         self._next = position
-        keep_baseline(Kind.SCHEMA, {TOPIC: {"next": str(position)}})
+        keep_baseline(ChangeKind.SCHEMA, {TOPIC: {"next": str(position)}})
 
 
 def event_of(record: RecordView) -> Event | None:

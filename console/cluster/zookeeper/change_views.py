@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.cluster.zookeeper.actions import do_call_off, do_change_ensemble
 from console.cluster.zookeeper.advance import modes_of
-from console.cluster.zookeeper.ensemble import Kind
+from console.cluster.zookeeper.ensemble import EnsembleChangeKind
 from console.cluster.zookeeper.models import EnsembleChange
 from console.cluster.zookeeper.plan import EnsemblePlan, plan_change, present_from, wanted_count
 from console.cluster.zookeeper.servers import managed_numbers, new_servers, process_names
@@ -21,7 +21,11 @@ from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import refusable
 from console.processes.access import require_operating_all, why_not_all
 
-VERBS = {Kind.GROW: "Grow the ensemble", Kind.SHRINK: "Shrink the ensemble", Kind.REPLACE: "Replace the server"}
+VERBS = {
+    EnsembleChangeKind.GROW: "Grow the ensemble",
+    EnsembleChangeKind.SHRINK: "Shrink the ensemble",
+    EnsembleChangeKind.REPLACE: "Replace the server",
+}
 TOO_LATE = "It cannot be called off any more: the members may have changed already."
 
 
@@ -64,17 +68,17 @@ def call_off(request: UserRequest, number: int) -> HttpResponse:
     return HttpResponse("") if request.htmx else redirect("zookeeper")
 
 
-def _asked(fields: Mapping[str, str]) -> tuple[Kind, int | None]:
+def _asked(fields: Mapping[str, str]) -> tuple[EnsembleChangeKind, int | None]:
     try:
-        kind = Kind(fields.get("kind", "grow"))
+        kind = EnsembleChangeKind(fields.get("kind", "grow"))
     except ValueError:
         raise Http404("An ensemble can grow, shrink, or have a member replaced.") from None
     text = fields.get("server", "")
     number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 3 else None
-    return kind, number if kind is Kind.REPLACE else None
+    return kind, number if kind is EnsembleChangeKind.REPLACE else None
 
 
-def plan_now(kind: Kind, replaced: int | None = None) -> EnsemblePlan:
+def plan_now(kind: EnsembleChangeKind, replaced: int | None = None) -> EnsemblePlan:
     """From what the ensemble says now. Raises GatewayError if it says nothing."""
     config = zookeeper_gateway().ensemble()
     present = present_from(config, modes_of(config), managed_numbers(config), EnsembleChange.open_ones().exists())

@@ -22,7 +22,7 @@ NUMBER_MAX = 255
 _SERVING = ("leader", "follower", "observer", "standalone")
 
 
-class Kind(StrEnum):
+class EnsembleChangeKind(StrEnum):
     GROW = "grow"
     SHRINK = "shrink"
     REPLACE = "replace"
@@ -57,12 +57,12 @@ def quorum_of(voter_count: int) -> int:
     return voter_count // 2 + 1
 
 
-def size_after(kind: Kind, size: int) -> int:
+def size_after(kind: EnsembleChangeKind, size: int) -> int:
     """To the next odd number: an even one needs one more for a quorum and survives no more failures."""
     match kind:
-        case Kind.GROW:
+        case EnsembleChangeKind.GROW:
             return size + (2 if size % 2 else 1)
-        case Kind.SHRINK:
+        case EnsembleChangeKind.SHRINK:
             return max(1, size - (2 if size % 2 else 1))
     return size
 

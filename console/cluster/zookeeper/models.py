@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from console.cluster.zookeeper.ensemble import Kind, Server, Stage, name_servers
+from console.cluster.zookeeper.ensemble import EnsembleChangeKind, Server, Stage, name_servers
 from console.cluster.zookeeper.feature import ensemble_group
 from console.kit.operations.models import Operation, one_open
 
@@ -11,7 +11,7 @@ class EnsembleChange(Operation):
     TEMPLATE = "zookeeper/partials/change.html"
     group = staticmethod(ensemble_group)
 
-    kind = models.CharField(max_length=10, choices=[(item.value, item.value) for item in Kind])
+    kind = models.CharField(max_length=10, choices=[(item.value, item.value) for item in EnsembleChangeKind])
     #: The fields of `ensemble.Server`, one object each; and the numbers of those that go.
     joining_servers = models.JSONField(default=list)
     leaving = models.JSONField(default=list)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.cluster.zookeeper.ensemble import (
     MEMBERS_MAX,
-    Kind,
+    EnsembleChangeKind,
     Server,
     choose_leaving,
     name_servers,
@@ -40,30 +40,32 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class EnsemblePlan:
-    kind: Kind
+    kind: EnsembleChangeKind
     joining: tuple[Server, ...]
     leaving: tuple[int, ...]
     plan: Plan
 
 
-def wanted_count(kind: Kind, size: int) -> int:
+def wanted_count(kind: EnsembleChangeKind, size: int) -> int:
     """How many new servers the change needs."""
     match kind:
-        case Kind.GROW:
+        case EnsembleChangeKind.GROW:
             return size_after(kind, size) - size
-        case Kind.SHRINK:
+        case EnsembleChangeKind.SHRINK:
             return 0
     return 1
 
 
-def plan_change(kind: Kind, present: Present, offered: tuple[Server, ...], replaced: int | None = None) -> EnsemblePlan:
+def plan_change(
+    kind: EnsembleChangeKind, present: Present, offered: tuple[Server, ...], replaced: int | None = None
+) -> EnsemblePlan:
     """`offered` are servers that could be started, as many as `wanted_count` says; `replaced` is who goes."""
     numbers = sorted(present.config.numbers)
     size = len(numbers)
     leaving: tuple[int, ...] = ()
-    if kind is Kind.SHRINK:
+    if kind is EnsembleChangeKind.SHRINK:
         leaving = choose_leaving(numbers, present.serving, size - size_after(kind, size))
-    elif kind is Kind.REPLACE and replaced in numbers:
+    elif kind is EnsembleChangeKind.REPLACE and replaced in numbers:
         leaving = (replaced,)
     obstacle = _obstacle(kind, present, offered, leaving)
     lines = tuple(_lines(present.config, offered, leaving))
@@ -83,8 +85,12 @@ def plan_change(kind: Kind, present: Present, offered: tuple[Server, ...], repla
     return EnsemblePlan(kind, offered, leaving, plan)
 
 
-def _why_safe(kind: Kind) -> str:
-    return "" if kind is Kind.SHRINK else "The servers agree on each step, and as many stay as can be missed now."
+def _why_safe(kind: EnsembleChangeKind) -> str:
+    return (
+        ""
+        if kind is EnsembleChangeKind.SHRINK
+        else "The servers agree on each step, and as many stay as can be missed now."
+    )
 
 
 def _title(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
@@ -107,18 +113,18 @@ def _read(present: Present) -> Iterable[str]:
     yield f"serving {sorted(present.serving)} leader {present.leader} open {present.is_change_open}"
 
 
-def _obstacle(kind: Kind, present: Present, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
+def _obstacle(kind: EnsembleChangeKind, present: Present, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
     numbers = present.config.numbers
     foreign = sorted(numbers - present.managed)
     if present.is_change_open:
         return UNDER_WAY
     if foreign:
         return f"This console does not run {name_servers(foreign)}: it changes only ensembles it runs."
-    if kind is Kind.GROW and size_after(kind, len(numbers)) > MEMBERS_MAX:
+    if kind is EnsembleChangeKind.GROW and size_after(kind, len(numbers)) > MEMBERS_MAX:
         return f"More than {MEMBERS_MAX} members are not made: every write waits for more of them, for little gain."
-    if kind is Kind.SHRINK and len(numbers) == 1:
+    if kind is EnsembleChangeKind.SHRINK and len(numbers) == 1:
         return "There is one server; without it nothing works."
-    if kind is Kind.REPLACE and not leaving:
+    if kind is EnsembleChangeKind.REPLACE and not leaving:
         return "This server is no member now."
     if len(joining) < wanted_count(kind, len(numbers)):
         return "No free ports or numbers were found for new servers."
@@ -168,11 +174,11 @@ def _survives(size: int) -> str:
     return f"{size} member{'' if size == 1 else 's'}, {quorum_of(size)} needed, {lost}"
 
 
-def _undo(kind: Kind) -> str:
+def _undo(kind: EnsembleChangeKind) -> str:
     return {
-        Kind.GROW: "until the members change it can be called off; then shrink the ensemble.",
-        Kind.SHRINK: "grow the ensemble again.",
-        Kind.REPLACE: "until the members change it can be called off; then replace the new one.",
+        EnsembleChangeKind.GROW: "until the members change it can be called off; then shrink the ensemble.",
+        EnsembleChangeKind.SHRINK: "grow the ensemble again.",
+        EnsembleChangeKind.REPLACE: "until the members change it can be called off; then replace the new one.",
     }[kind]
 
 

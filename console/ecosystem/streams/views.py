@@ -20,7 +20,7 @@ from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.processes.access import log_context, why_no_log
 from console.processes.log_files import TAIL_LINES
-from console.state.history.models import Kind
+from console.state.history.models import ChangeKind
 from console.state.history.queries import changes_within
 
 _TITLES = ("stream", "job", "host", "state", "arrived_per_second", "processed_per_second", "lag", "pace", "watermark")
@@ -58,5 +58,5 @@ def stream_page(request: UserRequest, name: str) -> HttpResponse:
 @require_safe
 def stream_charts(request: UserRequest, name: str) -> HttpResponseBase:
     process = access_stream(request.user, name)
-    changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=Kind.PROCESS)
+    changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=ChangeKind.PROCESS)
     return charts_page(request, "streams/charts.html", {"stream": shown_stream(process)}, charted.panels(name), changes)

@@ -9,7 +9,7 @@ from enum import StrEnum
 STEPS = 2
 
 
-class Kind(StrEnum):
+class NodeKind(StrEnum):
     TOPIC = "topic"
     GROUP = "group"
     CLIENT = "client"
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 class Node:
     """ELSEWHERE is a topic of another cluster, as alias:name; a mirror is its flow; a client is its client id."""
 
-    kind: Kind
+    kind: NodeKind
     name: str
 
 

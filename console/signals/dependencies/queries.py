@@ -14,7 +14,7 @@ from console.kit.access.roles import Right
 from console.kit.common.current_cluster import is_main
 from console.processes.dependents import wirings
 from console.processes.models import ManagedProcess
-from console.signals.dependencies.graph import Edge, Graph, Kind, Layer, Node
+from console.signals.dependencies.graph import Edge, Graph, Layer, Node, NodeKind
 from console.state.clusters.access import topics_within
 from console.state.consumers.access import partitions_within
 from console.state.consumers.traffic_edges import traffic_edges
@@ -24,10 +24,10 @@ SEARCH_LENGTH_MAX = 249
 #: Of a layer, and of a row of the list; the rest are counted.
 SHOWN_MAX, NAMED_MAX = 40, 6
 _RESOURCES = {
-    Kind.TOPIC: Resource.TOPIC,
-    Kind.GROUP: Resource.GROUP,
-    Kind.STREAM: Resource.PROCESS,
-    Kind.CONNECTOR: Resource.PROCESS,
+    NodeKind.TOPIC: Resource.TOPIC,
+    NodeKind.GROUP: Resource.GROUP,
+    NodeKind.STREAM: Resource.PROCESS,
+    NodeKind.CONNECTOR: Resource.PROCESS,
 }
 
 
@@ -73,18 +73,20 @@ def rows_of(names: Collection[str], reach: Reach) -> list[TopicRow]:
             [Neighbour(writer, rates.get((writer, node))) for writer in graph.writers(node)],
             [Neighbour(reader, rates.get((node, reader))) for reader in graph.readers(node)],
         )
-        for node in (Node(Kind.TOPIC, name) for name in names)
+        for node in (Node(NodeKind.TOPIC, name) for name in names)
     ]
 
 
 def layers_around(middle: Node, reach: Reach, rates: Rates) -> list[Layer]:
     """Two steps to either side; groups are only asked for of the topics that are there. Empty: nobody knows of it."""
     edges = [*process_edges(reach), *client_edges(rates)]
-    if middle.kind is Kind.GROUP:
+    if middle.kind is NodeKind.GROUP:
         edges += _edges_of_group(middle, reach)
     below = [node for layer in Graph(edges).around(middle) if layer.steps >= 0 for node in layer.nodes]
-    graph = Graph([*edges, *group_edges([item.name for item in below if item.kind is Kind.TOPIC], reach)])
-    is_known = middle in graph or (middle.kind is Kind.TOPIC and topics_within(reach).filter(name=middle.name).exists())
+    graph = Graph([*edges, *group_edges([item.name for item in below if item.kind is NodeKind.TOPIC], reach)])
+    is_known = middle in graph or (
+        middle.kind is NodeKind.TOPIC and topics_within(reach).filter(name=middle.name).exists()
+    )
     return graph.around(middle) if is_known else []
 
 
@@ -92,14 +94,17 @@ def traffic_rates(reach: Reach, topics: Collection[str] | None = None) -> Rates:
     """Return records per second of clients and groups that write or read `topics`, or all topics in reach."""
     rates = {}
     for edge in traffic_edges(reach, topics):
-        topic, node = Node(Kind.TOPIC, edge.topic), Node(Kind.GROUP if edge.is_group else Kind.CLIENT, edge.name)
+        topic, node = (
+            Node(NodeKind.TOPIC, edge.topic),
+            Node(NodeKind.GROUP if edge.is_group else NodeKind.CLIENT, edge.name),
+        )
         rates[(node, topic) if edge.is_produce else (topic, node)] = edge.records_per_second
     return rates
 
 
 def client_edges(rates: Rates) -> Iterator[Edge]:
     """Return those of clients. Groups are related to topics by what they have committed."""
-    return (edge for edge in rates if Kind.CLIENT in (edge[0].kind, edge[1].kind))
+    return (edge for edge in rates if NodeKind.CLIENT in (edge[0].kind, edge[1].kind))
 
 
 def process_edges(reach: Reach) -> Iterator[Edge]:
@@ -125,7 +130,7 @@ def _edges_of_group(group: Node, reach: Reach) -> Iterator[Edge]:
 
 
 def _group_edges(places: Iterable[tuple[str, str]]) -> Iterator[Edge]:
-    return ((Node(Kind.TOPIC, topic), Node(Kind.GROUP, group)) for topic, group in places)
+    return ((Node(NodeKind.TOPIC, topic), Node(NodeKind.GROUP, group)) for topic, group in places)
 
 
 def _of_streams() -> Iterator[Edge]:
@@ -134,22 +139,22 @@ def _of_streams() -> Iterator[Edge]:
     streams = set(ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM).values_list("name", flat=True))
     for wiring in wirings():
         if wiring.name in streams:
-            job = Node(Kind.STREAM, wiring.name)
-            yield from ((Node(Kind.TOPIC, read), job) for read in wiring.reads)
-            yield from ((job, Node(Kind.TOPIC, write)) for write in wiring.writes)
+            job = Node(NodeKind.STREAM, wiring.name)
+            yield from ((Node(NodeKind.TOPIC, read), job) for read in wiring.reads)
+            yield from ((job, Node(NodeKind.TOPIC, write)) for write in wiring.writes)
 
 
 def _of_connectors(reach: Reach) -> Iterator[Edge]:
     for name, kind, topics in connectors_within(reach).values_list("name", "kind", "topics"):
-        connector = Node(Kind.CONNECTOR, name)
-        for topic in (Node(Kind.TOPIC, topic) for topic in topics):
+        connector = Node(NodeKind.CONNECTOR, name)
+        for topic in (Node(NodeKind.TOPIC, topic) for topic in topics):
             yield (topic, connector) if kind == "sink" else (connector, topic)
 
 
 def _of_mirrors() -> Iterator[Edge]:
     """A row is of a copy: here, or in another cluster that is looked at."""
     for flow, cluster, topic, target in MirroredTopic.objects.values_list("flow", "cluster", "topic", "target"):
-        mirror = Node(Kind.MIRROR, flow)
+        mirror = Node(NodeKind.MIRROR, flow)
         source, _, there = flow.partition("->")
-        yield (Node(Kind.TOPIC, topic) if cluster else Node(Kind.ELSEWHERE, f"{source}:{topic}")), mirror
-        yield mirror, (Node(Kind.ELSEWHERE, f"{there}:{target}") if cluster else Node(Kind.TOPIC, target))
+        yield (Node(NodeKind.TOPIC, topic) if cluster else Node(NodeKind.ELSEWHERE, f"{source}:{topic}")), mirror
+        yield mirror, (Node(NodeKind.ELSEWHERE, f"{there}:{target}") if cluster else Node(NodeKind.TOPIC, target))

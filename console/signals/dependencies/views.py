@@ -10,7 +10,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
-from console.signals.dependencies.graph import Kind, Node
+from console.signals.dependencies.graph import Node, NodeKind
 from console.signals.dependencies.queries import (
     NAMED_MAX,
     SHOWN_MAX,
@@ -49,10 +49,10 @@ def dependencies(request: UserRequest) -> HttpResponseBase:
 
 
 def _asked(request: UserRequest, reach: Reach) -> Node:
-    kind, name = request.GET.get("kind", Kind.TOPIC), request.GET["name"]
-    if kind not in tuple(Kind):
+    kind, name = request.GET.get("kind", NodeKind.TOPIC), request.GET["name"]
+    if kind not in tuple(NodeKind):
         raise Http404("Nothing of that kind hangs on anything.")
-    node = Node(Kind(kind), name)
+    node = Node(NodeKind(kind), name)
     if not is_seen(node, reach):
         _refuse(request.user)
     return node

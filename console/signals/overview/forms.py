@@ -6,7 +6,7 @@ from django import forms
 
 from console.kit.common.form_choices import set_choices
 from console.signals.overview.health import Reason
-from console.signals.overview.quiet import Kind
+from console.signals.overview.quiet import QuietKind
 from console.signals.overview.unclean_reason import TOLD_FOR_MS
 from console.state.clusters.models import QUIET_WHY_LENGTH_MAX
 
@@ -15,9 +15,9 @@ HOUR_MS = 3_600_000
 SPANS = {1: "1 hour", 4: "4 hours", 24: "1 day", 72: "3 days", 168: "7 days", 720: "30 days"}
 _PAST = "Acknowledge: it has been dealt with; it counts no more"
 _KINDS = {
-    Kind.ACKNOWLEDGED: "Acknowledge: somebody is at it; it counts as before",
-    Kind.MUTED: "Mute: it does not count until then",
-    Kind.RETIRED: "Retire the group: nobody reads for it any more; it does not count until it has a member again",
+    QuietKind.ACKNOWLEDGED: "Acknowledge: somebody is at it; it counts as before",
+    QuietKind.MUTED: "Mute: it does not count until then",
+    QuietKind.RETIRED: "Retire the group: nobody reads for it any more; it does not count until it has a member again",
 }
 
 
@@ -31,11 +31,11 @@ class QuietForm(forms.Form):
         self._is_past = reason.is_past
         if reason.is_past:
             del self.fields["hours"]
-            set_choices(self, "kind", [(Kind.ACKNOWLEDGED.value, _PAST)])
+            set_choices(self, "kind", [(QuietKind.ACKNOWLEDGED.value, _PAST)])
             return
-        offered = [item for item in Kind if item is not Kind.RETIRED or reason.may_retire]
+        offered = [item for item in QuietKind if item is not QuietKind.RETIRED or reason.may_retire]
         kind = set_choices(self, "kind", [(item.value, _KINDS[item]) for item in offered])
-        kind.initial = (Kind.RETIRED if reason.may_retire else Kind.ACKNOWLEDGED).value
+        kind.initial = (QuietKind.RETIRED if reason.may_retire else QuietKind.ACKNOWLEDGED).value
 
     @property
     def hint(self) -> str:
@@ -45,7 +45,7 @@ class QuietForm(forms.Form):
 
     def until_ms(self, now_ms: int) -> int | None:
         """Of a valid form; None for a group that is retired."""
-        if self.cleaned_data["kind"] == Kind.RETIRED:
+        if self.cleaned_data["kind"] == QuietKind.RETIRED:
             return None
         if self._is_past:
             return now_ms + TOLD_FOR_MS

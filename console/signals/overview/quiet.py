@@ -9,7 +9,7 @@ from enum import StrEnum
 from console.signals.overview.health import Level, Quiet, Reason
 
 
-class Kind(StrEnum):
+class QuietKind(StrEnum):
     """ACKNOWLEDGED: somebody is at it; it counts as before, unless it is past. MUTED: it does not count. RETIRED: a
     group that nobody will read for any more; it does not count as long as it has no member."""
 
@@ -19,12 +19,12 @@ class Kind(StrEnum):
 
     @property
     def is_silent(self) -> bool:
-        return self is not Kind.ACKNOWLEDGED
+        return self is not QuietKind.ACKNOWLEDGED
 
 
 def is_silent(reason: Reason) -> bool:
     """It does not count, by what was said of it."""
-    return reason.quiet is not None and (reason.is_past or Kind(reason.quiet.kind).is_silent)
+    return reason.quiet is not None and (reason.is_past or QuietKind(reason.quiet.kind).is_silent)
 
 
 def retired_key(group: str) -> str:

@@ -7,10 +7,10 @@ from console.kit.audit.record import record_event
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
 from console.signals.overview.health import Reason
-from console.signals.overview.quiet import Kind, retired_key
+from console.signals.overview.quiet import QuietKind, retired_key
 from console.state.clusters.models import QUIET_MAX, QuietReason
 
-_VERBS = {Kind.ACKNOWLEDGED: "acknowledge", Kind.MUTED: "mute", Kind.RETIRED: "retire"}
+_VERBS = {QuietKind.ACKNOWLEDGED: "acknowledge", QuietKind.MUTED: "mute", QuietKind.RETIRED: "retire"}
 _TEXT_LENGTH_MAX, _AUDIT_NAME_LENGTH_MAX = 500, 255
 
 
@@ -18,9 +18,9 @@ class TooManyError(Exception):
     """So much is quiet already that nobody would know what health still says."""
 
 
-def do_quieten(actor: User, reason: Reason, kind: Kind, until_ms: int | None, why: str) -> QuietReason:
+def do_quieten(actor: User, reason: Reason, kind: QuietKind, until_ms: int | None, why: str) -> QuietReason:
     """What is said last of a reason stands. `until_ms` None only for a group that is retired. Raises TooManyError."""
-    key = retired_key(reason.name) if kind is Kind.RETIRED else reason.key
+    key = retired_key(reason.name) if kind is QuietKind.RETIRED else reason.key
     with cluster_atomic():
         _make_room(key)
         row, _ = QuietReason.objects.update_or_create(

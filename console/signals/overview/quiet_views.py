@@ -14,7 +14,7 @@ from console.signals.overview.facts import quiet_reasons
 from console.signals.overview.forms import QuietForm
 from console.signals.overview.health import Reason
 from console.signals.overview.queries import health_within
-from console.signals.overview.quiet import Kind
+from console.signals.overview.quiet import QuietKind
 from console.signals.overview.quiet_actions import TooManyError, do_quieten, do_speak_again
 from console.state.clusters.models import QUIET_KEY_LENGTH_MAX
 
@@ -50,7 +50,11 @@ def quieten(request: UserRequest) -> HttpResponse:
         return _page(request, reason, form, WORSE, 409)
     try:
         do_quieten(
-            request.user, reason, Kind(form.cleaned_data["kind"]), form.until_ms(now_ms()), form.cleaned_data["why"]
+            request.user,
+            reason,
+            QuietKind(form.cleaned_data["kind"]),
+            form.until_ms(now_ms()),
+            form.cleaned_data["why"],
         )
     except TooManyError as refusal:
         return _page(request, reason, form, str(refusal), 409)

@@ -41,8 +41,8 @@ from console.state.consumers.removal import delete_plan, forget_plan, forgotten
 from console.state.consumers.reset import SHARE_ACTION as RESET_SHARE
 from console.state.consumers.reset import (
     Aim,
-    Kind,
     Reset,
+    ResetKind,
     aim_at,
     flat,
     obstacle_of,
@@ -125,7 +125,7 @@ def _plan_asked(request: UserRequest, view: GroupView, context: dict[str, object
     groups, theirs = cluster_gateway().groups, _committed_by(request, view, aim)
     places = places_of(view) | _partitions_of(aim.topic) | theirs.keys()
     bounds = groups.bounds(places)
-    by_time = groups.offsets_at(places, aim.at_ms) if aim.kind is Kind.TIME else {}
+    by_time = groups.offsets_at(places, aim.at_ms) if aim.kind is ResetKind.TIME else {}
     aimed = aim_at(aim, places, view, bounds, by_time, theirs)
     _put(context, view, reset_by_aim(view, aimed, bounds))
     return 200
@@ -142,7 +142,7 @@ def _as_it_was(request: UserRequest, view: GroupView) -> GroupView:
 
 def _committed_by(request: UserRequest, view: GroupView, aim: Aim) -> dict[TopicPartition, int]:
     """By the group that is followed, for who may see it and all it reads. Raises GatewayError."""
-    if aim.kind is not Kind.GROUP:
+    if aim.kind is not ResetKind.GROUP:
         return {}
     require_on(request.user, Resource.GROUP, aim.like, Right.VIEW)
     require_on(request.user, Resource.GROUP, view.group_id, Right.OPERATE)
@@ -239,7 +239,7 @@ def _told(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse
 def _form(request: UserRequest) -> ResetForm:
     seen = topics_within(reach_of(request.user))
     asked = request.GET if "to" in request.GET else None
-    initial = {"topic": request.GET.get("topic", ""), "to": Kind.EARLIEST}
+    initial = {"topic": request.GET.get("topic", ""), "to": ResetKind.EARLIEST}
     return ResetForm(lambda topic: seen.filter(name=topic).exists(), asked, initial=initial)
 
 

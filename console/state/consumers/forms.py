@@ -7,15 +7,15 @@ from typing import Any
 from django import forms
 
 from console.kit.common.partition_numbers import parse_partitions
-from console.state.consumers.reset import Aim, Kind
+from console.state.consumers.reset import Aim, ResetKind
 
 _LABELS = {
-    Kind.EARLIEST: "the oldest record",
-    Kind.LATEST: "the log's end",
-    Kind.TIME: "a moment",
-    Kind.OFFSET: "an offset",
-    Kind.SHIFT: "a shift by records",
-    Kind.GROUP: "where another group is",
+    ResetKind.EARLIEST: "the oldest record",
+    ResetKind.LATEST: "the log's end",
+    ResetKind.TIME: "a moment",
+    ResetKind.OFFSET: "an offset",
+    ResetKind.SHIFT: "a shift by records",
+    ResetKind.GROUP: "where another group is",
 }
 _OFFSET_MAX = 2**63 - 1
 
@@ -23,7 +23,7 @@ _OFFSET_MAX = 2**63 - 1
 class ResetForm(forms.Form):
     """`aim()` is what was asked for. `is_topic` knows the topics the person may choose."""
 
-    to = forms.ChoiceField(label="Put offsets to", choices=[(kind.value, _LABELS[kind]) for kind in Kind])
+    to = forms.ChoiceField(label="Put offsets to", choices=[(kind.value, _LABELS[kind]) for kind in ResetKind])
     topic = forms.CharField(label="Topic", required=False, max_length=249)
     partitions = forms.CharField(label="Partitions", required=False, max_length=1_000)
     value = forms.IntegerField(label="Offset or shift", required=False, min_value=-_OFFSET_MAX, max_value=_OFFSET_MAX)
@@ -61,13 +61,13 @@ class ResetForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         kind = cleaned.get("to")
-        if kind == Kind.TIME and "at" in cleaned and cleaned["at"] is None:
+        if kind == ResetKind.TIME and "at" in cleaned and cleaned["at"] is None:
             self.add_error("at", "Which moment?")
-        if kind == Kind.GROUP and not (cleaned.get("like") or "").strip():
+        if kind == ResetKind.GROUP and not (cleaned.get("like") or "").strip():
             self.add_error("like", "Which group?")
-        if kind in (Kind.OFFSET, Kind.SHIFT) and "value" in cleaned and cleaned["value"] is None:
-            self.add_error("value", "Which offset?" if kind == Kind.OFFSET else "By how many records?")
-        if kind == Kind.OFFSET and (cleaned.get("value") or 0) < 0:
+        if kind in (ResetKind.OFFSET, ResetKind.SHIFT) and "value" in cleaned and cleaned["value"] is None:
+            self.add_error("value", "Which offset?" if kind == ResetKind.OFFSET else "By how many records?")
+        if kind == ResetKind.OFFSET and (cleaned.get("value") or 0) < 0:
             self.add_error("value", "An offset is not below zero; to go back by some records choose a shift.")
         if cleaned.get("partitions") and not cleaned.get("topic"):
             self.add_error("partitions", "Choose the topic whose partitions these are.")
@@ -76,7 +76,7 @@ class ResetForm(forms.Form):
     def aim(self) -> Aim:
         cleaned = self.cleaned_data
         return Aim(
-            Kind(cleaned["to"]),
+            ResetKind(cleaned["to"]),
             cleaned["topic"],
             cleaned["partitions"],
             cleaned.get("value") or 0,

@@ -21,7 +21,7 @@ _TOOLS = {SHARE: "kafka-share-groups", STREAMS: "kafka-streams-groups"}
 FREE_STATES = ("Empty", "Dead")
 
 
-class Kind(StrEnum):
+class ResetKind(StrEnum):
     EARLIEST = "earliest"
     LATEST = "latest"
     TIME = "time"
@@ -37,7 +37,7 @@ class Aim:
     `topic` empty: whatever the group has committed or reads; with a topic also its partitions without a commit.
     """
 
-    kind: Kind
+    kind: ResetKind
     topic: str = ""
     partitions: frozenset[int] = frozenset()
     value: int = 0
@@ -114,11 +114,11 @@ def aim_at(
             continue
         if place not in bounds:
             found[place] = (None, "its leader does not answer")
-        elif aim.kind is Kind.SHIFT and place not in group.committed:
+        elif aim.kind is ResetKind.SHIFT and place not in group.committed:
             found[place] = (None, "nothing is committed that could be shifted")
-        elif aim.kind is Kind.GROUP and place not in theirs:
+        elif aim.kind is ResetKind.GROUP and place not in theirs:
             found[place] = (None, f"{aim.like} has committed nothing in it")
-        elif aim.kind is Kind.GROUP:
+        elif aim.kind is ResetKind.GROUP:
             found[place] = _within(theirs[place], bounds[place])
         else:
             found[place] = _aimed(aim, place, group, bounds[place], by_time)
@@ -129,13 +129,13 @@ def _aimed(
     aim: Aim, place: TopicPartition, group: GroupView, bounds: Bounds, by_time: Mapping[TopicPartition, int]
 ) -> tuple[int | None, str]:
     match aim.kind:
-        case Kind.EARLIEST:
+        case ResetKind.EARLIEST:
             return bounds.first, ""
-        case Kind.LATEST:
+        case ResetKind.LATEST:
             return bounds.next, ""
-        case Kind.TIME:
+        case ResetKind.TIME:
             return (by_time[place], "") if place in by_time else (None, "its leader does not answer")
-        case Kind.OFFSET:
+        case ResetKind.OFFSET:
             return _within(aim.value, bounds)
         case _:
             return _within(group.committed[place] + aim.value, bounds)

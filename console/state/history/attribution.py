@@ -13,7 +13,7 @@ from console.kit.audit.record import cluster_audited
 from console.kit.common.databases import cluster_atomic
 from console.state.history.configuration import ALL_BROKERS, DEFAULT
 from console.state.history.flood import MANY
-from console.state.history.models import Change, Kind
+from console.state.history.models import Change, ChangeKind
 from console.state.history.store import tell_pages
 
 #: A change is seen this long after the console made it, at most; and a moment before its row in the audit.
@@ -22,20 +22,20 @@ SEEN_LATE_MS, AUDITED_LATE_MS = 300_000, 10_000
 CHANGES_MAX, EVENTS_MAX = 500, 200
 #: What the audit calls the objects of each kind.
 _OBJECT_TYPES: Mapping[str, tuple[str, ...]] = {
-    Kind.TOPIC: ("topic", "topics"),
-    Kind.SETTINGS: ("topic", "topics"),
-    Kind.BROKER_SETTINGS: ("broker",),
-    Kind.ACL: ("access lists",),
-    Kind.QUOTA: ("quota",),
-    Kind.SCHEMA: ("subject",),
-    Kind.OFFSETS: ("consumer group",),
-    Kind.GROUP: ("consumer group",),
+    ChangeKind.TOPIC: ("topic", "topics"),
+    ChangeKind.SETTINGS: ("topic", "topics"),
+    ChangeKind.BROKER_SETTINGS: ("broker",),
+    ChangeKind.ACL: ("access lists",),
+    ChangeKind.QUOTA: ("quota",),
+    ChangeKind.SCHEMA: ("subject",),
+    ChangeKind.OFFSETS: ("consumer group",),
+    ChangeKind.GROUP: ("consumer group",),
 }
 ATTRIBUTED_KINDS = tuple(_OBJECT_TYPES)
 #: A kind without values is known by the verb: what was done to the topic or group.
 _VERBS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    Kind.TOPIC: (("was created", "create"), ("was deleted", "delete"), ("more", "partitions")),
-    Kind.GROUP: (("began", "offsets"), ("is gone", "delete consumer group")),
+    ChangeKind.TOPIC: (("was created", "create"), ("was deleted", "delete"), ("more", "partitions")),
+    ChangeKind.GROUP: (("began", "offsets"), ("is gone", "delete consumer group")),
 }
 
 
@@ -77,27 +77,27 @@ def is_made_by(change: Change, event: AuditEvent) -> bool:
     if event.object_type == "topics":
         return _is_one_of_many(change, event, before, after)
     if change.object_name == MANY:
-        return change.kind == Kind.ACL and "and more" in after
+        return change.kind == ChangeKind.ACL and "and more" in after
     if not _is_named(change, event):
         return False
-    if change.kind == Kind.ACL and not values.keys() <= after.keys() | before.keys():
+    if change.kind == ChangeKind.ACL and not values.keys() <= after.keys() | before.keys():
         return False  # beyond those that the audit names: it may be anybody's
     if change.kind in _VERBS:
         return any(words in change.sentence and verb in event.action for words, verb in _VERBS[change.kind])
-    if change.kind in (Kind.QUOTA, Kind.SCHEMA):  # the audit has the value in other words
-        return change.kind == Kind.SCHEMA or _holds(values, after)
+    if change.kind in (ChangeKind.QUOTA, ChangeKind.SCHEMA):  # the audit has the value in other words
+        return change.kind == ChangeKind.SCHEMA or _holds(values, after)
     return all(
         _is_now(name, new, after) for name, (_, new) in values.items() if name in after or "and more" not in after
     )
 
 
 def _is_named(change: Change, event: AuditEvent) -> bool:
-    if change.kind == Kind.ACL:
+    if change.kind == ChangeKind.ACL:
         return True
-    if change.kind == Kind.BROKER_SETTINGS:
+    if change.kind == ChangeKind.BROKER_SETTINGS:
         name = "all" if change.object_name == ALL_BROKERS else change.object_name.removeprefix("broker-")
         return event.object_name == name
-    if change.kind == Kind.SCHEMA:
+    if change.kind == ChangeKind.SCHEMA:
         return event.object_name in (change.values or {})
     return event.object_name == change.object_name[: len(event.object_name)] and (
         len(event.object_name) == len(change.object_name) or len(event.object_name) >= 255
@@ -108,7 +108,7 @@ def _is_one_of_many(change: Change, event: AuditEvent, before: Mapping[str, Any]
     """Of a change of many topics: the setting is the object, topics are the names."""
     topic = change.object_name
     is_there = topic in after or "and more" in after
-    if change.kind == Kind.TOPIC:
+    if change.kind == ChangeKind.TOPIC:
         return is_there and "was deleted" in change.sentence and "delete" in event.action
     if list(change.values or {}) != [event.object_name]:
         return False

@@ -27,7 +27,7 @@ from console.state.history.configuration import (
 )
 from console.state.history.differences import Event
 from console.state.history.flood import FloodGate
-from console.state.history.models import Kind
+from console.state.history.models import ChangeKind
 from console.state.history.offset_changes import OffsetChanges
 from console.state.history.store import write_flood
 
@@ -42,7 +42,7 @@ OwnSettings = tuple[tuple[str, str], ...]
 class _Compared:
     """One kind: what was read last, and events of what is otherwise now. For one thread."""
 
-    def __init__(self, kind: Kind, events_of: Callable[[State, State], list[Event]]):
+    def __init__(self, kind: ChangeKind, events_of: Callable[[State, State], list[Event]]):
         self.known = load_baseline(kind)
         self._kind, self._events_of = kind, events_of
         self._flood = FloodGate()
@@ -65,9 +65,9 @@ class ConfigurationObserver(ClusterObserver):
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms
-        self._settings = _Compared(Kind.SETTINGS, topic_settings_events)
+        self._settings = _Compared(ChangeKind.SETTINGS, topic_settings_events)
         self._told: Mapping[str, OwnSettings] = {}
-        self._groups = _Compared(Kind.GROUP, group_events)
+        self._groups = _Compared(ChangeKind.GROUP, group_events)
         self._offsets, self._offset_flood = OffsetChanges(), FloodGate()
 
     def saw_topics(
@@ -90,9 +90,11 @@ class ConfigurationObserver(ClusterObserver):
 
 
 def group_events(before: State, after: State) -> list[Event]:
-    began = [Event(Kind.GROUP, name, f"Group {name} began") for name in sorted(after.keys() - before.keys())]
+    began = [Event(ChangeKind.GROUP, name, f"Group {name} began") for name in sorted(after.keys() - before.keys())]
     gone = sorted(before.keys() - after.keys())
-    return began + [Event(Kind.GROUP, name, f"Group {name} is gone: deleted, or expired", "warning") for name in gone]
+    return began + [
+        Event(ChangeKind.GROUP, name, f"Group {name} is gone: deleted, or expired", "warning") for name in gone
+    ]
 
 
 class ConfigurationCollector:
@@ -100,9 +102,9 @@ class ConfigurationCollector:
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._gateway, self._now_ms = gateway, clock_ms
-        self._brokers = _Compared(Kind.BROKER_SETTINGS, broker_settings_events)
-        self._acls = _Compared(Kind.ACL, acl_events)
-        self._quotas = _Compared(Kind.QUOTA, quota_events)
+        self._brokers = _Compared(ChangeKind.BROKER_SETTINGS, broker_settings_events)
+        self._acls = _Compared(ChangeKind.ACL, acl_events)
+        self._quotas = _Compared(ChangeKind.QUOTA, quota_events)
         self._read_ms = -READ_EVERY_MS
 
     def look(self) -> None:

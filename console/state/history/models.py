@@ -6,7 +6,7 @@ from django.db import models
 ROWS_MAX = 100_000
 
 
-class Kind(models.TextChoices):
+class ChangeKind(models.TextChoices):
     LEADER = "leader", "leader"
     ISR = "isr", "in-sync replicas"
     REPLICAS = "replicas", "replicas"
@@ -25,13 +25,21 @@ class Kind(models.TextChoices):
 
 
 #: Whose object is a topic.
-TOPIC_KINDS = (Kind.LEADER, Kind.ISR, Kind.REPLICAS, Kind.UNCLEAN, Kind.TOPIC, Kind.SETTINGS, Kind.SCHEMA)
+TOPIC_KINDS = (
+    ChangeKind.LEADER,
+    ChangeKind.ISR,
+    ChangeKind.REPLICAS,
+    ChangeKind.UNCLEAN,
+    ChangeKind.TOPIC,
+    ChangeKind.SETTINGS,
+    ChangeKind.SCHEMA,
+)
 
 
 class Change(models.Model):
     #: When it was seen, ms since the epoch: about a second after it happened, later if nobody was looking.
     at_ms = models.BigIntegerField(db_index=True)
-    kind = models.CharField(max_length=12, choices=Kind)
+    kind = models.CharField(max_length=12, choices=ChangeKind)
     #: Names of groups may be longer than those of topics.
     object_name = models.CharField(max_length=1_024)
     partition = models.IntegerField(null=True)
@@ -62,7 +70,7 @@ class Change(models.Model):
 class Baseline(models.Model):
     """What settings, rules or quotas were when they were last read, so that a change while nothing ran is seen."""
 
-    kind = models.CharField(max_length=12, choices=Kind, unique=True)
+    kind = models.CharField(max_length=12, choices=ChangeKind, unique=True)
     #: By object, its values by name.
     state = models.JSONField()
 

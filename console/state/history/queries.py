@@ -12,15 +12,15 @@ from console.kit.common.clock import now_ms
 from console.kit.common.kept_statements import AT_MS, kept_rows
 from console.kit.common.time_range import ANY_TIME, TimeRange
 from console.state.clusters.models import Topic
-from console.state.history.models import TOPIC_KINDS, Change, Kind
+from console.state.history.models import TOPIC_KINDS, Change, ChangeKind
 
 RECENT_CHANGES = 8
 #: Unclean elections that health speaks of at a time.
 UNCLEAN_MAX = 100
 #: Whose object is a group.
-GROUP_KINDS = (Kind.OFFSETS, Kind.GROUP)
+GROUP_KINDS = (ChangeKind.OFFSETS, ChangeKind.GROUP)
 #: What names users, topics and groups, whatever those are.
-ALL_NAMES_KINDS = (Kind.ACL, Kind.QUOTA)
+ALL_NAMES_KINDS = (ChangeKind.ACL, ChangeKind.QUOTA)
 #: Stands before a subject that is not named after a topic: no topic can be called so.
 SUBJECT = "subject "
 #: The kind of a line that is a row of the audit.
@@ -45,7 +45,7 @@ class HistoryQuery:
         kind = parameters.get("kind", "")
         return cls(
             search=parameters.get("search", "").strip()[:249],
-            kind=kind if kind in Kind.values or (kind == ACTION and sees_audit) else "",
+            kind=kind if kind in ChangeKind.values or (kind == ACTION and sees_audit) else "",
             object_name=parameters.get("object", "").strip()[:249],
             person=parameters.get("person", "").strip()[:150] if sees_audit else "",
             range=TimeRange.parse(parameters, now_ms(), reads_around=True),
@@ -62,14 +62,14 @@ def changes_within(reach: Reach) -> QuerySet[Change]:
     are not a topic's only for who sees every name."""
     if reach.is_unbound:
         return Change.objects.all()
-    by_name = Q(kind__in=(*TOPIC_KINDS, *GROUP_KINDS, *ALL_NAMES_KINDS, Kind.PROCESS))
+    by_name = Q(kind__in=(*TOPIC_KINDS, *GROUP_KINDS, *ALL_NAMES_KINDS, ChangeKind.PROCESS))
     topics = Q(kind__in=TOPIC_KINDS) & within(reach, Resource.TOPIC, "object_name")
     if reach.is_limited(Resource.TOPIC):
-        topics &= ~Q(kind=Kind.SCHEMA, object_name__startswith=SUBJECT)
+        topics &= ~Q(kind=ChangeKind.SCHEMA, object_name__startswith=SUBJECT)
     groups = Q(kind__in=GROUP_KINDS) & within(reach, Resource.GROUP, "object_name")
     if reach.is_limited(Resource.TOPIC):
         groups &= Q(topic="") | within(reach, Resource.TOPIC, "topic")
-    processes = Q(kind=Kind.PROCESS) & within(reach, Resource.PROCESS, "object_name")
+    processes = Q(kind=ChangeKind.PROCESS) & within(reach, Resource.PROCESS, "object_name")
     seen = ~by_name | topics | groups | processes
     if reach.sees_all_names:
         seen |= Q(kind__in=ALL_NAMES_KINDS)
@@ -84,7 +84,7 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
     if query.search:
         changes = changes.filter(sentence__icontains=query.search)
         for mark in marks_kept_from(reach):  # what is not told is not to be found by searching either
-            changes = changes.exclude(kind=Kind.PROCESS, sentence__contains=mark)
+            changes = changes.exclude(kind=ChangeKind.PROCESS, sentence__contains=mark)
     if query.kind:
         changes = changes.filter(kind=query.kind)
     if query.object_name:
@@ -117,12 +117,14 @@ def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Chang
 
 
 def _unclean_elections(reach: Reach) -> QuerySet[Change]:
-    found = Change.objects.filter(within(reach, Resource.TOPIC, "object_name"), kind=Kind.UNCLEAN, at_ms__gte=AT_MS)
+    found = Change.objects.filter(
+        within(reach, Resource.TOPIC, "object_name"), kind=ChangeKind.UNCLEAN, at_ms__gte=AT_MS
+    )
     return found.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX]
 
 
 def told(change: Change, reach: Reach) -> Change:
     """Without what is not for who has this reach."""
-    if change.kind == Kind.PROCESS:
+    if change.kind == ChangeKind.PROCESS:
         change.sentence = sentence_within(reach, change.sentence)
     return change

@@ -11,7 +11,7 @@ from console.kit.access.rights import Right, has_right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.state.clusters.access import access_topic
-from console.state.history.models import TOPIC_KINDS, Kind
+from console.state.history.models import TOPIC_KINDS, ChangeKind
 from console.state.history.queries import ACTION, HistoryQuery
 from console.state.history.timeline import LINES_PER_PAGE, TITLES, Timeline
 
@@ -19,13 +19,13 @@ from console.state.history.timeline import LINES_PER_PAGE, TITLES, Timeline
 @require_safe
 def history(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
-    return _page(request, "history/page.html", {}, Kind.choices)
+    return _page(request, "history/page.html", {}, ChangeKind.choices)
 
 
 @require_safe
 def topic_history(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
-    kinds = [choice for choice in Kind.choices if choice[0] in (*TOPIC_KINDS, Kind.OFFSETS)]
+    kinds = [choice for choice in ChangeKind.choices if choice[0] in (*TOPIC_KINDS, ChangeKind.OFFSETS)]
     return _page(request, "history/topic.html", {"topic": topic}, kinds, name)
 
 

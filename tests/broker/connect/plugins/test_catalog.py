@@ -2,7 +2,7 @@ import pytest
 
 from broker.connect.api import ConnectError
 from broker.connect.herder.validation import connector_class
-from broker.connect.plugins import Kind, LoadError, Plugin, catalog, lookup, plugins, task_name
+from broker.connect.plugins import LoadError, Plugin, PluginKind, catalog, lookup, plugins, task_name
 from broker.connect.plugins.built_in import BUILT_IN
 
 
@@ -12,7 +12,7 @@ def test_every_built_in_plugin_can_be_imported():
 
 @pytest.mark.parametrize("name", ["org.apache.kafka.connect.file.FileStreamSourceConnector", "FileStreamSource"])
 def test_a_connector_is_found_by_its_whole_name_and_without_its_kind(name):
-    assert lookup(name, Kind.SOURCE).__name__ == "FileStreamSourceConnector"
+    assert lookup(name, PluginKind.SOURCE).__name__ == "FileStreamSourceConnector"
 
 
 def test_variants_are_found_by_javas_names():
@@ -20,7 +20,7 @@ def test_variants_are_found_by_javas_names():
     assert lookup("InsertField$Key", "transformation").SIDE == "key"
 
 
-@pytest.mark.parametrize(("name", "kind"), [("Nothing", Kind.SINK), ("FileStreamSource", Kind.SINK)])
+@pytest.mark.parametrize(("name", "kind"), [("Nothing", PluginKind.SINK), ("FileStreamSource", PluginKind.SINK)])
 def test_what_is_not_there_or_of_another_kind_is_refused(name, kind):
     with pytest.raises(ConnectError, match=name):
         lookup(name, kind)
@@ -33,9 +33,9 @@ def test_every_key_of_every_plugin_is_documented():
 
 
 def test_tasks_are_called_as_kafkas_workers_call_theirs_where_kafka_has_them():
-    sink = lookup("FileStreamSink", Kind.SINK)
+    sink = lookup("FileStreamSink", PluginKind.SINK)
     assert task_name(sink) == "org.apache.kafka.connect.file.FileStreamSinkTask"
-    assert task_name(lookup("SqlSink", Kind.SINK)) == "broker.connect.plugins.sql.sink.SqlSinkTask"
+    assert task_name(lookup("SqlSink", PluginKind.SINK)) == "broker.connect.plugins.sql.sink.SqlSinkTask"
 
 
 @pytest.mark.parametrize(

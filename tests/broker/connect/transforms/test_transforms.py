@@ -8,7 +8,7 @@ from broker.common.bounded_patterns import TooManyWays
 from broker.connect.api import ConfigError, DataError, Field, Header, Schema, SinkRecord, Struct, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.logical import ms_to_timestamp
-from broker.connect.plugins import Kind, lookup
+from broker.connect.plugins import PluginKind, lookup
 from broker.connect.transforms.patterns import DateFormat, java_regex, java_replacement
 
 NOON = 1_718_452_800_000  # 2024-06-15T12:00:00Z
@@ -20,7 +20,7 @@ def record(value, schema=None, key=None, key_schema=None, topic="orders", header
 
 
 def applied(name, given_record, **props):
-    transform = lookup(name, Kind.TRANSFORMATION)()
+    transform = lookup(name, PluginKind.TRANSFORMATION)()
     transform.configure({key.replace("_", "."): value for key, value in props.items()})
     return transform.apply(given_record)
 
@@ -180,7 +180,7 @@ def test_java_patterns_with_an_equal_are_translated():
 
 @pytest.mark.parametrize("name", ["RegexRouter", "TopicNameMatches"])
 def test_a_pattern_that_a_topics_name_would_be_matched_for_years_by_fails_its_record(name):
-    plugin = lookup(name, Kind.TRANSFORMATION if name == "RegexRouter" else Kind.PREDICATE)()
+    plugin = lookup(name, PluginKind.TRANSFORMATION if name == "RegexRouter" else PluginKind.PREDICATE)()
     plugin.configure({"regex": "(a+)+", "replacement": "b", "pattern": "(a+)+"})
     decide = plugin.apply if name == "RegexRouter" else plugin.test
     assert decide(record("v", topic="aaa"))

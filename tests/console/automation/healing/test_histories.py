@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
-from console.automation.healing.kinds import DEFAULTS, Kind, Mode, Rule
+from console.automation.healing.kinds import DEFAULTS, Mode, Rule, TroubleKind
 from console.automation.healing.symptoms import BrokerSeen, HealingFacts
 from console.automation.healing.watch import Watch
 
 STEP_MS = 10_000
 MINUTE_MS = 60_000
 ACTS = {kind: replace(rule, mode=Mode.ACT) for kind, rule in DEFAULTS.items()}
-AFTER = DEFAULTS[Kind.BROKER_GONE].minutes
+AFTER = DEFAULTS[TroubleKind.BROKER_GONE].minutes
 
 
 def brokers(count: int = 6, away: tuple[int, ...] = (), racks: dict[int, str] | None = None, **named):
@@ -70,21 +70,21 @@ def test_two_brokers_that_die_are_two_proposals_and_neither_is_acted_on():
     life = Life(ACTS)
     found = life.passes(AFTER + 1, brokers(away=(3, 5)))
     assert causes(found) == ["broker 3 gone", "broker 5 gone"]
-    why = why_not_act(ACTS[Kind.BROKER_GONE], "broker 3 gone", life.facts, [])
+    why = why_not_act(ACTS[TroubleKind.BROKER_GONE], "broker 3 gone", life.facts, [])
     assert why == "2 brokers are away at once: a person decides."
 
 
 def test_half_of_all_brokers_away_is_no_reason_to_copy_anything():
     found = Life().passes(AFTER + 1, brokers(4, away=(3, 4)))
     assert causes(found) == []
-    assert "half of all or more" in found.held[Kind.BROKER_GONE]
+    assert "half of all or more" in found.held[TroubleKind.BROKER_GONE]
 
 
 def test_a_rack_that_is_lost_is_a_rack_and_not_its_brokers():
     racks = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c", 6: "c"}
     found = Life().passes(AFTER + 1, brokers(away=(3, 4), racks=racks))
     assert causes(found) == []
-    assert "Every broker of rack b" in found.held[Kind.BROKER_GONE]
+    assert "Every broker of rack b" in found.held[TroubleKind.BROKER_GONE]
     assert causes(Life().passes(AFTER + 1, brokers(away=(3, 5), racks=racks))) == ["broker 3 gone", "broker 5 gone"]
 
 
@@ -97,7 +97,7 @@ def test_while_brokers_are_restarted_by_plan_nobody_is_gone_and_time_does_not_co
     life = Life()
     found = life.passes(AFTER + 5, brokers(away=(3,)), operation="A rolling restart")
     assert causes(found) == []
-    assert "A rolling restart is under way" in found.held[Kind.BROKER_GONE]
+    assert "A rolling restart is under way" in found.held[TroubleKind.BROKER_GONE]
     assert causes(life.passes(AFTER - 1, brokers(away=(3,)))) == []
     assert causes(life.passes(2, brokers(away=(3,)))) == ["broker 3 gone"]
 
@@ -135,7 +135,7 @@ def test_a_broker_that_somebody_stopped_is_not_replaced():
     stopped = tuple(replace(broker, is_stopped_by_wish=not broker.is_registered) for broker in brokers(away=(3,)))
     found = Life().passes(AFTER + 1, stopped)
     assert causes(found) == []
-    assert "stopped by hand" in found.held[Kind.BROKER_GONE]
+    assert "stopped by hand" in found.held[TroubleKind.BROKER_GONE]
 
 
 def test_a_broker_that_holds_nothing_is_not_missed():
@@ -154,7 +154,7 @@ def elsewhere(**named):
 
 def test_leaders_that_do_not_go_back_by_themselves_are_elected():
     assert causes(Life().passes(11, elsewhere())) == ["leaders"]
-    few = {**DEFAULTS, Kind.LEADERS: replace(DEFAULTS[Kind.LEADERS], limit=30)}
+    few = {**DEFAULTS, TroubleKind.LEADERS: replace(DEFAULTS[TroubleKind.LEADERS], limit=30)}
     assert causes(Life(few).passes(11, elsewhere())) == []
 
 
@@ -172,7 +172,7 @@ def test_nothing_is_evened_out_while_something_is_broken_or_moves(facts):
     uneven = tuple(replace(broker, disk_used_percent=90 if broker.broker_id == 2 else 20) for broker in seen)
     found = Life().passes(11, uneven, **facts)
     assert "disk of broker 2" not in causes(found)
-    assert found.held[Kind.DISK]
+    assert found.held[TroubleKind.DISK]
 
 
 def test_a_full_disk_is_a_trouble_if_another_has_room():
@@ -198,7 +198,7 @@ def test_what_is_off_is_never_due():
 
 
 GONE = HealingFacts(now_ms=2 * AGAIN_MS, seen_at_ms=2 * AGAIN_MS, brokers=brokers(away=(3,)))
-RULE = ACTS[Kind.BROKER_GONE]
+RULE = ACTS[TroubleKind.BROKER_GONE]
 
 
 def test_one_broker_gone_may_be_acted_on():
@@ -215,7 +215,7 @@ def test_one_broker_gone_may_be_acted_on():
         (RULE, {"brokers": brokers(away=(3,), is_flapping=True)}, [], "comes and goes"),
         (RULE, {}, [Tried("leaders", GONE.now_ms - COOL_DOWN_MS + 1)], "within 30 minutes"),
         (RULE, {}, [Tried("broker 3 gone", GONE.now_ms - AGAIN_MS + 1)], "within a day and is back"),
-        (ACTS[Kind.LEADERS], {}, [], "a broker is away"),
+        (ACTS[TroubleKind.LEADERS], {}, [], "a broker is away"),
     ],
     ids=["propose", "operation", "moving", "blind", "flapping", "cool-down", "again", "leaders"],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from console.automation.healing.collect import HealingWatch
-from console.automation.healing.kinds import DEFAULTS, Kind
+from console.automation.healing.kinds import DEFAULTS, TroubleKind
 from console.automation.healing.models import KEPT, HealingRule, Proposal
 from console.automation.healing.remedy import CHANGES_MAX, NoRemedy, remedy_of
 from console.automation.rolling_restart.models import RollingRestart
@@ -306,7 +306,7 @@ def test_the_queue_is_a_file(gone, viewer, client_of):
 
 
 def test_a_remedy_for_a_broker_that_is_there_is_none(life, db):
-    assert remedy_of(Kind.BROKER_GONE, 3, DEFAULTS[Kind.BROKER_GONE]) == NoRemedy("Broker 3 is back.")
+    assert remedy_of(TroubleKind.BROKER_GONE, 3, DEFAULTS[TroubleKind.BROKER_GONE]) == NoRemedy("Broker 3 is back.")
 
 
 def report(broker_id: int, used_percent: int) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.cluster.past import store
-from console.cluster.past.models import Kind, Unseen, Was
+from console.cluster.past.models import TimelineKind, Unseen, Was
 from console.cluster.past.queries import PastQuery, groups_then, topic_pair, topics_then, totals, was
 from console.cluster.past.states import GroupThen, PartitionThen, TopicThen
 from console.kit.access.reach import EVERYTHING
@@ -108,7 +108,7 @@ def test_what_stands_still_is_written_once(cluster, minute):
     for _ in range(3):
         cluster.append("orders", 0, 5)
         minute()
-    assert Was.objects.filter(kind=Kind.TOPIC).count() == 1
+    assert Was.objects.filter(kind=TimelineKind.TOPIC).count() == 1
 
 
 def test_a_collector_that_starts_anew_goes_on_and_tells_of_its_silence(cluster, minute, zookeeper, clock):
@@ -118,14 +118,14 @@ def test_a_collector_that_starts_anew_goes_on_and_tells_of_its_silence(cluster, 
     later = Collector(cluster, lambda: list(zookeeper), clock.now_ms)
     later.collect_cluster()
     later.collect_topics()
-    assert Was.objects.filter(kind=Kind.TOPIC).count() == 1
+    assert Was.objects.filter(kind=TimelineKind.TOPIC).count() == 1
     gap = Unseen.objects.exclude(from_ms=0).get()
     assert (gap.from_ms, gap.until_ms) == (looked, clock.now_ms())
 
 
 def test_what_was_over_a_month_ago_is_forgotten_and_what_is_so_now_is_not(db):
-    store.write(store.News(Kind.TOPIC, {"orders": b"1", "still": b"1"}), 1_000)
-    store.write(store.News(Kind.TOPIC, {"orders": b"2"}), 2_000)
+    store.write(store.News(TimelineKind.TOPIC, {"orders": b"1", "still": b"1"}), 1_000)
+    store.write(store.News(TimelineKind.TOPIC, {"orders": b"2"}), 2_000)
     store.forget(2_000 + store.KEPT_MS)
     assert sorted(Was.objects.values_list("name", "from_ms")) == [("orders", 2_000), ("still", 1_000)]
     assert Unseen.objects.get(from_ms=0).until_ms == 2_000
@@ -134,11 +134,11 @@ def test_what_was_over_a_month_ago_is_forgotten_and_what_is_so_now_is_not(db):
 def test_no_more_rows_are_kept_than_allowed_and_the_page_begins_later(db, monkeypatch):
     monkeypatch.setattr(store, "ROWS_MAX", 5)
     for number in range(20):
-        store.write(store.News(Kind.TOPIC, {"orders": b"%d" % number}), number * 1_000)
+        store.write(store.News(TimelineKind.TOPIC, {"orders": b"%d" % number}), number * 1_000)
     store.forget(20_000)
     assert Was.objects.count() == 6
     begins_ms = Unseen.objects.get(from_ms=0).until_ms
-    assert [was(Kind.TOPIC, moment).count() for moment in range(begins_ms, 20_000, 500)] == [1] * len(
+    assert [was(TimelineKind.TOPIC, moment).count() for moment in range(begins_ms, 20_000, 500)] == [1] * len(
         range(begins_ms, 20_000, 500)
     )
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from console.cluster.zookeeper.actions import do_call_off, do_change_ensemble
 from console.cluster.zookeeper.advance import advance
 from console.cluster.zookeeper.change_views import plan_now
-from console.cluster.zookeeper.ensemble import Kind
+from console.cluster.zookeeper.ensemble import EnsembleChangeKind
 from console.cluster.zookeeper.models import EnsembleChange
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.zookeeper.interface import NoQuorumError, NotAllowedError, ZooKeeperUnreachableError
@@ -19,7 +19,7 @@ from tests.console.confirming import confirmation_of
 
 @pytest.fixture
 def begin(operator):
-    def make(kind: Kind, replaced: int | None = None) -> EnsembleChange:
+    def make(kind: EnsembleChangeKind, replaced: int | None = None) -> EnsembleChange:
         planned = plan_now(kind, replaced)
         do_change_ensemble(operator, planned, confirmation_of(planned.plan, operator))
         return EnsembleChange.objects.get(state="running")
@@ -51,7 +51,7 @@ def serve(fake, *ports: int) -> None:
 
 def test_growing_starts_waits_changes_the_members_and_tells_the_brokers(managed, begin):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
 
     assert beat().sentence == "Starts servers 2 and 3."
     assert servers() == ["zookeeper", "zookeeper-2", "zookeeper-3"]
@@ -73,7 +73,7 @@ def test_growing_starts_waits_changes_the_members_and_tells_the_brokers(managed,
 
 def test_the_brokers_file_is_written_too(managed, begin, tmp_path):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     beat()
     serve(fake, 2182, 2183)
     for _ in range(3):
@@ -84,7 +84,7 @@ def test_the_brokers_file_is_written_too(managed, begin, tmp_path):
 
 def test_shrinking_changes_the_members_before_it_stops_anybody(managed, begin):
     fake = managed(3)
-    begin(Kind.SHRINK)
+    begin(EnsembleChangeKind.SHRINK)
     beat()
     assert fake.ensemble().numbers == {1}
     assert len(servers()) == 3
@@ -99,7 +99,7 @@ def test_shrinking_changes_the_members_before_it_stops_anybody(managed, begin):
 
 def test_replacing_swaps_both_in_one_step(managed, begin):
     fake = managed(3)
-    begin(Kind.REPLACE, 2)
+    begin(EnsembleChangeKind.REPLACE, 2)
     beat()
     serve(fake, 2184)
     version = fake.ensemble().version
@@ -110,7 +110,7 @@ def test_replacing_swaps_both_in_one_step(managed, begin):
 
 def test_a_worker_that_died_after_the_reconfig_was_answered_loses_nothing(managed, begin, monkeypatch):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     beat()
     serve(fake, 2182, 2183)
     with monkeypatch.context() as dying:
@@ -123,7 +123,7 @@ def test_a_worker_that_died_after_the_reconfig_was_answered_loses_nothing(manage
 
 def test_a_refused_reconfig_is_tried_again(managed, begin):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     beat()
     serve(fake, 2182, 2183)
     fake.refuse_next(NoQuorumError("Too few of the new members are in sync with the leader yet."))
@@ -136,7 +136,7 @@ def test_a_refused_reconfig_is_tried_again(managed, begin):
 
 def test_a_reconfig_the_console_may_not_do_says_so(managed, begin):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     beat()
     serve(fake, 2182, 2183)
     fake.refuse_next(NotAllowedError("The ensemble does not take the console's password."))
@@ -145,7 +145,7 @@ def test_a_reconfig_the_console_may_not_do_says_so(managed, begin):
 
 def test_a_reconfig_whose_answer_was_lost_cannot_be_called_off(managed, begin, operator):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     beat()
     serve(fake, 2182, 2183)
     fake.refuse_next(ZooKeeperUnreachableError("Whether the ensemble has changed is not known."))
@@ -158,7 +158,7 @@ def test_a_reconfig_whose_answer_was_lost_cannot_be_called_off(managed, begin, o
 
 def test_a_lost_reconfig_is_given_up_for_lost_after_a_while(managed, begin, operator):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     beat()
     serve(fake, 2182, 2183)
     fake.refuse_next(ZooKeeperUnreachableError("Whether the ensemble has changed is not known."))
@@ -170,7 +170,7 @@ def test_a_lost_reconfig_is_given_up_for_lost_after_a_while(managed, begin, oper
 
 def test_calling_off_removes_the_new_servers_and_leaves_the_members(managed, begin, operator):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     assert do_call_off(operator, beat())
     beat()
     assert servers() == ["zookeeper"]
@@ -183,7 +183,7 @@ def test_calling_off_removes_the_new_servers_and_leaves_the_members(managed, beg
 
 def test_a_new_server_that_ended_is_told_with_its_reason(managed, begin):
     managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     beat()
     ended = {"observed": Observed.EXITED.value, "request": "", "sentence": "exited: a port is taken"}
     ManagedProcess.objects.filter(name="zookeeper-2").update(**ended)
@@ -192,7 +192,7 @@ def test_a_new_server_that_ended_is_told_with_its_reason(managed, begin):
 
 def test_a_silent_ensemble_is_waited_for(managed, begin):
     fake = managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     fake.cut_off()
     assert "Waits for the ensemble: ZooKeeper does not answer" in beat().sentence
     fake.come_back()
@@ -202,7 +202,7 @@ def test_a_silent_ensemble_is_waited_for(managed, begin):
 @pytest.mark.parametrize(("person", "status"), [("viewer", 403), ("outsider", 403), ("operator", 302)])
 def test_who_may_call_a_change_off(person, status, request, managed, begin, client_of):
     managed(1)
-    change = begin(Kind.GROW)
+    change = begin(EnsembleChangeKind.GROW)
     client = client_of(request.getfixturevalue(person))
     assert client.post(f"/zookeeper/changes/{change.pk}/call-off").status_code == status
     change.refresh_from_db()
@@ -212,7 +212,7 @@ def test_who_may_call_a_change_off(person, status, request, managed, begin, clie
 @pytest.mark.usefixtures("listeners")
 def test_each_step_is_pushed_to_those_who_look(managed, begin, monkeypatch, django_capture_on_commit_callbacks):
     managed(1)
-    begin(Kind.GROW)
+    begin(EnsembleChangeKind.GROW)
     sent = []
     monkeypatch.setattr("console.kit.live.push.send_now", lambda messages: sent.extend(messages))
     with django_capture_on_commit_callbacks(execute=True):

@@ -7,8 +7,8 @@ import pytest
 from broker.zookeeper.ensemble_config import parse_config
 from console.cluster.zookeeper.ensemble import (
     Do,
+    EnsembleChangeKind,
     EnsembleFacts,
-    Kind,
     ProcessFacts,
     Server,
     Stage,
@@ -63,15 +63,15 @@ def test_a_quorum_is_more_than_half(size, quorum):
 @pytest.mark.parametrize(
     ("kind", "size", "after"),
     [
-        (Kind.GROW, 1, 3),
-        (Kind.GROW, 2, 3),
-        (Kind.GROW, 3, 5),
-        (Kind.SHRINK, 5, 3),
-        (Kind.SHRINK, 4, 3),
-        (Kind.SHRINK, 3, 1),
-        (Kind.SHRINK, 2, 1),
-        (Kind.SHRINK, 1, 1),
-        (Kind.REPLACE, 3, 3),
+        (EnsembleChangeKind.GROW, 1, 3),
+        (EnsembleChangeKind.GROW, 2, 3),
+        (EnsembleChangeKind.GROW, 3, 5),
+        (EnsembleChangeKind.SHRINK, 5, 3),
+        (EnsembleChangeKind.SHRINK, 4, 3),
+        (EnsembleChangeKind.SHRINK, 3, 1),
+        (EnsembleChangeKind.SHRINK, 2, 1),
+        (EnsembleChangeKind.SHRINK, 1, 1),
+        (EnsembleChangeKind.REPLACE, 3, 3),
     ],
 )
 def test_an_ensemble_has_an_odd_number_of_members_afterwards(kind, size, after):

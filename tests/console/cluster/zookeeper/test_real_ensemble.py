@@ -11,7 +11,7 @@ from django.conf import settings
 from console.cluster.zookeeper.actions import do_change_ensemble
 from console.cluster.zookeeper.advance import advance, modes_of
 from console.cluster.zookeeper.change_views import plan_now
-from console.cluster.zookeeper.ensemble import Kind
+from console.cluster.zookeeper.ensemble import EnsembleChangeKind
 from console.cluster.zookeeper.models import EnsembleChange
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.zookeeper.znodes import KazooGateway, secret_reader
@@ -37,7 +37,7 @@ class Ensemble:
         self.gateway = gateway
         self.operator = operator
 
-    def change(self, kind: Kind, replaced: int | None = None) -> EnsembleChange:
+    def change(self, kind: EnsembleChangeKind, replaced: int | None = None) -> EnsembleChange:
         """Begun as planned, and beats until it is over."""
         planned = plan_now(kind, replaced)
         do_change_ensemble(self.operator, planned, confirmation_of(planned.plan, self.operator))
@@ -111,7 +111,7 @@ def ensemble_of_one(db, settings, tmp_path, monkeypatch, operator):
 def test_an_ensemble_that_was_grown_comes_back_as_it_was(ensemble_of_one, tmp_path):
     """What ZooKeeper wrote at the reconfig is not written over when its servers are started again."""
     ensemble = ensemble_of_one
-    ensemble.change(Kind.GROW)
+    ensemble.change(EnsembleChangeKind.GROW)
     before = ensemble.gateway.ensemble()
     files = {path: path.read_text() for path in tmp_path.glob("zookeeper*/zoo.cfg")}
     rows = list(ManagedProcess.objects.all())
@@ -154,7 +154,7 @@ def test_an_ensemble_is_changed_and_loses_its_leader_under_a_running_broker(ense
         assert ensemble.gateway.look(f"/brokers/topics/{topic}").value
 
     works("before")
-    assert ensemble.change(Kind.GROW).sentence == "Done: the ensemble is servers 1, 2 and 3."
+    assert ensemble.change(EnsembleChangeKind.GROW).sentence == "Done: the ensemble is servers 1, 2 and 3."
     assert sorted(ensemble.modes().values()) == ["follower", "follower", "leader"]
     works("grown")
 
@@ -164,13 +164,13 @@ def test_an_ensemble_is_changed_and_loses_its_leader_under_a_running_broker(ense
     ensemble.await_leader(but=leader)
     works("without-the-leader")
 
-    replaced = ensemble.change(Kind.REPLACE, leader)
+    replaced = ensemble.change(EnsembleChangeKind.REPLACE, leader)
     assert replaced.state == "done"
     assert ensemble.gateway.ensemble().numbers == {1, 2, 3, 4} - {leader}
     assert not ManagedProcess.objects.filter(name=name).exists()
     works("replaced")
 
-    assert ensemble.change(Kind.SHRINK).state == "done"
+    assert ensemble.change(EnsembleChangeKind.SHRINK).state == "done"
     (last,) = ensemble.gateway.ensemble().numbers
     assert ensemble.await_leader() == last
     assert ManagedProcess.objects.filter(kind="zookeeper").count() == 1

@@ -21,7 +21,7 @@ from console.cluster.topics.deletion import DoomedTopic, deletion_plan, undo_cre
 from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.grace import Traces, call_off_plan, later_plan
 from console.cluster.topics.settings_plan import topic_target
-from console.cluster.zookeeper.ensemble import Kind, Server
+from console.cluster.zookeeper.ensemble import EnsembleChangeKind, Server
 from console.cluster.zookeeper.plan import Present, plan_change
 from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, Loss, start_plan
 from console.ecosystem.streams.checkpoint_plan import reset_plan as checkpoint_plan
@@ -195,7 +195,7 @@ def server(number: int, **changed) -> Server:
     return Server(number, f"zookeeper-{number}", "127.0.0.1", **(ports | changed))
 
 
-def ensemble(kind=Kind.REPLACE, version=5, replaced=2, leader=1, **offered):
+def ensemble(kind=EnsembleChangeKind.REPLACE, version=5, replaced=2, leader=1, **offered):
     lines = [*(server(number).line for number in (1, 2, 3)), f"version={version:x}"]
     present = Present(parse_config("\n".join(lines)), frozenset((1, 2, 3)), leader, frozenset((1, 2, 3)))
     return plan_change(kind, present, (server(4, **offered),), replaced).plan
@@ -233,7 +233,17 @@ MAKERS = [
     (stream_added, {"name", "directory", ("has_checkpoint", True)}),
     (started_after_loss, {"name", "topic", ("position", 4), ("log_start", 8)}),
     (checkpoint_reset, {"name", "obstacle", ("position", 6), ("target", LATEST)}),
-    (ensemble, {"directory", ("kind", Kind.GROW), ("version", 6), ("replaced", 3), ("leader", 3), ("client_port", 1)}),
+    (
+        ensemble,
+        {
+            "directory",
+            ("kind", EnsembleChangeKind.GROW),
+            ("version", 6),
+            ("replaced", 3),
+            ("leader", 3),
+            ("client_port", 1),
+        },
+    ),
     (restarted, {"name", "topic", "doubt", ("meaning", REFUSES), ("away", (3,))}),
     (account_created, {"name", ("role", "admin")}),
     (read_only_switched, {"by_name", ("scope", CLUSTER)}),

@@ -9,14 +9,19 @@ from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.clock import now_ms
 from console.processes.registry import add_process
-from console.signals.dependencies.graph import Kind
+from console.signals.dependencies.graph import NodeKind
 from console.signals.dependencies.queries import rows_of
 from console.state.client_applications.models import ClientTraffic
 from console.state.clusters.models import Topic
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 from tests.console.confirming import digest_in
 
-_WORDS = {Kind.CLIENT: "client", Kind.STREAM: "stream job", Kind.CONNECTOR: "connector", Kind.MIRROR: "mirror"}
+_WORDS = {
+    NodeKind.CLIENT: "client",
+    NodeKind.STREAM: "stream job",
+    NodeKind.CONNECTOR: "connector",
+    NodeKind.MIRROR: "mirror",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +59,7 @@ def test_a_deletion_names_whoever_the_graph_has_beside_the_topic(topic):
     named = {use.clause for use in told.uses}
     for writer, verb in [(item, "writes") for item in row.writers] + [(reader, "reads") for reader in row.readers]:
         node = writer.node
-        if node.kind is Kind.GROUP:
+        if node.kind is NodeKind.GROUP:
             assert node.name in told.groups
         else:
             assert f"{_WORDS[node.kind]} {node.name} {verb} it" in named

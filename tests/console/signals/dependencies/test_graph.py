@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.signals.dependencies.graph import STEPS, Graph, Kind, Node
+from console.signals.dependencies.graph import STEPS, Graph, Node, NodeKind
 
-A, B, C = (Node(Kind.TOPIC, name) for name in "abc")
-JOB, SINK, READERS = Node(Kind.STREAM, "counts"), Node(Kind.CONNECTOR, "files"), Node(Kind.GROUP, "readers")
+A, B, C = (Node(NodeKind.TOPIC, name) for name in "abc")
+JOB, SINK, READERS = Node(NodeKind.STREAM, "counts"), Node(NodeKind.CONNECTOR, "files"), Node(NodeKind.GROUP, "readers")
 
 
 def told(graph: Graph, middle: Node) -> dict[int, list[Node]]:
@@ -30,7 +30,7 @@ def test_what_nobody_reads_or_writes_stands_alone():
     assert A not in Graph([(B, JOB)])
 
 
-NODES = st.builds(Node, st.sampled_from(Kind), st.text(max_size=2))
+NODES = st.builds(Node, st.sampled_from(NodeKind), st.text(max_size=2))
 
 
 @given(st.lists(st.tuples(NODES, NODES)), NODES)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from console.signals.overview.health import Action, HealthFacts, Level, Quiet, Reason, TroubledGroup, TroubledPartition
-from console.signals.overview.quiet import Kind, retired_key
+from console.signals.overview.quiet import QuietKind, retired_key
 from console.signals.overview.reasons import assess
 
 NOW_MS = 1_000_000
@@ -19,8 +19,8 @@ def health(*said: Quiet, troubled=(lagging(0), lagging(1)), now_ms=NOW_MS, **mor
     return assess(HealthFacts(is_seen=True, controller_id=1, troubled=troubled, quiets=said, now_ms=now_ms, **more))
 
 
-def say(reason: Reason, kind=Kind.MUTED, until_ms: int | None = NOW_MS + 1) -> Quiet:
-    key = retired_key(reason.name) if kind is Kind.RETIRED else reason.key
+def say(reason: Reason, kind=QuietKind.MUTED, until_ms: int | None = NOW_MS + 1) -> Quiet:
+    key = retired_key(reason.name) if kind is QuietKind.RETIRED else reason.key
     return Quiet(key, kind, reason.level, reason.weight, reason.parts, until_ms, "olga", "known")
 
 
@@ -35,7 +35,7 @@ def test_muted_it_does_not_count_and_is_still_told():
 
 
 def test_acknowledged_it_counts_and_says_by_whom():
-    found = health(say(LAGS, Kind.ACKNOWLEDGED))
+    found = health(say(LAGS, QuietKind.ACKNOWLEDGED))
     assert (found.level, found.muted) == (Level.WARNING, ())
     assert found.reasons[0].quiet.by == "olga"
 
@@ -80,13 +80,15 @@ def test_four_retired_groups_do_not_degrade_the_cluster():
     groups = tuple(group(f"old-{number}") for number in range(4))
     before = health(troubled=(), groups=groups, groups_count=4)
     assert before.level == Level.WARNING
-    found = health(*(say(reason, Kind.RETIRED, None) for reason in before.reasons), troubled=(), quiet_groups=groups)
+    found = health(
+        *(say(reason, QuietKind.RETIRED, None) for reason in before.reasons), troubled=(), quiet_groups=groups
+    )
     assert (found.level, found.retired_count, found.muted_count) == (Level.OK, 4, 0)
 
 
 def test_a_retired_group_is_silent_whatever_it_loses_and_heard_again_with_a_member():
     (reason,) = health(troubled=(), groups=(group(),), groups_count=1).reasons
-    said = (say(reason, Kind.RETIRED, None),)
+    said = (say(reason, QuietKind.RETIRED, None),)
     assert reasons_of(group(expires_in_ms=60_000), said=said) == []
     assert reasons_of(group(lost=7), said=said) == []
     assert reasons_of(group(member_count=1), said=said) != []

@@ -9,7 +9,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.signals.overview import quiet_actions
 from console.signals.overview.queries import overview_facts
-from console.signals.overview.quiet import Kind
+from console.signals.overview.quiet import QuietKind
 from console.state.clusters.models import ClusterState, Partition, QuietReason, Topic
 from console.state.consumers.models import ConsumerGroup
 from console.state.consumers.verdict import Verdict
@@ -146,7 +146,7 @@ def test_quiet_reasons_are_bounded_and_those_that_are_over_make_room(operator, c
     assert say(client, "under-replicated", "acknowledged").status_code == 302
     QuietReason.objects.update(until_ms=now_ms() - 1)
     assert say(client).status_code == 302
-    assert QuietReason.objects.get().kind == Kind.RETIRED
+    assert QuietReason.objects.get().kind == QuietKind.RETIRED
 
 
 def test_an_acknowledged_reason_counts_and_names_who_is_at_it(operator, client_of):

@@ -5,7 +5,16 @@ from dataclasses import replace
 import pytest
 
 from console.kit.gateway.groups.interface import Bounds, GroupView, MemberView
-from console.state.consumers.reset import Aim, Kind, aim_at, flat, reset_by_aim, reset_command, reset_plan, reset_to
+from console.state.consumers.reset import (
+    Aim,
+    ResetKind,
+    aim_at,
+    flat,
+    reset_by_aim,
+    reset_command,
+    reset_plan,
+    reset_to,
+)
 
 A, B, C = ("orders", 0), ("orders", 1), ("payments", 0)
 BOUNDS = {A: Bounds(10, 100), B: Bounds(0, 50), C: Bounds(5, 5)}
@@ -26,15 +35,15 @@ def planned(aim: Aim, who: GroupView, bounds=BOUNDS, by_time=None) -> dict:
 @pytest.mark.parametrize(
     ("aim", "wanted"),
     [
-        (Aim(Kind.EARLIEST), {A: 10, B: 0, C: 5}),
-        (Aim(Kind.LATEST), {A: 100, B: 50, C: 5}),
-        (Aim(Kind.OFFSET, value=20), {A: 20, B: 20, C: 5}),
-        (Aim(Kind.OFFSET, "orders", value=20), {A: 20, B: 20}),
-        (Aim(Kind.OFFSET, "orders", frozenset({1}), value=20), {B: 20}),
-        (Aim(Kind.SHIFT, value=-5), {A: 35, B: 35}),
-        (Aim(Kind.SHIFT, value=1), {A: 41, B: 41}),
-        (Aim(Kind.SHIFT, value=1_000), {A: 100, B: 50}),
-        (Aim(Kind.SHIFT, value=-1_000), {A: 10, B: 0}),
+        (Aim(ResetKind.EARLIEST), {A: 10, B: 0, C: 5}),
+        (Aim(ResetKind.LATEST), {A: 100, B: 50, C: 5}),
+        (Aim(ResetKind.OFFSET, value=20), {A: 20, B: 20, C: 5}),
+        (Aim(ResetKind.OFFSET, "orders", value=20), {A: 20, B: 20}),
+        (Aim(ResetKind.OFFSET, "orders", frozenset({1}), value=20), {B: 20}),
+        (Aim(ResetKind.SHIFT, value=-5), {A: 35, B: 35}),
+        (Aim(ResetKind.SHIFT, value=1), {A: 41, B: 41}),
+        (Aim(ResetKind.SHIFT, value=1_000), {A: 100, B: 50}),
+        (Aim(ResetKind.SHIFT, value=-1_000), {A: 10, B: 0}),
     ],
 )
 def test_each_kind_aims_inside_the_log(aim, wanted):
@@ -42,12 +51,12 @@ def test_each_kind_aims_inside_the_log(aim, wanted):
 
 
 def test_a_moment_takes_the_offsets_found_for_it():
-    assert planned(Aim(Kind.TIME, at_ms=7), group(a=40), by_time={A: 33, B: 0}) == {A: 33, B: 0}
+    assert planned(Aim(ResetKind.TIME, at_ms=7), group(a=40), by_time={A: 33, B: 0}) == {A: 33, B: 0}
 
 
 def test_what_cannot_be_aimed_at_stays_and_says_why():
     who = group(a=40, b=50)
-    aimed = aim_at(Aim(Kind.LATEST), [A, B], who, {B: Bounds(0, 50)}, {})
+    aimed = aim_at(Aim(ResetKind.LATEST), [A, B], who, {B: Bounds(0, 50)}, {})
     reset = reset_by_aim(who, aimed, {B: Bounds(0, 50)})
 
     assert reset.moves == ()
@@ -72,7 +81,7 @@ def test_records_already_deleted_are_not_skipped():
 
 def test_what_is_confirmed_is_the_table_and_not_the_kind_again():
     who = group(a=40)
-    shown = reset_by_aim(who, aim_at(Aim(Kind.LATEST), [A], who, BOUNDS, {}), BOUNDS)
+    shown = reset_by_aim(who, aim_at(Aim(ResetKind.LATEST), [A], who, BOUNDS, {}), BOUNDS)
     moved_on = {A: Bounds(10, 777)}
     again = reset_to(who, flat(shown.wanted), moved_on)
 

@@ -15,7 +15,7 @@ from console.kit.gateway.quotas.interface import QuotaEntity
 from console.state.history.attribution import attribute_changes, is_made_by
 from console.state.history.differences import Event
 from console.state.history.flood import LINES_MAX, MANY
-from console.state.history.models import Change, Kind
+from console.state.history.models import Change, ChangeKind
 from console.state.history.store import write_events
 
 RULE = AclRule("TOPIC", "orders", "LITERAL", "User:app", "ALLOW", "WRITE")
@@ -187,7 +187,9 @@ class TestFlood:
 class TestOnce:
     def test_a_rule_that_the_audit_of_a_large_import_does_not_name_is_nobodys(self):
         made = AuditEvent(object_type="access lists", before={}, after={"allow Read on orders": "1", "and more": "10"})
-        named, other = (Change(kind=Kind.ACL, values={rule: [None, "1"]}) for rule in ("allow Read on orders", "evil"))
+        named, other = (
+            Change(kind=ChangeKind.ACL, values={rule: [None, "1"]}) for rule in ("allow Read on orders", "evil")
+        )
         assert is_made_by(named, made)
         assert not is_made_by(other, made)
 
