@@ -25,7 +25,7 @@ from confluent_kafka.admin import (
 from broker.common.logs import logger
 from broker.mirror.records import TOPIC
 from broker.mirror.status import STATUS_TOPIC
-from broker.mirror.topics import Changes, Rule
+from broker.mirror.topics import Changes, TopicAcl
 
 _log = logger("broker.mirror")
 _TIMEOUT_S = 30.0
@@ -138,7 +138,7 @@ class TopicKeeper:
             futures |= {resource.name: future for resource, future in altered.items()}
         return {topic: error.str() for topic, error in _failures(futures).items()}
 
-    def rules(self, *, of_source: bool) -> list[Rule] | None:
+    def rules(self, *, of_source: bool) -> list[TopicAcl] | None:
         """Of topics named whole; None where nobody keeps rules."""
         everybody: Any = None
         every = AclBindingFilter(
@@ -158,10 +158,11 @@ class TopicKeeper:
                 return None
             raise
         return [
-            Rule(rule.name, rule.principal, rule.host, rule.operation.name, rule.permission_type.name) for rule in found
+            TopicAcl(rule.name, rule.principal, rule.host, rule.operation.name, rule.permission_type.name)
+            for rule in found
         ]
 
-    def make_rules(self, rules: Iterable[Rule]) -> None:
+    def make_rules(self, rules: Iterable[TopicAcl]) -> None:
         """Raises KafkaException when the mirror may not."""
         bindings = [
             AclBinding(

@@ -43,7 +43,7 @@ def decide(names: Mapping[str, str], source: Mapping[str, int], target: Mapping[
     return changes
 
 
-class Rule(NamedTuple):
+class TopicAcl(NamedTuple):
     """An ACL of one topic, in Kafka's words."""
 
     topic: str
@@ -53,7 +53,7 @@ class Rule(NamedTuple):
     permission: str
 
 
-def rules_to_make(source: Iterable[Rule], target: Collection[Rule], names: Mapping[str, str]) -> list[Rule]:
+def rules_to_make(source: Iterable[TopicAcl], target: Collection[TopicAcl], names: Mapping[str, str]) -> list[TopicAcl]:
     """As Kafka's mirror: nobody but the mirror may write a copy; who may do all may read it. None is taken away."""
     found = []
     for rule in source:

@@ -22,7 +22,7 @@ RULE_LENGTH_MAX = 300
 _RULE = re.compile(r"(\S+)\s+(is|in|matches|>=|<=|!=|>|<|=)\s+(\S.*)")
 
 
-class Rule(NamedTuple):
+class QualityRule(NamedTuple):
     """`operand` is a number for <, <=, >, >=; a text for all others."""
 
     field: Field
@@ -35,18 +35,18 @@ class Rule(NamedTuple):
 
 
 @accepting("rules divided by semicolons (as $.amount >= 0; $.account is present; $.kind in a b)")
-def parse_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[QualityRule, ...]:
     rules = tuple(_parse_rule(part.strip()) for part in text.split(";") if part.strip())
     if not 0 < len(rules) <= RULES_MAX:
         raise ValueError(text)
     return rules
 
 
-def _parse_rule(text: str) -> Rule:
+def _parse_rule(text: str) -> QualityRule:
     found = _RULE.fullmatch(text)
     if found is None or len(text) > RULE_LENGTH_MAX:
         raise ValueError(text)
-    rule = Rule(parse_field(found[1]), found[2], found[3].strip(), text)
+    rule = QualityRule(parse_field(found[1]), found[2], found[3].strip(), text)
     if rule.operator == "is" and rule.operand not in ("present", "number", "json"):
         raise ValueError(text)
     if rule.operator in (">", ">=", "<", "<="):
@@ -59,7 +59,7 @@ def _parse_rule(text: str) -> Rule:
     return rule
 
 
-def holds(rule: Rule) -> "Column":
+def holds(rule: QualityRule) -> "Column":
     """True, false or, if the field is not said, null."""
     from pyspark.sql import functions as f
 

@@ -7,7 +7,7 @@ somebody who thinks.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.automation.healing.kinds import Mode, Rule, TroubleKind
+from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import HealingFacts
 from console.kit.gateway.groups.interface import TopicPartition
 
@@ -31,7 +31,7 @@ class InSync:
     needed: int
 
 
-def why_not_act(rule: Rule, cause: str, facts: HealingFacts, tried: Iterable[Tried]) -> str:
+def why_not_act(rule: TroubleRule, cause: str, facts: HealingFacts, tried: Iterable[Tried]) -> str:
     """Empty: it may be carried out now."""
     if rule.mode is not Mode.ACT:
         return "A person decides."

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from console.automation.healing import queue
-from console.automation.healing.kinds import Rule
+from console.automation.healing.kinds import TroubleRule
 from console.automation.healing.models import HealingRule, Proposal
 from console.automation.healing.remedy import Remedy, carry_out
 from console.kit.audit.record import record_event
@@ -13,7 +13,7 @@ from console.kit.plans.apply import carry_out as carry_out_plan
 from console.kit.plans.plan import Confirmation, Plan
 
 
-def do_set_rule(actor: User, plan: Plan, rule: Rule, confirmation: Confirmation) -> None:
+def do_set_rule(actor: User, plan: Plan, rule: TroubleRule, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError."""
 
     def keep() -> None:

@@ -14,7 +14,7 @@ from django.db import IntegrityError
 from console.automation.healing import queue
 from console.automation.healing.acting import AGAIN_MS, Tried, why_not_act
 from console.automation.healing.gather import facts_now
-from console.automation.healing.kinds import Mode, Rule, TroubleKind
+from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
 from console.automation.healing.models import Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
 from console.automation.healing.symptoms import HealingFacts, Symptom
@@ -58,7 +58,7 @@ class HealingWatch:
         queue.note_watch(found, self._remedyless(found, facts.now_ms), facts.now_ms)
         return is_news
 
-    def _go_on(self, found: Found, rules: Mapping[TroubleKind, Rule], facts: HealingFacts) -> bool:
+    def _go_on(self, found: Found, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
         ended = queue.end_what_is_over(found.present or (), found.held, facts, rules)
         proposed = [item for item in found.due if self._propose(item, rules[item.kind], facts.now_ms)]
         return self._act(found, rules, facts) or ended or bool(proposed)
@@ -68,7 +68,7 @@ class HealingWatch:
         self._without = {cause: it for cause, it in self._without.items() if cause in causes and it[0] > now_ms}
         return {cause: why for cause, (_, why) in self._without.items()}
 
-    def _propose(self, symptom: Symptom, rule: Rule, now_ms: int) -> bool:
+    def _propose(self, symptom: Symptom, rule: TroubleRule, now_ms: int) -> bool:
         """True if there is one more."""
         if queue.is_known(symptom.cause, now_ms) or self._rests(symptom.cause, now_ms):
             return False
@@ -85,7 +85,9 @@ class HealingWatch:
     def _rests(self, cause: str, now_ms: int) -> bool:
         return self._without.get(cause, (0, ""))[0] > now_ms
 
-    def _asked(self, cause: str, kind: TroubleKind, subject: int | None, rule: Rule, now_ms: int) -> Remedy | None:
+    def _asked(
+        self, cause: str, kind: TroubleKind, subject: int | None, rule: TroubleRule, now_ms: int
+    ) -> Remedy | None:
         try:
             found = remedy_of(kind, subject, rule)
         except GatewayError as error:
@@ -95,7 +97,7 @@ class HealingWatch:
         self._without[cause] = now_ms + ASKED_AGAIN_MS, found.why
         return None
 
-    def _act(self, found: Found, rules: Mapping[TroubleKind, Rule], facts: HealingFacts) -> bool:
+    def _act(self, found: Found, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
         """At most one of what is due; True if it was tried."""
         due = {symptom.cause for symptom in found.due}
         kept = kept_rules()
@@ -115,7 +117,7 @@ class HealingWatch:
             return True
         return False
 
-    def _carry_out(self, proposal: Proposal, actor: User, rule: Rule, now_ms: int) -> None:
+    def _carry_out(self, proposal: Proposal, actor: User, rule: TroubleRule, now_ms: int) -> None:
         """Once begun it is not tried again by itself, whatever comes of it: that is written down first."""
         remedy = self._asked(proposal.cause, rule.kind, proposal.subject, rule, now_ms)
         if remedy is not None and (hold := the_gate().outlook(remedy.plan)):

@@ -3,7 +3,7 @@
 from django import forms
 from django.http import QueryDict
 
-from console.automation.healing.kinds import MINUTES_MAX, MINUTES_MIN, WORDS, Mode, Rule
+from console.automation.healing.kinds import MINUTES_MAX, MINUTES_MIN, WORDS, Mode, TroubleRule
 
 _MODES = [
     (Mode.OFF.value, "off"),
@@ -20,7 +20,7 @@ class RuleForm(forms.Form):
         help_text="Time in which the console did not look does not count.",
     )  # fmt: skip
 
-    def __init__(self, before: Rule, data: QueryDict | None = None):
+    def __init__(self, before: TroubleRule, data: QueryDict | None = None):
         initial = {"mode": before.mode.value, "minutes": before.minutes, "limit": before.limit,
                    "rate": before.rate // _MEGABYTE}  # fmt: skip
         super().__init__(data, initial=initial)
@@ -35,8 +35,8 @@ class RuleForm(forms.Form):
             )
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> TroubleRule:
         """When it is valid."""
         said, before = self.cleaned_data, self._before
         rate = said["rate"] * _MEGABYTE if "rate" in said else before.rate
-        return Rule(before.kind, Mode(said["mode"]), said["minutes"], said.get("limit", before.limit), rate)
+        return TroubleRule(before.kind, Mode(said["mode"]), said["minutes"], said.get("limit", before.limit), rate)

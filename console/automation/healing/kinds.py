@@ -19,7 +19,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class TroubleRule:
     """Of one kind. `limit` in percent, of what `Words.limit` says; `rate`: bytes a second each broker copies at most.
 
     A trouble lasts for `minutes` before anything is proposed.
@@ -70,11 +70,11 @@ WORDS: Mapping[TroubleKind, Words] = {
     ),
 }
 #: As long as nobody has said otherwise. Nothing acts before a person has said so.
-DEFAULTS: Mapping[TroubleKind, Rule] = {
-    TroubleKind.BROKER_GONE: Rule(TroubleKind.BROKER_GONE, minutes=15),
-    TroubleKind.LEADERS: Rule(TroubleKind.LEADERS, minutes=10, limit=10),
-    TroubleKind.DISK: Rule(TroubleKind.DISK, minutes=10, limit=80),
-    TroubleKind.HOT: Rule(TroubleKind.HOT, minutes=30, limit=200),
+DEFAULTS: Mapping[TroubleKind, TroubleRule] = {
+    TroubleKind.BROKER_GONE: TroubleRule(TroubleKind.BROKER_GONE, minutes=15),
+    TroubleKind.LEADERS: TroubleRule(TroubleKind.LEADERS, minutes=10, limit=10),
+    TroubleKind.DISK: TroubleRule(TroubleKind.DISK, minutes=10, limit=80),
+    TroubleKind.HOT: TroubleRule(TroubleKind.HOT, minutes=30, limit=200),
 }
 #: Anything shorter would take a restart for a loss.
 MINUTES_MIN, MINUTES_MAX = 5, 24 * 60

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, Rule, TroubleKind
+from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, TroubleKind, TroubleRule
 from console.kit.common.account_key import AccountKey
 from console.kit.common.kept_statements import kept_rows
 
@@ -27,8 +27,8 @@ class HealingRule(models.Model):
         return f"{self.kind}: {self.mode}"
 
     @property
-    def rule(self) -> Rule:
-        return Rule(TroubleKind(self.kind), Mode(self.mode), self.minutes, self.limit, self.rate)
+    def rule(self) -> TroubleRule:
+        return TroubleRule(TroubleKind(self.kind), Mode(self.mode), self.minutes, self.limit, self.rate)
 
 
 def kept_rules() -> dict[TroubleKind, HealingRule]:
@@ -39,7 +39,7 @@ def _rules_of_kinds() -> models.QuerySet[HealingRule]:
     return HealingRule.objects.filter(kind__in=list(TroubleKind))
 
 
-def rules_now() -> dict[TroubleKind, Rule]:
+def rules_now() -> dict[TroubleKind, TroubleRule]:
     kept = kept_rules()
     return {kind: kept[kind].rule if kind in kept else DEFAULTS[kind] for kind in TroubleKind}
 

@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from console.automation.healing.acting import AGAIN_MS
 from console.automation.healing.feature import LIVE_GROUP
-from console.automation.healing.kinds import Mode, Rule, TroubleKind
+from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
 from console.automation.healing.models import KEPT, HealingState, Proposal
 from console.automation.healing.remedy import Remedy
 from console.automation.healing.symptoms import HealingFacts, Symptom
@@ -70,7 +70,10 @@ def _forget_old(now_ms: int) -> None:
 
 
 def end_what_is_over(
-    present: Collection[str], held: Mapping[TroubleKind, str], facts: HealingFacts, rules: Mapping[TroubleKind, Rule]
+    present: Collection[str],
+    held: Mapping[TroubleKind, str],
+    facts: HealingFacts,
+    rules: Mapping[TroubleKind, TroubleRule],
 ) -> bool:
     """Withdraw what is not so any more, or is off now; expire what nobody decided on. True if there was any."""
     registered = {broker.broker_id for broker in facts.brokers if broker.is_registered}

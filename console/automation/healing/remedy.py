@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from django.contrib.auth.models import User
 
 from console.automation.healing.acting import InSync, why_unsafe
-from console.automation.healing.kinds import Rule, TroubleKind
+from console.automation.healing.kinds import TroubleKind, TroubleRule
 from console.cluster.placement.actions import do_elect_preferred_leaders, do_move
 from console.cluster.placement.election import ElectionPlan, plan_election
 from console.cluster.placement.move import BALANCE, DRAIN, MovePlan
@@ -58,7 +58,7 @@ class NoRemedy:
     stuck: Stuck = field(default_factory=dict)
 
 
-def remedy_of(kind: TroubleKind, subject: int | None, rule: Rule) -> Remedy | NoRemedy:
+def remedy_of(kind: TroubleKind, subject: int | None, rule: TroubleRule) -> Remedy | NoRemedy:
     """Raises GatewayError."""
     match kind:
         case TroubleKind.BROKER_GONE:
@@ -79,13 +79,13 @@ def carry_out(actor: User, remedy: Remedy, confirmation: Confirmation) -> Refusa
     return do_elect_preferred_leaders(actor, remedy.plan, remedy.election, confirmation)
 
 
-def _replace(broker_id: int, rule: Rule) -> Remedy | NoRemedy:
+def _replace(broker_id: int, rule: TroubleRule) -> Remedy | NoRemedy:
     if broker_id in _alive():
         return NoRemedy(f"Broker {broker_id} is back.")
     return _moves(drain_proposal(broker_id), rule, DRAIN, "There is nowhere to go for what it holds: add a broker.")
 
 
-def _moves(wishes: Wishes, rule: Rule, action: str, nothing: str) -> Remedy | NoRemedy:
+def _moves(wishes: Wishes, rule: TroubleRule, action: str, nothing: str) -> Remedy | NoRemedy:
     unsafe = why_unsafe(wishes.targets, _in_sync(wishes.targets), _alive())
     targets = {place: target for place, target in wishes.targets.items() if place not in unsafe}
     stuck = {**wishes.stuck, **unsafe}

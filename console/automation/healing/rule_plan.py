@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS
-from console.automation.healing.kinds import WORDS, Mode, Rule
+from console.automation.healing.kinds import WORDS, Mode, TroubleRule
 from console.kit.common.figures import size
 from console.kit.plans.plan import Line, Plan
 
 ACTION, OBJECT_TYPE = "set self-healing", "self-healing"
 
 
-def rule_plan(before: Rule, after: Rule, actor_before: str, actor: str) -> Plan:
+def rule_plan(before: TroubleRule, after: TroubleRule, actor_before: str, actor: str) -> Plan:
     """`actor_before`: in whose name it acts now, empty if nobody's."""
     return Plan(
         action=ACTION,
@@ -25,7 +25,7 @@ def rule_plan(before: Rule, after: Rule, actor_before: str, actor: str) -> Plan:
     )
 
 
-def _lines(before: Rule, after: Rule, actor_before: str, actor: str) -> Iterable[Line]:
+def _lines(before: TroubleRule, after: TroubleRule, actor_before: str, actor: str) -> Iterable[Line]:
     pairs = {
         "mode": (before.mode.value, after.mode.value),
         "after, minutes": (before.minutes, after.minutes),
@@ -39,7 +39,7 @@ def _lines(before: Rule, after: Rule, actor_before: str, actor: str) -> Iterable
     return (Line(name, old, new) for name, (old, new) in pairs.items() if old != new)
 
 
-def _touches(after: Rule) -> Iterable[str]:
+def _touches(after: TroubleRule) -> Iterable[str]:
     words = WORDS[after.kind]
     if after.mode is Mode.OFF:
         yield "Nothing is proposed any more, and what is proposed is withdrawn."

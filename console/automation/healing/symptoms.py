@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from console.automation.healing.kinds import Rule, TroubleKind
+from console.automation.healing.kinds import TroubleKind, TroubleRule
 from console.cluster.placement.sentences import count_of, ids
 
 #: What was seen longer ago says nothing about now.
@@ -76,7 +76,7 @@ class Seen:
     held: Mapping[TroubleKind, str] = field(default_factory=dict)
 
 
-def look(facts: HealingFacts, rules: Mapping[TroubleKind, Rule]) -> Seen:
+def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> Seen:
     """What is wrong now, whatever its mode and however long it has been so. Not to be asked while `facts.is_blind`."""
     if facts.operation:
         return Seen(held=dict.fromkeys(TroubleKind, f"{facts.operation} is under way: what it does is no trouble."))
@@ -136,7 +136,7 @@ def _lost_rack(facts: HealingFacts) -> str:
     return lost[0] if lost and len(racks) > 1 else ""
 
 
-def _leaders(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
+def _leaders(facts: HealingFacts, rule: TroubleRule) -> Iterable[Symptom]:
     """Of brokers that have been there for a while: to give leaders to one that may leave again helps nobody."""
     behind = [
         broker
@@ -151,7 +151,7 @@ def _leaders(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
         yield Symptom(TroubleKind.LEADERS, "leaders", f"{count} preferred on {where} led by others.")
 
 
-def _disks(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
+def _disks(facts: HealingFacts, rule: TroubleRule) -> Iterable[Symptom]:
     told = [broker for broker in facts.brokers if broker.is_registered and broker.disk_used_percent is not None]
     for seen in told:
         used = seen.disk_used_percent or 0.0
@@ -160,7 +160,7 @@ def _disks(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
             yield Symptom(TroubleKind.DISK, f"disk of broker {seen.broker_id}", sentence, seen.broker_id)
 
 
-def _hot(facts: HealingFacts, rule: Rule) -> Iterable[Symptom]:
+def _hot(facts: HealingFacts, rule: TroubleRule) -> Iterable[Symptom]:
     rates = {broker.broker_id: broker.bytes_per_second or 0.0 for broker in facts.brokers if broker.is_registered}
     mean = sum(rates.values()) / len(rates) if rates else 0.0
     for broker_id, rate in rates.items():

@@ -7,7 +7,7 @@ that is over for one look begins anew, so one that comes and goes is never old.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from console.automation.healing.kinds import Mode, Rule, TroubleKind
+from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import HealingFacts, Symptom, look
 
 #: Looks further apart than that leave a hole in what is known.
@@ -37,7 +37,7 @@ class Watch:
         self._since_ms: dict[str, int] = {}
         self._looked_at_ms = 0
 
-    def look(self, facts: HealingFacts, rules: Mapping[TroubleKind, Rule]) -> Found:
+    def look(self, facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> Found:
         if facts.is_blind:
             return Found(
                 held=dict.fromkeys(TroubleKind, "What is true now is not known: the cluster could not be seen.")

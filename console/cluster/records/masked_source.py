@@ -5,7 +5,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from console.cluster.records.masking import ANY_TOPIC, Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
+from console.cluster.records.masking import (
+    ANY_TOPIC,
+    Masker,
+    MaskingError,
+    MaskingRule,
+    Path,
+    hidden_paths,
+    parse_masking,
+)
 from console.cluster.records.metered_source import metered
 from console.cluster.records.origins import names_of
 from console.cluster.records.reading import RecordSource
@@ -62,12 +70,12 @@ def _rights_on(reach: Reach, name: str) -> frozenset[Right]:
     return reach.rights_on(Resource.TOPIC, name)
 
 
-def _hidden(rules: Sequence[Rule], held: _Held) -> tuple[Path, ...]:
+def _hidden(rules: Sequence[MaskingRule], held: _Held) -> tuple[Path, ...]:
     found = (hidden_paths(rules, name, rights) for name, rights in held)
     return tuple({path.text: path for paths in found for path in paths}.values())
 
 
-def _rules() -> tuple[Rule, ...]:
+def _rules() -> tuple[MaskingRule, ...]:
     path = settings.MASKING_FILE
     try:
         return parse_masking(read_private_text(path)) if path.exists() else ()

@@ -42,7 +42,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MaskingRule:
     """`topics` is a pattern as those of names are; `seen_by` who sees all, None: nobody."""
 
     topics: str
@@ -50,7 +50,7 @@ class Rule:
     seen_by: Right | None
 
 
-def parse_masking(text: str) -> tuple[Rule, ...]:
+def parse_masking(text: str) -> tuple[MaskingRule, ...]:
     """`[[rules]]` with `topics`, `mask` and perhaps `seen_by`. Raises MaskingError."""
     try:
         said = tomllib.loads(text)
@@ -64,7 +64,7 @@ def parse_masking(text: str) -> tuple[Rule, ...]:
     return tuple(_rule(rule, f"rule {number}") for number, rule in enumerate(rules, start=1))
 
 
-def _rule(said: Mapping[str, Any], where: str) -> Rule:
+def _rule(said: Mapping[str, Any], where: str) -> MaskingRule:
     if unknown := sorted(said.keys() - _KEYS):
         raise MaskingError(f"{where}: {unknown[0]} is not known; there are {', '.join(sorted(_KEYS))}.")
     topics, paths, seen_by = said.get("topics"), said.get("mask"), said.get("seen_by", "admin")
@@ -76,7 +76,7 @@ def _rule(said: Mapping[str, Any], where: str) -> Rule:
         )
     if seen_by not in _SEEN_BY:
         raise MaskingError(f"{where}: seen_by must be one of {', '.join(_SEEN_BY)}.")
-    return Rule(topics, tuple(_path(path, where) for path in paths), _SEEN_BY[seen_by])
+    return MaskingRule(topics, tuple(_path(path, where) for path in paths), _SEEN_BY[seen_by])
 
 
 def _path(said: object, where: str) -> Path:
@@ -88,7 +88,7 @@ def _path(said: object, where: str) -> Path:
     return Path(parsed.text, parsed.part, parsed.steps)
 
 
-def hidden_paths(rules: Sequence[Rule], topic: str, rights: frozenset[Right]) -> tuple[Path, ...]:
+def hidden_paths(rules: Sequence[MaskingRule], topic: str, rights: frozenset[Right]) -> tuple[Path, ...]:
     """What of `topic` is hidden from who has these rights on it; of ANY_TOPIC, what is hidden of some topic."""
     found = {
         path.text: path

@@ -37,14 +37,14 @@ class MappingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ProtobufRule:
     topics: str
     part: str
     file: str
     message: str
 
 
-def parse_rules(text: str) -> tuple[Rule, ...]:
+def parse_rules(text: str) -> tuple[ProtobufRule, ...]:
     """Raises MappingError."""
     try:
         said = tomllib.loads(text)
@@ -56,10 +56,10 @@ def parse_rules(text: str) -> tuple[Rule, ...]:
     return tuple(_rule(value, f"message {number}") for number, value in enumerate(found, start=1))
 
 
-def _rule(said: object, where: str) -> Rule:
+def _rule(said: object, where: str) -> ProtobufRule:
     if not isinstance(said, dict) or said.keys() - _KEYS:
         raise MappingError(f"{where}: there are {', '.join(sorted(_KEYS))}, and nothing else.")
-    rule = Rule(**{"part": "value", "topics": "", "file": "", "message": ""} | said)
+    rule = ProtobufRule(**{"part": "value", "topics": "", "file": "", "message": ""} | said)
     if not all(isinstance(name, str) and name for name in (rule.topics, rule.file, rule.message)):
         raise MappingError(f"{where}: topics, file and message must be texts.")
     if rule.part not in ("key", "value"):
@@ -72,16 +72,16 @@ def _rule(said: object, where: str) -> Rule:
 class Messages:
     """What the files say now; message types are made when the first record asks for one. Thread-safe."""
 
-    def __init__(self, rules: tuple[Rule, ...], directory: Path):
+    def __init__(self, rules: tuple[ProtobufRule, ...], directory: Path):
         self._rules, self._directory = rules, directory
         self._lock = threading.Lock()
         self._files: dict[str, Any] = {}
 
-    def rule_of(self, topic: str, part: str) -> Rule | None:
+    def rule_of(self, topic: str, part: str) -> ProtobufRule | None:
         """The first that fits."""
         return next((rule for rule in self._rules if rule.part == part and fnmatchcase(topic, rule.topics)), None)
 
-    def read(self, rule: Rule, data: bytes) -> tuple[dict[str, Any], bool]:
+    def read(self, rule: ProtobufRule, data: bytes) -> tuple[dict[str, Any], bool]:
         """What `data` says, and whether it has fields that the message does not know. Raises MappingError."""
         from google.protobuf import json_format, message_factory
         from google.protobuf.message import DecodeError

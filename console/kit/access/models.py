@@ -4,7 +4,7 @@ and failed logins that count."""
 from django.conf import settings
 from django.db import models
 
-from console.kit.access.reach import PATTERN_LENGTH_MAX, Level, Resource, Rule
+from console.kit.access.reach import PATTERN_LENGTH_MAX, AccessRule, Level, Resource
 
 USERNAME_LENGTH_MAX = 150
 ADDRESS_LENGTH_MAX = 45
@@ -40,8 +40,8 @@ class NameRule(models.Model):
         return str(self.rule)
 
     @property
-    def rule(self) -> Rule:
-        return Rule(Resource(self.resource), self.pattern, Level(self.level))
+    def rule(self) -> AccessRule:
+        return AccessRule(Resource(self.resource), self.pattern, Level(self.level))
 
 
 class ClusterRole(models.Model):

@@ -37,7 +37,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Rule:
+class AccessRule:
     """`pattern` is a name in which `*` stands for any text and `?` for one character; capitals count."""
 
     resource: Resource
@@ -54,7 +54,7 @@ class Reach:
     administrators, whatever rules say."""
 
     role: frozenset[Right]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AccessRule, ...] = ()
     internal: InternalTopics = BY_CONVENTION
 
     @property
@@ -122,7 +122,7 @@ class Reach:
     def taken_away(self, resource: Resource) -> tuple[str, ...]:
         return tuple(rule.pattern for rule in self._rules_of(resource) if rule.level is Level.NOTHING)
 
-    def _rules_of(self, resource: Resource) -> list[Rule]:
+    def _rules_of(self, resource: Resource) -> list[AccessRule]:
         return [] if self.is_unbound else [rule for rule in self.rules if rule.resource is resource]
 
     def _base(self, resource: Resource) -> frozenset[Right]:

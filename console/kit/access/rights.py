@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from console.kit.access.internal_names import ONLY_ADMINISTRATORS, InternalTopics
 from console.kit.access.internal_topics import internal_topics
 from console.kit.access.models import ClusterRole, NameRule
-from console.kit.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
+from console.kit.access.reach import NOWHERE, AccessRule, Level, Reach, Resource, matches
 from console.kit.access.roles import ROLES
 from console.kit.access.roles import Right as Right  # part of what this module offers
 from console.kit.common.current_cluster import NOBODYS, current_cluster
@@ -163,7 +163,7 @@ def _to_ask_for(user: Person, right: Right) -> str:
     return f"Ask an administrator for the rule “{rule}”, or one with the names you need."
 
 
-def _rules_on(user: Person, resource: Resource, name: str) -> list[Rule]:
+def _rules_on(user: Person, resource: Resource, name: str) -> list[AccessRule]:
     return [rule for rule in reach_of(user).rules if rule.resource is resource and matches(rule.pattern, name)]
 
 

@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, Level, Reach, Resource, Rule
+from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, AccessRule, Level, Reach, Resource
 from console.kit.access.roles import ROLES
 
 GROUPS_MAX = 1_000
@@ -41,7 +41,7 @@ class Grant:
     """`groups` are those that had a part in it."""
 
     role: str
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[AccessRule, ...] = ()
     groups: tuple[str, ...] = ()
 
     @property
@@ -70,9 +70,9 @@ class GroupRules:
         return Grant(role, rules, named)
 
 
-def _joined(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def _joined(rules: Iterable[AccessRule]) -> tuple[AccessRule, ...]:
     """One for each pattern: `nothing` if any says so, otherwise the most that one gives, as `Reach` reads them all."""
-    found: dict[tuple[Resource, str], Rule] = {}
+    found: dict[tuple[Resource, str], AccessRule] = {}
     for item in sorted(rules):
         key = (item.resource, item.pattern)
         found[key] = max(found.get(key, item), item, key=lambda rule: _strength(rule.level))
@@ -120,11 +120,11 @@ def _role(value: object, place: str) -> str:
     return str(value)
 
 
-def _rule(value: object) -> Rule:
+def _rule(value: object) -> AccessRule:
     words = value.split() if isinstance(value, str) else []
     is_whole = len(words) == 4 and words[1] == "on" and words[0] in set(Level) and words[2] in set(Resource)
     if not is_whole or words[3].count("*") > STARS_MAX or "**" in words[3] or len(words[3]) > PATTERN_LENGTH_MAX:
         raise RulesError(f"{value!r} is no rule such as “operator on topic payments.*”.")
     if words[2] == Resource.CLUSTER and words[3] != "cluster":
         raise RulesError(f"{value!r}: of the cluster there is one, “{words[0]} on cluster cluster”.")
-    return Rule(Resource(words[2]), words[3], Level(words[0]))
+    return AccessRule(Resource(words[2]), words[3], Level(words[0]))

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from console.kit.access.api_tokens import end_tokens
 from console.kit.access.models import ClusterRole, NameRule, PasswordToChange
-from console.kit.access.reach import Rule
+from console.kit.access.reach import AccessRule
 from console.kit.access.roles import ROLES
 from console.kit.audit.record import record_event
 from console.kit.gateway.errors import RefusedError
@@ -107,7 +107,7 @@ def do_change_own_password(user: User, password: str) -> None:
     announce_rights(user.pk)
 
 
-def _write_rules(user: User, rules: Iterable[Rule]) -> None:
+def _write_rules(user: User, rules: Iterable[AccessRule]) -> None:
     NameRule.objects.filter(user=user).delete()
     NameRule.objects.bulk_create(
         NameRule(user=user, resource=rule.resource, pattern=rule.pattern, level=rule.level) for rule in rules

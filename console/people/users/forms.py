@@ -10,7 +10,7 @@ from django.contrib.auth.validators import ASCIIUsernameValidator
 
 from console.kit.access.clusters import declared_clusters
 from console.kit.access.models import USERNAME_LENGTH_MAX
-from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, Level, Resource, Rule
+from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, AccessRule, Level, Resource
 from console.kit.access.rights import CLUSTER
 from console.kit.access.roles import ROLES
 from console.kit.common.names import RESERVED_NAMES
@@ -99,8 +99,8 @@ class StandingForm(forms.Form):
             fields += [("resource", rule.resource), ("pattern", rule.pattern), ("level", rule.level)]
         return fields + [(cluster.html_name, self.cleaned_data[cluster.name]) for cluster in self.of_clusters]
 
-    def _rules(self) -> list[Rule]:
-        rules: dict[tuple[str, str], Rule] = {}
+    def _rules(self) -> list[AccessRule]:
+        rules: dict[tuple[str, str], AccessRule] = {}
         for resource, pattern, level in _typed_rules(self.data):
             if not pattern:
                 continue
@@ -112,7 +112,7 @@ class StandingForm(forms.Form):
             raise forms.ValidationError(f"No more than {RULES_MAX} rules; a pattern with * covers many names.")
         return list(rules.values())
 
-    def _rule(self, resource: str, pattern: str, level: str) -> Rule:
+    def _rule(self, resource: str, pattern: str, level: str) -> AccessRule:
         while "**" in pattern:
             pattern = pattern.replace("**", "*")
         if resource not in set(Resource) or level not in set(Level):
@@ -121,7 +121,7 @@ class StandingForm(forms.Form):
             raise forms.ValidationError(
                 f"A pattern has at most {PATTERN_LENGTH_MAX} characters and {STARS_MAX} stars: {pattern[:60]}"
             )
-        return Rule(Resource(resource), CLUSTER if resource == Resource.CLUSTER else pattern, Level(level))
+        return AccessRule(Resource(resource), CLUSTER if resource == Resource.CLUSTER else pattern, Level(level))
 
 
 def _typed_rules(data: Any) -> list[tuple[str, str, str]]:

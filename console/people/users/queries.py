@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from console.kit.access.reach import Reach, Rule
+from console.kit.access.reach import AccessRule, Reach
 from console.kit.access.roles import ROLES
 from console.kit.common.current_cluster import current_cluster
 
@@ -24,7 +24,7 @@ class Standing:
 
     role: str
     is_active: bool
-    rules: tuple[Rule, ...]
+    rules: tuple[AccessRule, ...]
     #: (cluster, role) where another role counts than everywhere else.
     clusters: tuple[tuple[str, str], ...] = ()
 
@@ -36,7 +36,7 @@ class Standing:
         return reach if reach.is_unbound or own is None else reach.with_role_of(own)
 
     @property
-    def rules_in_force(self) -> tuple[Rule, ...]:
+    def rules_in_force(self) -> tuple[AccessRule, ...]:
         return self.rules if self.is_active else ()
 
 

@@ -13,21 +13,21 @@ from console.kit.plans.gate import Proposed
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Hold, Mode, Posted
 from console.shell.changes.models import ChangeRule
-from console.shell.changes.rules import RULES_MAX, Demand, Rule, RuleError, demand_of, parse_rule
+from console.shell.changes.rules import RULES_MAX, ApprovalRule, Demand, RuleError, demand_of, parse_rule
 
 EMERGENCY = "make change in emergency"
 
 
-def rules_now() -> list[Rule]:
+def rules_now() -> list[ApprovalRule]:
     """One that cannot be read any more (its time zone is gone) asks for a second person for everything."""
     return [_read(rule.name, rule.said) for rule in ChangeRule.objects.all()[:RULES_MAX]]
 
 
-def _read(name: str, said: dict[str, object]) -> Rule:
+def _read(name: str, said: dict[str, object]) -> ApprovalRule:
     try:
         return parse_rule(name, said)
     except RuleError as error:
-        return Rule(name, "approval", ("*",), ("*",), f"The rule cannot be read: {error}")
+        return ApprovalRule(name, "approval", ("*",), ("*",), f"The rule cannot be read: {error}")
 
 
 def demand_now(plan: Plan) -> Demand:
@@ -37,7 +37,7 @@ def demand_now(plan: Plan) -> Demand:
     return demand_of(rules, plan, plan.begins_at or timezone.now())
 
 
-def _rules_of(cluster: str) -> list[Rule]:
+def _rules_of(cluster: str) -> list[ApprovalRule]:
     with in_cluster(cluster):
         return [replace(item, name=f"{item.name} of {cluster}") for item in rules_now()]
 

@@ -34,7 +34,7 @@ class RuleError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ApprovalRule:
     """`actions` and `objects` are patterns; a plan is concerned if one of each fits."""
 
     name: str
@@ -69,8 +69,8 @@ class Rule:
 class Demand:
     """What rules ask of a plan now."""
 
-    approval: tuple[Rule, ...] = ()
-    closed: tuple[Rule, ...] = ()
+    approval: tuple[ApprovalRule, ...] = ()
+    closed: tuple[ApprovalRule, ...] = ()
     opens_at: datetime | None = field(default=None)
 
     def hold(self, plan: Plan, *, is_approved: bool, in_emergency: bool) -> Hold | None:
@@ -91,7 +91,7 @@ class Demand:
         return Hold(" ".join(needs), not has_secret and not is_refused, bool(approval), bool(closed), rules)
 
 
-def demand_of(rules: Sequence[Rule], plan: Plan, at: datetime) -> Demand:
+def demand_of(rules: Sequence[ApprovalRule], plan: Plan, at: datetime) -> Demand:
     """Return what the rules ask for; `at` is in UTC."""
     meant = [rule for rule in rules if rule.concerns(plan)]
     approval = [item for item in meant if item.kind == APPROVAL]
@@ -104,7 +104,7 @@ def demand_of(rules: Sequence[Rule], plan: Plan, at: datetime) -> Demand:
     return Demand(tuple(approval), closed, opens_at)
 
 
-def parse_rule(name: str, said: Mapping[str, Any]) -> Rule:
+def parse_rule(name: str, said: Mapping[str, Any]) -> ApprovalRule:
     """As it is kept. Raises RuleError."""
     kind = str(said.get("kind", ""))
     actions, objects = _patterns(said, "actions"), _patterns(said, "objects")
@@ -113,7 +113,7 @@ def parse_rule(name: str, said: Mapping[str, Any]) -> Rule:
     window = _window(said) if kind == WINDOW else None
     freeze = _freeze(said) if kind == FREEZE else None
     outside = REFUSE if said.get("outside") == REFUSE else WAIT
-    return Rule(name, kind, actions, objects, str(said.get("why", ""))[:300], outside, window, freeze)
+    return ApprovalRule(name, kind, actions, objects, str(said.get("why", ""))[:300], outside, window, freeze)
 
 
 def _window(said: Mapping[str, Any]) -> Window:
@@ -167,11 +167,11 @@ def _head(pattern: str) -> str:
     return pattern[: min((at for name in _WILD if (at := pattern.find(name)) >= 0), default=len(pattern))]
 
 
-def _closed_words(closed: Sequence[Rule], opens_at: datetime | None) -> str:
+def _closed_words(closed: Sequence[ApprovalRule], opens_at: datetime | None) -> str:
     whys = "; ".join(f"{rule.name}{f': {rule.why}' if rule.why else ''}" for rule in closed)
     when = f"possible from {opens_at:%Y-%m-%d %H:%M} UTC" if opens_at else "not possible within the next weeks"
     return f"It may not be made now ({whys}); it is {when}."
 
 
-def _names(rules: Iterable[Rule]) -> str:
+def _names(rules: Iterable[ApprovalRule]) -> str:
     return ", ".join(f"rule {rule.name}{f': {rule.why}' if rule.why else ''}" for rule in rules)

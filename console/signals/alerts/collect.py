@@ -14,7 +14,7 @@ from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
 from console.signals.alerts.messages import Told
-from console.signals.alerts.rules import Rule, Ruleset
+from console.signals.alerts.rules import AlertRule, Ruleset
 from console.signals.overview.health import Health
 from console.signals.overview.queries import health_within
 from console.state.clusters.outage import STALE_MS
@@ -101,14 +101,14 @@ class AlertWatch:
         return read_ms < self._begun_ms and now_ms - self._begun_ms < STALE_MS
 
 
-def _of_gone(key: Key, rule: Rule, health: Health) -> Condition:
+def _of_gone(key: Key, rule: AlertRule, health: Health) -> Condition:
     """A reason of a cluster that cannot be read any more is not over: its state is unknown."""
     if rule.health is not None and health.is_unknown:
         return Condition(*key, is_bad=None)
     return Condition(*key, is_bad=False, sentence=_over(rule))
 
 
-def _over(rule: Rule) -> str:
+def _over(rule: AlertRule) -> str:
     return "It is over." if rule.health is not None else "It is not there any more."
 
 

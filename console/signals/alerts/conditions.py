@@ -23,7 +23,7 @@ from console.cluster.charts.measures import (
     Reading,
 )
 from console.kit.common.any_name import AnyNameConverter
-from console.signals.alerts.rules import Rule, Ruleset
+from console.signals.alerts.rules import AlertRule, Ruleset
 from console.signals.overview.health import Health, Level, Reason
 
 #: Of one rule; whoever has more has one trouble, and not thousands.
@@ -56,7 +56,7 @@ def conditions(
 
     `is_starting`: the collector has not read the cluster since its start, so an unknown state breaks no rule yet.
     """
-    by_kind: dict[str, list[Rule]] = {}
+    by_kind: dict[str, list[AlertRule]] = {}
     for rule in ruleset.rules.values():
         if rule.health is None:
             by_kind.setdefault(rule.kind, []).append(rule)
@@ -70,7 +70,7 @@ def conditions(
             yield from _of_health(rule, rule.health, health, is_starting=is_starting)
 
 
-def _of_reading(rule: Rule, reading: Reading, name: str, *, was_bad: bool) -> Condition:
+def _of_reading(rule: AlertRule, reading: Reading, name: str, *, was_bad: bool) -> Condition:
     value = reading.values[KINDS[reading.kind].index(rule.measure)]
     if value is None:
         return Condition(rule.name, name, None)
@@ -80,7 +80,7 @@ def _of_reading(rule: Rule, reading: Reading, name: str, *, was_bad: bool) -> Co
     )
 
 
-def _of_health(rule: Rule, least: Level, health: Health, *, is_starting: bool) -> Iterator[Condition]:
+def _of_health(rule: AlertRule, least: Level, health: Health, *, is_starting: bool) -> Iterator[Condition]:
     """An unknown state breaks every rule: it may be the worst."""
     levels = list(Level)
     for reason in health.reasons:
@@ -122,7 +122,7 @@ _OBJECTS = {
 }
 
 
-def _sentence(rule: Rule, name: str, value: float) -> str:
+def _sentence(rule: AlertRule, name: str, value: float) -> str:
     subject = f"{_OBJECTS[rule.kind].label}{name}" if rule.kind != CLUSTER else "The cluster"
     is_what = "above" if rule.is_above else "below"
     measure = MEASURES[rule.measure]

@@ -7,7 +7,7 @@ knows changes nothing; a time in which nobody looked counts for nothing.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from console.signals.alerts.rules import Rule
+from console.signals.alerts.rules import AlertRule
 
 #: Between two looks more may lie, when nobody is at a page and all is well; longer than this nobody looked.
 LOOKS_APART_MS = 150_000
@@ -52,7 +52,7 @@ class Verdict:
 
 
 def advance(
-    before: Standing | None, verdict: Verdict, rule: Rule, now_ms: int, *, is_silenced: bool = False
+    before: Standing | None, verdict: Verdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
 ) -> tuple[Standing | None, Event | None]:
     """How it stands now, None where there is nothing to say; and what is to be told."""
     if before is None or before.state is State.RESOLVED:
@@ -66,7 +66,7 @@ def advance(
     return _firing(replace(before, seen_ms=now_ms), verdict, rule, now_ms, is_silenced)
 
 
-def _pending(before: Standing, verdict: Verdict, rule: Rule, now_ms: int) -> Standing | None:
+def _pending(before: Standing, verdict: Verdict, rule: AlertRule, now_ms: int) -> Standing | None:
     if verdict.is_bad is None:
         return before
     if not verdict.is_bad:
@@ -79,7 +79,7 @@ def _pending(before: Standing, verdict: Verdict, rule: Rule, now_ms: int) -> Sta
 
 
 def _firing(
-    before: Standing, verdict: Verdict, rule: Rule, now_ms: int, is_silenced: bool
+    before: Standing, verdict: Verdict, rule: AlertRule, now_ms: int, is_silenced: bool
 ) -> tuple[Standing, Event | None]:
     if verdict.is_bad is False:
         fine_since_ms = min(now_ms, before.fine_since_ms if before.fine_since_ms is not None else now_ms)

@@ -15,7 +15,7 @@ from console.signals.alerts.evaluation import State
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
-from console.signals.alerts.rules import Rule
+from console.signals.alerts.rules import AlertRule
 from console.signals.alerts.templates import RULE_TEMPLATES
 
 SHOWN_MAX, OVER_SHOWN, DELIVERIES_SHOWN = 200, 20, 20
@@ -43,7 +43,7 @@ channels = ["ops"]
 
 @dataclass(frozen=True, slots=True)
 class ShownRule:
-    rule: Rule
+    rule: AlertRule
     firing_count: int
     pending_count: int
     silence: RuleSilence | None
@@ -108,7 +108,7 @@ def alert_rows() -> Iterator[tuple[object, ...]]:
         )
 
 
-def _shown(rule: Rule, silences: dict[str, RuleSilence], is_kept: bool) -> ShownRule:
+def _shown(rule: AlertRule, silences: dict[str, RuleSilence], is_kept: bool) -> ShownRule:
     counted = Alert.objects.filter(rule=rule.name)
     return ShownRule(
         rule,
@@ -125,7 +125,7 @@ def _channel(channel: Channel) -> ShownChannel:
     return ShownChannel(channel, deliveries.exclude(tries=0).first(), waiting)
 
 
-def rule_words(rule: Rule) -> str:
+def rule_words(rule: AlertRule) -> str:
     """As a person would say it."""
     if rule.health is not None:
         what = f"a reason of health that is {rule.health.value}{' or worse' if rule.health.value == 'warning' else ''}"

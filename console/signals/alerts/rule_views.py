@@ -22,7 +22,7 @@ from console.signals.alerts.file import RulesFile
 from console.signals.alerts.forms import RuleForm, initial_of
 from console.signals.alerts.models import KeptRule
 from console.signals.alerts.rule_plan import REMOVE, rule_plan
-from console.signals.alerts.rules import RULES_MAX, Rule, Ruleset
+from console.signals.alerts.rules import RULES_MAX, AlertRule, Ruleset
 from console.signals.alerts.templates import RULE_TEMPLATES, template_called
 from console.signals.overview.queries import health_within
 
@@ -115,7 +115,7 @@ def _obstacle(name: str, ruleset: Ruleset, *, is_new: bool) -> str:
     return ""
 
 
-def _broken_by(rule: Rule) -> list[str]:
+def _broken_by(rule: AlertRule) -> list[str]:
     """As things are."""
     alone = Ruleset({rule.name: rule})
     found = conditions(alone, readings(now_ms()), health_within(EVERYTHING), {})

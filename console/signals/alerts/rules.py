@@ -48,7 +48,7 @@ class RulesError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AlertRule:
     """Of one measure of all objects whose name fits, or of health where `health` says from which level on."""
 
     name: str
@@ -79,7 +79,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Ruleset:
-    rules: Mapping[str, Rule] = field(default_factory=dict)
+    rules: Mapping[str, AlertRule] = field(default_factory=dict)
     channels: Mapping[str, Channel] = field(default_factory=dict)
     #: Where people reach the console, for links; empty: messages have none.
     console: str = ""
@@ -167,7 +167,7 @@ def _is_address(text: str) -> bool:
     return is_safe and bool(parts.hostname) and parts.username is None and " " not in text
 
 
-def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channel]) -> Rule:
+def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channel]) -> AlertRule:
     """Raises RulesError."""
     if not _NAME.fullmatch(name):
         raise RulesError(f"rules: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
@@ -184,7 +184,7 @@ def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channe
     escalate_to = _channels(said, "escalate_to", where, channels)
     if bool(escalate_to) != ("escalate_after" in said):
         raise RulesError(f"{where}: escalate_after and escalate_to are set together or not at all.")
-    return Rule(
+    return AlertRule(
         name=name,
         channels=_channels(said, "channels", where, channels),
         severity=severity,

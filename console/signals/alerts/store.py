@@ -10,7 +10,7 @@ from console.kit.common.current_cluster import current_cluster, is_main
 from console.signals.alerts.evaluation import Event, Standing, State
 from console.signals.alerts.messages import Told, message_of
 from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Alert, Delivery, RuleSilence
-from console.signals.alerts.rules import Rule, Ruleset
+from console.signals.alerts.rules import AlertRule, Ruleset
 from console.state.clusters.queries import cluster_state
 
 _STANDING = [field.name for field in fields(Standing)]
@@ -96,7 +96,7 @@ def _fires(rule: str) -> bool:
     return Alert.objects.filter(rule=rule, state=State.FIRING, notified_ms__isnull=False).exists()
 
 
-def _channels_of(rule: Rule, event: Event) -> tuple[str, ...]:
+def _channels_of(rule: AlertRule, event: Event) -> tuple[str, ...]:
     """Who was told that it began, or was handed on, hears that it is over."""
     match event:
         case Event.ESCALATED:

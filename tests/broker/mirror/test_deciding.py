@@ -25,7 +25,7 @@ from broker.mirror.records import (
 )
 from broker.mirror.runs import Runs
 from broker.mirror.settings import Seen
-from broker.mirror.topics import Rule, decide, rules_to_make
+from broker.mirror.topics import TopicAcl, decide, rules_to_make
 
 EVERY = Chosen((BoundedPattern(re.compile(".*")),), (BoundedPattern(re.compile("secret.*")),))
 
@@ -67,13 +67,15 @@ def test_copies_are_made_and_grow_and_never_shrink():
 
 def test_who_may_do_all_may_read_a_copy_and_nobody_may_write_it():
     of_source = [
-        Rule("orders", "User:a", "*", "ALL", "ALLOW"),
-        Rule("orders", "User:b", "*", "WRITE", "ALLOW"),
-        Rule("orders", "User:c", "*", "READ", "DENY"),
-        Rule("other", "User:d", "*", "READ", "ALLOW"),
+        TopicAcl("orders", "User:a", "*", "ALL", "ALLOW"),
+        TopicAcl("orders", "User:b", "*", "WRITE", "ALLOW"),
+        TopicAcl("orders", "User:c", "*", "READ", "DENY"),
+        TopicAcl("other", "User:d", "*", "READ", "ALLOW"),
     ]
-    there = [Rule("e.orders", "User:c", "*", "READ", "DENY")]
-    assert rules_to_make(of_source, there, {"orders": "e.orders"}) == [Rule("e.orders", "User:a", "*", "READ", "ALLOW")]
+    there = [TopicAcl("e.orders", "User:c", "*", "READ", "DENY")]
+    assert rules_to_make(of_source, there, {"orders": "e.orders"}) == [
+        TopicAcl("e.orders", "User:a", "*", "READ", "ALLOW")
+    ]
 
 
 TOPIC_ID = uuid.uuid4()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
-from console.automation.healing.kinds import DEFAULTS, Mode, Rule, TroubleKind
+from console.automation.healing.kinds import DEFAULTS, Mode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import BrokerSeen, HealingFacts
 from console.automation.healing.watch import Watch
 
@@ -219,7 +219,7 @@ def test_one_broker_gone_may_be_acted_on():
     ],
     ids=["propose", "operation", "moving", "blind", "flapping", "cool-down", "again", "leaders"],
 )
-def test_nobody_acts_while(rule: Rule, changes, tried, why: str):
+def test_nobody_acts_while(rule: TroubleRule, changes, tried, why: str):
     assert why in why_not_act(rule, "broker 3 gone", replace(GONE, **changes), tried)
 
 

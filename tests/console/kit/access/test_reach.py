@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.kit.access.filters import within
-from console.kit.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
+from console.kit.access.reach import NOWHERE, AccessRule, Level, Reach, Resource, matches
 from console.kit.access.roles import ROLES, Right
 from console.state.clusters.models import Topic
 from tests.examples import examples
@@ -14,7 +14,9 @@ TOPIC = Resource.TOPIC
 
 
 def reach(role: str, *rules: tuple[str, str], resource: Resource = TOPIC) -> Reach:
-    return Reach(ROLES.get(role, frozenset()), tuple(Rule(resource, pattern, Level(level)) for pattern, level in rules))
+    return Reach(
+        ROLES.get(role, frozenset()), tuple(AccessRule(resource, pattern, Level(level)) for pattern, level in rules)
+    )
 
 
 @pytest.mark.parametrize(

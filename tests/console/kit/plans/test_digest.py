@@ -27,7 +27,7 @@ from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, Loss, st
 from console.ecosystem.streams.checkpoint_plan import reset_plan as checkpoint_plan
 from console.ecosystem.streams.submission import Preconditions as StreamPreconditions
 from console.ecosystem.streams.submission import Submission, submission_plan
-from console.kit.access.reach import Level, Resource, Rule
+from console.kit.access.reach import AccessRule, Level, Resource
 from console.kit.access.read_only import CLUSTER, CONSOLE, ReadOnly
 from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.groups.interface import Bounds, GroupView
@@ -299,7 +299,7 @@ def test_what_goes_on_changing_by_itself_keeps_the_digest():
 
 
 def test_what_differs_between_accounts_gives_another_digest(viewer, operator):
-    rule = Rule(Resource.TOPIC, "a*", Level.NOTHING)
+    rule = AccessRule(Resource.TOPIC, "a*", Level.NOTHING)
     plans = [
         account_plan(viewer, Standing("viewer", True, (rule,))),
         account_plan(operator, Standing("viewer", True, (rule,))),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from console.kit.plans.plan import Line, Plan
-from console.shell.changes.rules import Rule, RuleError, demand_of, parse_rule
+from console.shell.changes.rules import ApprovalRule, RuleError, demand_of, parse_rule
 
 NOON = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
 APPROVAL = {"kind": "approval", "actions": ["delete topic"], "objects": ["prod.*"]}
@@ -17,7 +17,7 @@ def plan(action="delete topic", name="prod.orders", object_type="topic", about=(
     return Plan(action, object_type, name, (Line("x", 1, 2),), (), about=about, parts=parts)
 
 
-def rule(said, **more) -> Rule:
+def rule(said, **more) -> ApprovalRule:
     return parse_rule("r", {**said, **more})
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.signals.alerts.evaluation import LOOKS_APART_MS, Event, Standing, State, Verdict, advance
-from console.signals.alerts.rules import Rule
+from console.signals.alerts.rules import AlertRule
 from tests.examples import examples
 
 MINUTE_MS = 60_000
@@ -17,7 +17,7 @@ class Story:
 
     def __init__(self, **times: int):
         minutes = {f"{name}_ms": value * MINUTE_MS for name, value in times.items()}
-        self.rule = Rule("r", ("ops",), escalate_to=("boss",) if "escalate_after" in times else (), **minutes)
+        self.rule = AlertRule("r", ("ops",), escalate_to=("boss",) if "escalate_after" in times else (), **minutes)
         self.standing: Standing | None = None
         self.now_ms = 0
         self.is_silenced = False
