@@ -91,7 +91,7 @@ class LostPartError(SinkError):
 
 
 @dataclass(frozen=True)
-class Decision:
+class CommitDecision:
     """The ledger's record. `producers` wrote `batch`; `run` is the query's run that may decide the next one."""
 
     run: str = ""
@@ -111,13 +111,13 @@ class Decision:
         return json.dumps(said, separators=(",", ":"))
 
 
-def parse_decision(name: str, text: str, offset: int = 0) -> Decision:
+def parse_decision(name: str, text: str, offset: int = 0) -> CommitDecision:
     """`offset` is what was committed with it: of older ledgers it alone says the batch."""
     document = json.loads(text)
     tasks = _unpacked(document["tasks"])
     producers = tuple(ProducerIdentity(_id_of(name, task, attempt), *who) for task, attempt, *who in tasks)
     batch = document.get("batch", offset - 1)
-    return Decision(document["run"], ProducerIdentity(name, *document["by"]), batch, producers)
+    return CommitDecision(document["run"], ProducerIdentity(name, *document["by"]), batch, producers)
 
 
 def is_task_id(text: str) -> bool:
@@ -173,7 +173,7 @@ class Ledger:
             raise
         return state.transaction_state not in UNDECIDED
 
-    def enter(self, run: str) -> Decision:
+    def enter(self, run: str) -> CommitDecision:
         """What is decided, after making sure that only `run` decides from now on."""
         deadline = time.monotonic() + _TAKE_OVER_TIMEOUT_S
         while True:
@@ -188,7 +188,7 @@ class Ledger:
                 # Another task of the run does the same: one of them will have it, all others find it done.
                 time.sleep(random.uniform(0.02, 0.3))
 
-    def _take_over(self, run: str) -> Decision:
+    def _take_over(self, run: str) -> CommitDecision:
         self._decisions.prepare()
         committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS)
         decision = self._read()
@@ -215,7 +215,7 @@ class Ledger:
         for producer in producers:
             self._check_open(producer)
         committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS, decision.committer)
-        self._write(Decision(run, committer, batch, producers), committer)
+        self._write(CommitDecision(run, committer, batch, producers), committer)
 
     def finish(self, batch: int) -> None:
         """Commits what the decision on `batch` names. Again is no error. LostPartError if it is too late."""
@@ -289,7 +289,7 @@ class Ledger:
             _error_of_deletion,
         )
 
-    def _write(self, decision: Decision, committer: ProducerIdentity) -> None:
+    def _write(self, decision: CommitDecision, committer: ProducerIdentity) -> None:
         """Write the decision in a transaction of the producer it names as its committer."""
         text = decision.to_text()
         if len(text) > _METADATA_BYTES_MAX:
@@ -299,7 +299,7 @@ class Ledger:
         commit_offset(self._coordinators, committer, self.name, PARTITION, decision.batch + 1, text)
         end_transaction(self._coordinators, committer, commit=True)
 
-    def _read_when_stable(self, patience_s: float = _STABLE_PATIENCE_S) -> Decision | None:
+    def _read_when_stable(self, patience_s: float = _STABLE_PATIENCE_S) -> CommitDecision | None:
         """None while a transaction on the ledger stays open."""
         deadline = time.monotonic() + patience_s
         while True:
@@ -312,7 +312,7 @@ class Ledger:
                     return None
                 time.sleep(0.05)
 
-    def _read(self, *, once: bool = False) -> Decision:
+    def _read(self, *, once: bool = False) -> CommitDecision:
         """`once`: an open transaction on the ledger is not waited for."""
         request = OffsetFetchRequest(group_id=self.name, topics=None, require_stable=True)
         answer = self._coordinators.ask(
@@ -331,7 +331,7 @@ class Ledger:
             newest = max(said, key=lambda partition: partition.committed_offset)
             return parse_decision(self.name, newest.metadata or "", newest.committed_offset)
         text = self._decisions.newest(self.name, once=once)
-        return Decision() if text is None else parse_decision(self.name, text)
+        return CommitDecision() if text is None else parse_decision(self.name, text)
 
 
 def _error_of_deletion(answer: DeleteGroupsResponse) -> int:

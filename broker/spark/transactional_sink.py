@@ -27,7 +27,7 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.records.batch import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
-from broker.spark.ledger import Decision, Ledger, OldCheckpointError, SinkError, is_task_id
+from broker.spark.ledger import CommitDecision, Ledger, OldCheckpointError, SinkError, is_task_id
 from broker.spark.ledger_names import LEDGER_PREFIX
 from broker.spark.output_rows import by_partition, check_columns
 from broker.spark.task_producer import TaskProducer
@@ -58,7 +58,7 @@ class TaskResult(WriterCommitMessage):
     #: Whether the batch can be run again, and is in the ledger therefore.
     keyed: bool = True
     producer: ProducerIdentity | None = None
-    found: Decision | None = None
+    found: CommitDecision | None = None
 
 
 #: One for each task, None for a task that has failed; Spark hands them to the driver.

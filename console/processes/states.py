@@ -82,7 +82,7 @@ class ManagedProcessFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ProcessDecision:
     """`deaths_in_a_row` is 0 unless its end by itself is seen now, for the first time."""
 
     observed: Observed
@@ -92,23 +92,23 @@ class Decision:
     deaths_in_a_row: int = 0
 
 
-def decide(facts: ManagedProcessFacts) -> Decision:
+def decide(facts: ManagedProcessFacts) -> ProcessDecision:
     """The state, the sentence a person reads, and the one thing to do now."""
     if facts.alive:
         return _ending(facts) if _must_end(facts) else _living(facts)
     if facts.request in (Request.START, Request.RESTART):
-        return Decision(Observed.STARTING, "starting", Do.SPAWN)
+        return ProcessDecision(Observed.STARTING, "starting", Do.SPAWN)
     if facts.recorded:
         return _ended(facts)
     return _away(facts)
 
 
-def could_not_start(facts: ManagedProcessFacts, error: str) -> Decision:
+def could_not_start(facts: ManagedProcessFacts, error: str) -> ProcessDecision:
     """After a spawn that failed: there is no process, and only an operator can change that."""
     return _died(facts, f"could not be started at {clock_time(facts.now)}: {error}", MISCONFIGURED_STATUS)
 
 
-def request_is_done(facts: ManagedProcessFacts, decision: Decision) -> bool:
+def request_is_done(facts: ManagedProcessFacts, decision: ProcessDecision) -> bool:
     """Whether the wish in `facts.request` needs nothing more once `decision` has been carried out."""
     if decision.do is Do.SPAWN:
         return True
@@ -126,36 +126,36 @@ def _must_end(facts: ManagedProcessFacts) -> bool:
     )
 
 
-def _ending(facts: ManagedProcessFacts) -> Decision:
+def _ending(facts: ManagedProcessFacts) -> ProcessDecision:
     if facts.request is Request.KILL:
-        return Decision(Observed.STOPPING, "stopping: is killed, as asked (SIGKILL)", Do.KILL)
+        return ProcessDecision(Observed.STOPPING, "stopping: is killed, as asked (SIGKILL)", Do.KILL)
     waited = (facts.now - facts.terminated_at).total_seconds() if facts.terminated_at else -1.0
     if waited < 0:  # not asked yet, or the clock was set back since
-        return Decision(Observed.STOPPING, "stopping: was asked to end (SIGTERM)", Do.TERMINATE)
+        return ProcessDecision(Observed.STOPPING, "stopping: was asked to end (SIGTERM)", Do.TERMINATE)
     if waited >= facts.grace_s:
         sentence = f"stopping: did not end within {facts.grace_s:.0f} s of SIGTERM, so it is killed"
-        return Decision(Observed.STOPPING, sentence, Do.KILL)
-    return Decision(Observed.STOPPING, f"stopping: asked {waited:.0f} s ago, killed after {facts.grace_s:.0f} s")
+        return ProcessDecision(Observed.STOPPING, sentence, Do.KILL)
+    return ProcessDecision(Observed.STOPPING, f"stopping: asked {waited:.0f} s ago, killed after {facts.grace_s:.0f} s")
 
 
-def _living(facts: ManagedProcessFacts) -> Decision:
+def _living(facts: ManagedProcessFacts) -> ProcessDecision:
     if facts.suspended:
-        return Decision(Observed.UNRESPONSIVE, "alive, but suspended (SIGSTOP); it goes on after SIGCONT")
+        return ProcessDecision(Observed.UNRESPONSIVE, "alive, but suspended (SIGSTOP); it goes on after SIGCONT")
     if not facts.missing:
-        return Decision(Observed.RUNNING, f"running since {clock_time(facts.started_at)}")
+        return ProcessDecision(Observed.RUNNING, f"running since {clock_time(facts.started_at)}")
     if facts.observed in (Observed.RUNNING, Observed.UNRESPONSIVE):
-        return Decision(Observed.UNRESPONSIVE, f"alive, but {facts.missing}")
+        return ProcessDecision(Observed.UNRESPONSIVE, f"alive, but {facts.missing}")
     age = f" ({(facts.now - facts.started_at).total_seconds():.0f} s)" if facts.started_at else ""
-    return Decision(Observed.STARTING, f"starting: {facts.missing} yet{age}")
+    return ProcessDecision(Observed.STARTING, f"starting: {facts.missing} yet{age}")
 
 
-def _ended(facts: ManagedProcessFacts) -> Decision:
+def _ended(facts: ManagedProcessFacts) -> ProcessDecision:
     at = clock_time(facts.now)
     if facts.request is Request.KILL:
-        return Decision(Observed.STOPPED, f"stopped at {at} (killed, as asked)")
+        return ProcessDecision(Observed.STOPPED, f"stopped at {at} (killed, as asked)")
     if facts.terminated_at is not None or facts.desired is Desired.STOPPED or facts.request is Request.STOP:
         killed = " (had to be killed)" if facts.exit_status == -signal.SIGKILL else ""
-        return Decision(Observed.STOPPED, f"stopped at {at}{killed}")
+        return ProcessDecision(Observed.STOPPED, f"stopped at {at}{killed}")
     if facts.exit_status is None:
         return _died(facts, f"gone since {at}, how it ended is not known", None)
     if facts.exit_status < 0:
@@ -163,7 +163,7 @@ def _ended(facts: ManagedProcessFacts) -> Decision:
     return _died(facts, f"ended by itself with status {facts.exit_status} at {at}", facts.exit_status)
 
 
-def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> Decision:
+def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> ProcessDecision:
     """A signal comes from outside, so its last words do not explain it."""
     ran_s = (facts.now - facts.running_since).total_seconds() if facts.running_since else 0.0
     deaths = count_death(facts.deaths_in_a_row, ran_s)
@@ -172,23 +172,23 @@ def _died(facts: ManagedProcessFacts, how: str, exit_status: int | None) -> Deci
     mark = LAST_LINE_WITH_RECORDS if facts.may_quote_records else LAST_LINE
     said = f"{mark}{facts.last_words}" if facts.last_words and not was_killed else ""
     observed = Observed.FAILED if restart.gave_up else Observed.EXITED
-    return Decision(
+    return ProcessDecision(
         observed, f"{observed}: {how}; {restart.why}{said}", start_again_at=restart.at, deaths_in_a_row=deaths
     )
 
 
-def _away(facts: ManagedProcessFacts) -> Decision:
+def _away(facts: ManagedProcessFacts) -> ProcessDecision:
     """It is not there, which is no news. One that waits for its next try may be called off, or be due."""
-    as_before = Decision(facts.observed, facts.sentence, start_again_at=facts.start_again_at)
+    as_before = ProcessDecision(facts.observed, facts.sentence, start_again_at=facts.start_again_at)
     if facts.observed not in (Observed.EXITED, Observed.FAILED):
         return as_before
     if facts.request in (Request.STOP, Request.KILL):
-        return Decision(Observed.STOPPED, f"stopped at {clock_time(facts.now)}: it had ended by itself before")
+        return ProcessDecision(Observed.STOPPED, f"stopped at {clock_time(facts.now)}: it had ended by itself before")
     wanted = facts.desired is Desired.RUNNING and facts.restart is Policy.ALWAYS
     if facts.observed is Observed.FAILED or not wanted:
         return replace(as_before, start_again_at=None)
     if is_due(facts.start_again_at, facts.now):
-        return Decision(Observed.STARTING, "starting again, after it ended by itself", Do.SPAWN)
+        return ProcessDecision(Observed.STARTING, "starting again, after it ended by itself", Do.SPAWN)
     return as_before
 
 

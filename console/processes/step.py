@@ -32,11 +32,11 @@ from console.processes.presenters import TONES
 from console.processes.restarts import deaths_within
 from console.processes.run_files import forget_run, note_end, noted_end, write_run_file
 from console.processes.states import (
-    Decision,
     Desired,
     Do,
     ManagedProcessFacts,
     Observed,
+    ProcessDecision,
     Request,
     could_not_start,
     decide,
@@ -124,7 +124,7 @@ def rests(process: ManagedProcess, look: ClusterLook) -> bool:
 
 
 def _write_down(
-    process: ManagedProcess, facts: ManagedProcessFacts, decision: Decision, living: Identity | None
+    process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision, living: Identity | None
 ) -> None:
     _note(process, decision, facts)
     if living is not None:
@@ -139,7 +139,7 @@ def _write_down(
         process.exit_status, process.ended_at = facts.exit_status, facts.now
 
 
-def _note(process: ManagedProcess, decision: Decision, facts: ManagedProcessFacts) -> None:
+def _note(process: ManagedProcess, decision: ProcessDecision, facts: ManagedProcessFacts) -> None:
     process.observed, process.sentence = decision.observed, decision.sentence[:SENTENCE_LENGTH_MAX]
     process.start_again_at = decision.start_again_at
     if decision.deaths_in_a_row:
@@ -149,8 +149,8 @@ def _note(process: ManagedProcess, decision: Decision, facts: ManagedProcessFact
 
 
 def _carry_out(
-    process: ManagedProcess, facts: ManagedProcessFacts, decision: Decision, identity: Identity | None
-) -> Decision:
+    process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision, identity: Identity | None
+) -> ProcessDecision:
     match decision.do:
         case Do.SPAWN:
             return _spawn(process, facts, decision)
@@ -168,7 +168,7 @@ def _leader(identity: Identity | None) -> Identity:
     return identity
 
 
-def _spawn(process: ManagedProcess, facts: ManagedProcessFacts, decision: Decision) -> Decision:
+def _spawn(process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision) -> ProcessDecision:
     """Start it. The token is in the database before the process exists, so it can be found whatever happens next."""
     os_process.kill_family(process.run_token)
     process.run_token, process.started_at = secrets.token_hex(16), facts.now
@@ -268,7 +268,7 @@ def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[Event
 
 
 def _save(
-    process: ManagedProcess, before: Mapping[str, object], facts: ManagedProcessFacts, decision: Decision
+    process: ManagedProcess, before: Mapping[str, object], facts: ManagedProcessFacts, decision: ProcessDecision
 ) -> None:
     """Write the columns that changed and show the row if it did. A newer request than the one seen is left alone."""
     with cluster_atomic():

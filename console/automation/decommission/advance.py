@@ -5,7 +5,7 @@ from functools import partial
 from django.conf import settings
 
 from console.automation.decommission.actions import do_drain
-from console.automation.decommission.decide import Decision, DecommissionFacts, Do, decide
+from console.automation.decommission.decide import DecommissionDecision, DecommissionFacts, Do, decide
 from console.automation.decommission.models import Decommission
 from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
 from console.cluster.placement.moving import drain_proposal, partitions_on, planned
@@ -59,7 +59,7 @@ def _facts(decommission: Decommission, process: ManagedProcess | None) -> Decomm
     )
 
 
-def _do(decommission: Decommission, decision: Decision) -> dict[str, object]:
+def _do(decommission: Decommission, decision: DecommissionDecision) -> dict[str, object]:
     """Columns that are others from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
     if decision.do in (Do.DRAIN, Do.REMOVE) and not _may_go_on(decommission):
         return _paused(f"{decommission.whose} may not do this any more. Who may resumes it.")

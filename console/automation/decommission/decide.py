@@ -36,25 +36,27 @@ class DecommissionFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DecommissionDecision:
     """No sentence: the last one holds."""
 
     do: Do
     sentence: str = ""
 
 
-def decide(facts: DecommissionFacts) -> Decision:
+def decide(facts: DecommissionFacts) -> DecommissionDecision:
     if not facts.is_managed:
-        return Decision(Do.FINISH, "It has been stopped and is not managed here any more; its files stay.")
+        return DecommissionDecision(Do.FINISH, "It has been stopped and is not managed here any more; its files stay.")
     if facts.is_stopping:
-        return Decision(Do.NOTHING, f"It holds nothing any more and is being stopped: {facts.process}")
+        return DecommissionDecision(Do.NOTHING, f"It holds nothing any more and is being stopped: {facts.process}")
     if facts.is_paused:
-        return Decision(Do.NOTHING)
+        return DecommissionDecision(Do.NOTHING)
     if facts.now_ms - facts.seen_at_ms > FRESH_MS:
-        return Decision(Do.NOTHING, "Waits: the collector has not read the partitions of late.")
+        return DecommissionDecision(Do.NOTHING, "Waits: the collector has not read the partitions of late.")
     if not facts.left:
-        return Decision(Do.REMOVE, "It holds nothing any more.")
+        return DecommissionDecision(Do.REMOVE, "It holds nothing any more.")
     if facts.is_moving:
         gone = max(0, facts.held - facts.left)
-        return Decision(Do.NOTHING, f"{gone:,} of {facts.held:,} partitions have left it; the others are on the move.")
-    return Decision(Do.DRAIN, f"Moves away what is still there: {count_of(facts.left, 'partition')}.")
+        return DecommissionDecision(
+            Do.NOTHING, f"{gone:,} of {facts.held:,} partitions have left it; the others are on the move."
+        )
+    return DecommissionDecision(Do.DRAIN, f"Moves away what is still there: {count_of(facts.left, 'partition')}.")

@@ -9,7 +9,7 @@ from functools import partial
 
 from console.automation.drill import hold
 from console.automation.drill.compare import Probed, compare
-from console.automation.drill.decide import Decision, Do, DrillFacts, Phase, decide
+from console.automation.drill.decide import Do, DrillDecision, DrillFacts, Phase, decide
 from console.automation.drill.faults import Fault
 from console.automation.drill.groups import looked_on, read_stories, went_on
 from console.automation.drill.guarding import why_worse
@@ -92,7 +92,7 @@ def _worse(drill: Drill, samples: list[Sample]) -> str:
 
 
 def _values(
-    drill: Drill, process: ManagedProcess | None, decision: Decision, samples: list[Sample]
+    drill: Drill, process: ManagedProcess | None, decision: DrillDecision, samples: list[Sample]
 ) -> dict[str, object]:
     """Columns that are others from now on, unless somebody is quicker."""
     at_ms = samples[-1].at_ms

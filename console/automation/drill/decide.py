@@ -56,7 +56,7 @@ class DrillFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class DrillDecision:
     """`early`: why the fault ended before its time; empty: it did not, or that was said before."""
 
     do: Do
@@ -65,7 +65,7 @@ class Decision:
     early: str = ""
 
 
-def decide(facts: DrillFacts) -> Decision:
+def decide(facts: DrillFacts) -> DrillDecision:
     if facts.in_phase_ms < -BACK_MAX_MS:
         facts = _as_if_it_were_over(facts)
     match facts.phase:
@@ -86,18 +86,18 @@ def _as_if_it_were_over(facts: DrillFacts) -> DrillFacts:
     return replace(facts, in_phase_ms=max(RECOVER_MAX_MS, facts.fault_ms), why_not=why_not, worse=worse)
 
 
-def _before(facts: DrillFacts) -> Decision:
+def _before(facts: DrillFacts) -> DrillDecision:
     if facts.is_called_off:
-        return Decision(Do.CALL_OFF, Phase.BEFORE, "Stopped before anything was done.")
+        return DrillDecision(Do.CALL_OFF, Phase.BEFORE, "Stopped before anything was done.")
     if facts.why_not:
-        return Decision(Do.CALL_OFF, Phase.BEFORE, f"Nothing was done: {facts.why_not}")
+        return DrillDecision(Do.CALL_OFF, Phase.BEFORE, f"Nothing was done: {facts.why_not}")
     left = BEFORE_MS - facts.in_phase_ms
     if left > 0:
-        return Decision(Do.NOTHING, Phase.BEFORE, "Looks at the cluster as it is, to compare with.")
-    return Decision(Do.BEGIN, Phase.FAULT, f"{facts.name} is held up now.")
+        return DrillDecision(Do.NOTHING, Phase.BEFORE, "Looks at the cluster as it is, to compare with.")
+    return DrillDecision(Do.BEGIN, Phase.FAULT, f"{facts.name} is held up now.")
 
 
-def _fault(facts: DrillFacts) -> Decision:
+def _fault(facts: DrillFacts) -> DrillDecision:
     if facts.is_called_off:
         return _put_back(facts, "somebody stopped it")
     if facts.worse:
@@ -107,31 +107,33 @@ def _fault(facts: DrillFacts) -> Decision:
         return _put_back(facts, "")
     if facts.is_over and facts.in_phase_ms >= BEGINS_MS:
         return _put_back(facts, "what held it up has ended")
-    return Decision(Do.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
+    return DrillDecision(Do.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
 
 
-def _put_back(facts: DrillFacts, early: str) -> Decision:
+def _put_back(facts: DrillFacts, early: str) -> DrillDecision:
     why = f" Ended early: {early}." if early else ""
-    return Decision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is put back.{why}", early)
+    return DrillDecision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is put back.{why}", early)
 
 
-def _back(facts: DrillFacts) -> Decision:
+def _back(facts: DrillFacts) -> DrillDecision:
     if not facts.is_back:
-        return Decision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is being put back.")
-    return Decision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
+        return DrillDecision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is being put back.")
+    return DrillDecision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
 
 
-def _recover(facts: DrillFacts) -> Decision:
+def _recover(facts: DrillFacts) -> DrillDecision:
     if facts.is_whole:
-        return Decision(Do.NOTHING, Phase.COUNT, "All is in sync again; waits for the probe's last minute.")
+        return DrillDecision(Do.NOTHING, Phase.COUNT, "All is in sync again; waits for the probe's last minute.")
     if facts.in_phase_ms >= RECOVER_MAX_MS:
-        return Decision(Do.NOTHING, Phase.COUNT, f"Not whole {RECOVER_MAX_MS // 60_000} minutes after it was put back.")
+        return DrillDecision(
+            Do.NOTHING, Phase.COUNT, f"Not whole {RECOVER_MAX_MS // 60_000} minutes after it was put back."
+        )
     if not facts.is_back:
-        return Decision(Do.PUT_BACK, Phase.RECOVER, f"{facts.name} is not there; it is put back again.")
-    return Decision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
+        return DrillDecision(Do.PUT_BACK, Phase.RECOVER, f"{facts.name} is not there; it is put back again.")
+    return DrillDecision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
 
 
-def _count(facts: DrillFacts) -> Decision:
+def _count(facts: DrillFacts) -> DrillDecision:
     if facts.is_counted or facts.in_phase_ms >= COUNT_MAX_MS:
-        return Decision(Do.CALL_OFF if facts.is_called_off else Do.FINISH, Phase.COUNT, "")
-    return Decision(Do.NOTHING, Phase.COUNT, "Waits for the probe's last minute.")
+        return DrillDecision(Do.CALL_OFF if facts.is_called_off else Do.FINISH, Phase.COUNT, "")
+    return DrillDecision(Do.NOTHING, Phase.COUNT, "Waits for the probe's last minute.")

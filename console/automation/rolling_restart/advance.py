@@ -11,7 +11,7 @@ from functools import partial
 from django.db.models import Q
 from django.utils import timezone
 
-from console.automation.rolling_restart.decide import BrokerFacts, Decision, Do, Progress, RestartFacts, decide
+from console.automation.rolling_restart.decide import BrokerFacts, Do, Progress, RestartDecision, RestartFacts, decide
 from console.automation.rolling_restart.models import RestartedBroker, RollingRestart
 from console.automation.rolling_restart.queries import find_gaps
 from console.kit.common.clock import now_ms
@@ -41,12 +41,14 @@ def advance(restart: RollingRestart) -> None:
     _note_who_is_back(rows, processes, now)
     decision = decide(_facts(restart, rows, processes))
     if decision.do is Do.RESTART and not may_still_operate(restart.actor, [row.name for row in rows]):
-        decision = Decision(Do.PAUSE, f"Paused before {decision.name}: {_NOT_ALLOWED.format(restart.actor_name)}")
+        decision = RestartDecision(
+            Do.PAUSE, f"Paused before {decision.name}: {_NOT_ALLOWED.format(restart.actor_name)}"
+        )
     values = {"state": _STATES.get(decision.do, restart.state), "sentence": decision.sentence}
     settle(restart, values, partial(_move_on, restart, rows, decision, now))
 
 
-def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: Decision, now: datetime) -> bool:
+def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: RestartDecision, now: datetime) -> bool:
     """True if a broker is further, or asked to be."""
     row = next((row for row in rows if row.name == decision.name), None)
     if row is None or decision.progress is None:

@@ -59,7 +59,7 @@ class RestartFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RestartDecision:
     """`progress` of the broker called `name` from now on, if one is named. No sentence: the last one holds."""
 
     do: Do
@@ -72,19 +72,19 @@ class Decision:
 FRESH_MS = 15_000
 
 
-def decide(facts: RestartFacts) -> Decision:
+def decide(facts: RestartFacts) -> RestartDecision:
     """The next step, and the sentence that says what is done or waited for."""
     current = next((broker for broker in facts.brokers if broker.progress in _UNDER_WAY), None)
     if facts.is_paused and (current is None or current.has_ended):
-        return Decision(Do.NOTHING, "")
+        return RestartDecision(Do.NOTHING, "")
     if current is not None:
         return _go_on_with(current, facts)
     waiting = [broker for broker in facts.brokers if broker.progress is Progress.WAITING]
     if not waiting:
-        return Decision(Do.FINISH, f"All {len(facts.brokers)} brokers have been restarted.")
+        return RestartDecision(Do.FINISH, f"All {len(facts.brokers)} brokers have been restarted.")
     reason = _why_not_now(facts)
     if reason:
-        return Decision(Do.NOTHING, f"Waits before the next broker: {reason}")
+        return RestartDecision(Do.NOTHING, f"Waits before the next broker: {reason}")
     chosen = next(
         (broker_facts for broker_facts in waiting if broker_facts.broker_id != facts.controller_id), waiting[0]
     )
@@ -94,19 +94,23 @@ def decide(facts: RestartFacts) -> Decision:
 _UNDER_WAY = (Progress.RESTARTING, Progress.CATCHING_UP)
 
 
-def _go_on_with(broker: BrokerFacts, facts: RestartFacts) -> Decision:
+def _go_on_with(broker: BrokerFacts, facts: RestartFacts) -> RestartDecision:
     if broker.has_ended:
         sentence = f"Paused: {broker.name} did not stay ({broker.state}). Read its log, start it, then resume."
-        return Decision(Do.PAUSE, sentence, broker.name, broker.progress)
+        return RestartDecision(Do.PAUSE, sentence, broker.name, broker.progress)
     if not (broker.is_new and broker.is_running):
-        return Decision(Do.NOTHING, f"{broker.name} is restarting: {broker.state}", broker.name, Progress.RESTARTING)
+        return RestartDecision(
+            Do.NOTHING, f"{broker.name} is restarting: {broker.state}", broker.name, Progress.RESTARTING
+        )
     if not broker.is_registered:
         sentence = f"{broker.name} runs and is not registered in ZooKeeper yet."
-        return Decision(Do.NOTHING, sentence, broker.name, Progress.CATCHING_UP)
+        return RestartDecision(Do.NOTHING, sentence, broker.name, Progress.CATCHING_UP)
     missing = _why_not_whole(facts, broker.back_at_ms or facts.now_ms)
     if missing:
-        return Decision(Do.NOTHING, f"{broker.name} is catching up: {missing}", broker.name, Progress.CATCHING_UP)
-    return Decision(Do.NOTHING, f"{broker.name} is back and in sync.", broker.name, Progress.DONE)
+        return RestartDecision(
+            Do.NOTHING, f"{broker.name} is catching up: {missing}", broker.name, Progress.CATCHING_UP
+        )
+    return RestartDecision(Do.NOTHING, f"{broker.name} is back and in sync.", broker.name, Progress.DONE)
 
 
 def _why_not_now(facts: RestartFacts) -> str:
@@ -133,7 +137,7 @@ def _why_not_whole(facts: RestartFacts, since_ms: int) -> str:
     return ""
 
 
-def _restart(broker: BrokerFacts, facts: RestartFacts) -> Decision:
+def _restart(broker: BrokerFacts, facts: RestartFacts) -> RestartDecision:
     gaps = facts.gaps.get(broker.broker_id, 0)
     if gaps and not facts.accepts_gaps:
         have = "partition has" if gaps == 1 else "partitions have"
@@ -141,5 +145,5 @@ def _restart(broker: BrokerFacts, facts: RestartFacts) -> Decision:
             f"Paused before {broker.name}: {gaps} {have} no replica to spare now and would be out of order. "
             "Give the topics more replicas or a lower min.insync.replicas, then resume."
         )
-        return Decision(Do.PAUSE, sentence)
-    return Decision(Do.RESTART, f"{broker.name} is restarting.", broker.name, Progress.RESTARTING)
+        return RestartDecision(Do.PAUSE, sentence)
+    return RestartDecision(Do.RESTART, f"{broker.name} is restarting.", broker.name, Progress.RESTARTING)

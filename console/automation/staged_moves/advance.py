@@ -7,7 +7,14 @@ cluster says it is.
 from dataclasses import replace
 
 from console.automation.staged_moves.actions import do_batch
-from console.automation.staged_moves.decide import Decision, Do, StagedMoveFacts, may_begin, next_batch, remade
+from console.automation.staged_moves.decide import (
+    Do,
+    StagedMoveDecision,
+    StagedMoveFacts,
+    may_begin,
+    next_batch,
+    remade,
+)
 from console.automation.staged_moves.models import StagedMove
 from console.automation.staged_moves.queries import batch_of
 from console.cluster.placement.models import OngoingMove
@@ -38,7 +45,7 @@ def advance(operation: StagedMove) -> None:
     except GatewayError as error:
         values["sentence"] = f"Waits: {error}"
     except NotConfirmedError as error:
-        values = _values(operation, Decision(Do.REFUSE, str(error)))
+        values = _values(operation, StagedMoveDecision(Do.REFUSE, str(error)))
     settle(operation, values)
 
 
@@ -84,12 +91,12 @@ def _forbids(operation: StagedMove) -> str:
     return hold.sentence if hold is not None and hold.is_closed else ""
 
 
-def _asked(operation: StagedMove) -> Decision:
+def _asked(operation: StagedMove) -> StagedMoveDecision:
     """Raises GatewayError, NotConfirmedError."""
     wanted = flat(operation.wanted)
     ids = cluster_gateway().moves.topic_ids(operation.topics)
     if others := remade(operation.topic_ids, ids):
-        return Decision(Do.REFUSE, others)
+        return StagedMoveDecision(Do.REFUSE, others)
     present = cluster_gateway().moves.assignments(operation.topics)
     decision = next_batch(flat(operation.former), wanted, present, operation.batch_size)
     if decision.do is not Do.BEGIN:
@@ -107,7 +114,7 @@ def _asked(operation: StagedMove) -> Decision:
     return replace(decision, sentence=f"Batch {operation.batches + 1}: {moving} on the move.")
 
 
-def _values(operation: StagedMove, decision: Decision) -> dict[str, object]:
+def _values(operation: StagedMove, decision: StagedMoveDecision) -> dict[str, object]:
     """Columns that are others from now on, unless somebody is quicker."""
     values: dict[str, object] = {"sentence": decision.sentence}
     if decision.left is not None:

@@ -25,7 +25,7 @@ class Do(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class StagedMoveDecision:
     """No sentence: the last one holds. `batch`: what begins now; `left`: partitions that have not arrived."""
 
     do: Do
@@ -49,40 +49,42 @@ class StagedMoveFacts:
     not_allowed: str = ""
 
 
-def may_begin(facts: StagedMoveFacts) -> Decision:
+def may_begin(facts: StagedMoveFacts) -> StagedMoveDecision:
     """BEGIN if the next batch is due, as far as the cluster has not to be asked for it."""
     if facts.is_paused:
-        return Decision(Do.NOTHING)
+        return StagedMoveDecision(Do.NOTHING)
     if facts.now_ms < facts.begins_ms:
-        return Decision(Do.NOTHING, f"Begins {facts.begins}.")
+        return StagedMoveDecision(Do.NOTHING, f"Begins {facts.begins}.")
     if facts.moving:
-        return Decision(Do.NOTHING, f"Batch {facts.batches}: {count_of(facts.moving, 'partition')} on the move.")
+        return StagedMoveDecision(
+            Do.NOTHING, f"Batch {facts.batches}: {count_of(facts.moving, 'partition')} on the move."
+        )
     if facts.not_allowed:
-        return Decision(Do.PAUSE, facts.not_allowed)
+        return StagedMoveDecision(Do.PAUSE, facts.not_allowed)
     if facts.forbids:
-        return Decision(Do.NOTHING, f"Waits: {facts.forbids}")
-    return Decision(Do.BEGIN)
+        return StagedMoveDecision(Do.NOTHING, f"Waits: {facts.forbids}")
+    return StagedMoveDecision(Do.BEGIN)
 
 
-def next_batch(former: Targets, wanted: Targets, present: Targets, size: int) -> Decision:
+def next_batch(former: Targets, wanted: Targets, present: Targets, size: int) -> StagedMoveDecision:
     """The first `size` partitions that have not arrived, if all of them are still where they were."""
     left = {place: target for place, target in sorted(wanted.items()) if present.get(place) != target}
     if not left:
-        return Decision(Do.FINISH, f"All {count_of(len(wanted), 'partition')} arrived.", left=0)
+        return StagedMoveDecision(Do.FINISH, f"All {count_of(len(wanted), 'partition')} arrived.", left=0)
     gone = [place for place in left if place not in present]
     if gone:
-        return Decision(Do.REFUSE, f"{_named(gone)} {_is_are(gone)} not there any more.", left=len(left))
+        return StagedMoveDecision(Do.REFUSE, f"{_named(gone)} {_is_are(gone)} not there any more.", left=len(left))
     # What was called off has come back in whatever order.
     moved = [place for place in left if set(present[place]) != set(former.get(place, ()))]
     if moved:
         now = ", ".join(map(str, present[moved[0]]))
-        return Decision(
+        return StagedMoveDecision(
             Do.REFUSE,
             f"{_named(moved)} {_is_are(moved)} on other brokers than planned from ({now} now).",
             left=len(left),
         )
     batch = dict(list(left.items())[:size])
-    return Decision(Do.BEGIN, batch=batch, left=len(left))
+    return StagedMoveDecision(Do.BEGIN, batch=batch, left=len(left))
 
 
 def remade(then: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.cluster.acls.words import told_by
-from console.kit.gateway.acls.decisions import Decision, Decisions
+from console.kit.gateway.acls.decisions import AclDecision, Decisions
 from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, WILDCARD, AclRule, AclView
 
 #: Every name that begins with p comes before p + this.
@@ -45,7 +45,7 @@ class AclRow:
     name: str
     stands_for: str
     is_there: bool
-    decisions: tuple[Decision, ...]
+    decisions: tuple[AclDecision, ...]
 
     @property
     def rules(self) -> tuple[AclRule, ...]:

@@ -1,6 +1,6 @@
 """Decisions in sentences. Pure."""
 
-from console.kit.gateway.acls.decisions import Cause, Decision
+from console.kit.gateway.acls.decisions import AclDecision, Cause
 from console.kit.gateway.acls.interface import in_words
 
 _CAUSES = {
@@ -10,12 +10,12 @@ _CAUSES = {
 }
 
 
-def told_by(decision: Decision) -> str:
+def told_by(decision: AclDecision) -> str:
     """What decides, in a few words."""
     return str(decision.rule) if decision.rule else _CAUSES[decision.cause]
 
 
-def sentence(decision: Decision) -> str:
+def sentence(decision: AclDecision) -> str:
     """The whole of it, for one operation."""
     done = in_words(decision.operation)
     if decision.cause is Cause.SUPER_USER:
@@ -33,7 +33,7 @@ def sentence(decision: Decision) -> str:
     return f"{done} is allowed by the rule: {decision.rule}.{implied}"
 
 
-def _doubt(decision: Decision) -> str:
+def _doubt(decision: AclDecision) -> str:
     if decision.is_certain:
         return ""
     if decision.cause is Cause.NO_RULE:

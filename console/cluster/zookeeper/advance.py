@@ -7,7 +7,15 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from console.cluster.zookeeper.ensemble import Decision, Do, EnsembleFacts, ProcessFacts, Server, Stage, next_step
+from console.cluster.zookeeper.ensemble import (
+    Do,
+    EnsembleDecision,
+    EnsembleFacts,
+    ProcessFacts,
+    Server,
+    Stage,
+    next_step,
+)
 from console.cluster.zookeeper.models import EnsembleChange
 from console.cluster.zookeeper.servers import leaving_processes, server_processes, spec_of
 from console.kit.common.databases import cluster_atomic
@@ -88,7 +96,7 @@ def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]
     return found
 
 
-def _do(change: EnsembleChange, config: EnsembleConfig, decision: Decision) -> None:
+def _do(change: EnsembleChange, config: EnsembleConfig, decision: EnsembleDecision) -> None:
     match decision.do:
         case Do.START:
             members = [member.line for member in config.members]
@@ -106,12 +114,12 @@ def _do(change: EnsembleChange, config: EnsembleConfig, decision: Decision) -> N
                     do_remove(change.actor, processes[number])
 
 
-def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: Decision) -> Decision:
+def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: EnsembleDecision) -> EnsembleDecision:
     """Noted before it is sent: once it may happen, nobody may stop the servers that would be needed then."""
     with cluster_atomic():
         locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
         if locked.is_called_off:
-            return Decision(Do.NOTHING, decision.stage, change.sentence)
+            return EnsembleDecision(Do.NOTHING, decision.stage, change.sentence)
         locked.asked_at = locked.asked_at or timezone.now()
         locked.save(update_fields=["asked_at"])
     joining = [member.line for member in change.joining if member.number not in config.numbers]
@@ -121,7 +129,7 @@ def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: Decis
     except (ReconfigRefusedError, NotAllowedError) as error:
         if change.asked_at is None or timezone.now() - change.asked_at > ON_ITS_WAY:
             EnsembleChange.objects.filter(pk=change.pk).update(asked_at=None)
-        return Decision(Do.NOTHING, Stage.RECONFIG, f"The members are as they were, it is tried again: {error}")
+        return EnsembleDecision(Do.NOTHING, Stage.RECONFIG, f"The members are as they were, it is tried again: {error}")
     except GatewayError as error:
-        return Decision(Do.NOTHING, Stage.RECONFIG, f"{error} It is looked at again.")
-    return Decision(Do.NOTHING, Stage.TELL, "The members have changed.")
+        return EnsembleDecision(Do.NOTHING, Stage.RECONFIG, f"{error} It is looked at again.")
+    return EnsembleDecision(Do.NOTHING, Stage.TELL, "The members have changed.")

@@ -16,7 +16,7 @@ from broker.records.batch import Compression
 from broker.spark import ledger as ledgers
 from broker.spark.client_settings import read_sink_settings
 from broker.spark.decisions import Decisions, DecisionsError
-from broker.spark.ledger import Decision, Ledger, LostPartError, SinkError, TooManyTasksError, parse_decision
+from broker.spark.ledger import CommitDecision, Ledger, LostPartError, SinkError, TooManyTasksError, parse_decision
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
@@ -367,7 +367,7 @@ def test_decision_has_room_for_a_thousand_tasks():
     producers = tuple(
         ProducerIdentity(f"{name}-{task}.{task % 50 == 0:d}", 2**40 + task * 2, 3) for task in range(1_000)
     )
-    decision = Decision("1" * 36, ProducerIdentity(name, 3_999, 7), 12, producers)
+    decision = CommitDecision("1" * 36, ProducerIdentity(name, 3_999, 7), 12, producers)
     text = decision.to_text()
     assert len(text) < 4_096
     assert parse_decision(name, text) == decision

@@ -7,7 +7,7 @@ from django import template
 from console.cluster.acls.effects import Effect
 from console.cluster.acls.rows import AclRow
 from console.cluster.acls.words import sentence
-from console.kit.gateway.acls.decisions import Cause, Decision
+from console.kit.gateway.acls.decisions import AclDecision, Cause
 from console.kit.gateway.acls.interface import Denials, in_words
 
 register = template.Library()
@@ -16,7 +16,7 @@ register.filter("in_a_sentence", sentence)
 
 
 @register.filter
-def mark(decision: Decision) -> str:
+def mark(decision: AclDecision) -> str:
     """yes, no, or denied: by a rule that says so. What is not certain is said with a question mark."""
     if decision.is_allowed:
         return "yes"
@@ -25,7 +25,7 @@ def mark(decision: Decision) -> str:
 
 
 @register.filter
-def asked(row: AclRow, decision: Decision) -> str:
+def asked(row: AclRow, decision: AclDecision) -> str:
     return urlencode({"principal": row.principal, "name": row.name, "operation": decision.operation})
 
 

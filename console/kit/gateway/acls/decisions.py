@@ -20,7 +20,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AclDecision:
     """`is_certain` is False where it hangs on what the cluster does not tell: super users, what holds without rules."""
 
     operation: str
@@ -50,10 +50,10 @@ class Decisions:
         self._any_rule = AccessRules(everything, allows_if_none=bool(view.allows_if_none))
         self._rules: dict[str, AccessRules] = {}
 
-    def of(self, principal: str, host: str, resource: str, name: str) -> Mapping[str, Decision]:
+    def of(self, principal: str, host: str, resource: str, name: str) -> Mapping[str, AclDecision]:
         """By operation, in Kafka's order; `host` is as `java_host` writes it."""
         if principal in self._super_users:
-            return {operation: Decision(operation, True, Cause.SUPER_USER) for operation in OPERATIONS[resource]}
+            return {operation: AclDecision(operation, True, Cause.SUPER_USER) for operation in OPERATIONS[resource]}
         told = self._explained(principal, host, ResourceType[resource], name)
         return {operation.name: self._decision(operation.name, why) for operation, why in told.items()}
 
@@ -80,12 +80,12 @@ class Decisions:
             rules = self._rules[principal] = AccessRules(found, allows_if_none=bool(self._view.allows_if_none))
         return rules
 
-    def _decision(self, operation: str, why: Why) -> Decision:
+    def _decision(self, operation: str, why: Why) -> AclDecision:
         cause = Cause.RULE if why.rule else Cause.NO_RULE if why.no_rule else Cause.NOT_ALLOWED
         is_certain = why.is_allowed or self._view.super_users is not None
         if cause is Cause.NO_RULE and self._view.allows_if_none is None:
             is_certain = False
-        return Decision(operation, why.is_allowed, cause, rule_of(why.rule) if why.rule else None, is_certain)
+        return AclDecision(operation, why.is_allowed, cause, rule_of(why.rule) if why.rule else None, is_certain)
 
 
 def with_changes(view: AclView, added: Collection[AclRule], removed: Collection[AclRule]) -> AclView:
