@@ -8,7 +8,7 @@ from typing import Any
 from broker.audit.groups import GroupMove
 from broker.audit.states import State
 from broker.audit.tally import NO_WINDOW
-from broker.audit.verdict import Finding, Verdict
+from broker.audit.verdict import AuditVerdict, Finding
 
 _WORDS = {
     State.MISSING: "{count} counted at {above} missing at {tier}",
@@ -38,7 +38,7 @@ def told_move(move: GroupMove) -> str:
     return f"{move.topic}, {clock(move.at_ms)}: group {move.group} {how} {where}"
 
 
-def report_lines(verdict: Verdict, windows_max: int) -> Iterator[str]:
+def report_lines(verdict: AuditVerdict, windows_max: int) -> Iterator[str]:
     """The newest `windows_max` windows as a matrix, then what was found."""
     names = list(dict.fromkeys(name for row in verdict.rows for name in row.tiers))
     yield f"{verdict.topic}: complete until {clock(verdict.complete_until)} UTC"
@@ -52,5 +52,5 @@ def report_lines(verdict: Verdict, windows_max: int) -> Iterator[str]:
     yield from (f"~ {told_move(move)}" for move in verdict.moves)
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
+def as_json(verdict: AuditVerdict) -> dict[str, Any]:
     return asdict(verdict)

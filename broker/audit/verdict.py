@@ -59,7 +59,7 @@ class AuditWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AuditVerdict:
     """Of one topic. `complete_until` is the end in ms of the last window before the first that is not complete."""
 
     topic: str
@@ -73,7 +73,7 @@ class Verdict:
     moves: tuple[GroupMove, ...] = ()
 
 
-def judge(ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None = None) -> Verdict:
+def judge(ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None = None) -> AuditVerdict:
     """`grace_ms`, one window if not told, is how long after its end a window is waited for."""
     return _Judging(ledger, topic, now_ms, grace_ms).verdict()
 
@@ -112,13 +112,13 @@ class _Judging:
         self._differences: dict[tuple[str, str, int], dict[int, Difference]] = {}
         self._findings: list[Finding] = []
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> AuditVerdict:
         windows = sorted({window for by_window in self._tallies.values() for window in by_window})
         rows = tuple(self._row(window) for window in windows)
         late = [row.window for row in rows if row.state is State.PENDING and self._is_over(row.window)]
         until = self._complete_until(rows)
         found, moves = tuple(self._findings), self._groups.moves
-        return Verdict(self._topic, self._window_ms, rows, found, until, tuple(late), moves)
+        return AuditVerdict(self._topic, self._window_ms, rows, found, until, tuple(late), moves)
 
     def _is_over(self, window: int) -> bool:
         return window + self._window_ms + self._grace_ms <= self._now_ms

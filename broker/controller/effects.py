@@ -11,7 +11,7 @@ from broker.common.cluster import LeaderAndIsr, LiveBroker
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.events import Event
-from broker.controller.verdict import ShutdownAnswer, Verdict
+from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 
 
 class Effect:
@@ -158,14 +158,14 @@ class RewriteReassignmentRequest(Effect):
     """Leave only these targets in /admin/reassign_partitions, which goes when none is left; log what was refused."""
 
     targets: dict[TopicPartition, tuple[int, ...]]
-    refused: dict[TopicPartition, Verdict]
+    refused: dict[TopicPartition, PartitionVerdict]
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveElectionRequest(Effect):
     """Remove /admin/preferred_replica_election; log what did not succeed."""
 
-    verdicts: dict[TopicPartition, Verdict]
+    verdicts: dict[TopicPartition, PartitionVerdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class RespondToRequest(Effect):
     """Tell whoever waits for this request what became of each of its partitions."""
 
     request_id: int
-    verdicts: dict[TopicPartition, Verdict]
+    verdicts: dict[TopicPartition, PartitionVerdict]
 
 
 @dataclass(frozen=True, slots=True)

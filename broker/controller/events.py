@@ -8,7 +8,7 @@ from uuid import UUID
 from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import PartitionVerdict
 
 #: request_id of what was asked by a znode: nobody waits for an answer.
 BY_ZNODE = -1
@@ -155,7 +155,7 @@ class ReassignmentsBegun(Event):
 
     request_id: int
     begun: dict[TopicPartition, ReplicaAssignment]
-    refused: dict[TopicPartition, Verdict]
+    refused: dict[TopicPartition, PartitionVerdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class ReassignmentsByZnode(Event):
 class ReassignmentsByZnodeBegun(Event):
     """What was to be written for ReassignmentsByZnode is written."""
 
-    refused: dict[TopicPartition, Verdict]
+    refused: dict[TopicPartition, PartitionVerdict]
     is_empty: bool
 
 
@@ -202,7 +202,7 @@ class ElectionTried(Event):
 
     asked: ElectionAsked
     tried: tuple[TopicPartition, ...]
-    verdicts: dict[TopicPartition, Verdict]
+    verdicts: dict[TopicPartition, PartitionVerdict]
     attempts_left: int
 
 

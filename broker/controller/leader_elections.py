@@ -7,7 +7,7 @@ from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, RemoveElectionRequest, RespondToRequest, StepAgain, WriteStates
 from broker.controller.election import preferred_state, unclean_state
 from broker.controller.events import BY_ZNODE, Election, ElectionAsked, ElectionTried
-from broker.controller.verdict import DONE, Verdict
+from broker.controller.verdict import DONE, PartitionVerdict
 
 #: How often an election is tried whose partition's state somebody else writes meanwhile.
 _ATTEMPTS = 3
@@ -25,7 +25,7 @@ def election_tried(context: ControllerContext, event: ElectionTried) -> list[Eff
     open_ones = [partition for partition in event.tried if partition not in done]
     if open_ones and event.attempts_left:
         return _try(context, event.asked, open_ones, verdicts, event.attempts_left)
-    unsettled = Verdict(ErrorCode.LEADER_NOT_AVAILABLE, "the partition's state keeps changing; try again")
+    unsettled = PartitionVerdict(ErrorCode.LEADER_NOT_AVAILABLE, "the partition's state keeps changing; try again")
     verdicts |= dict.fromkeys(open_ones, unsettled)
     if event.asked.request_id == BY_ZNODE:
         return [RemoveElectionRequest(verdicts)]
@@ -36,16 +36,16 @@ def _try(
     context: ControllerContext,
     asked: ElectionAsked,
     partitions: list[TopicPartition],
-    verdicts: dict[TopicPartition, Verdict],
+    verdicts: dict[TopicPartition, PartitionVerdict],
     attempts_left: int,
 ) -> list[Effect]:
     wanted: dict[TopicPartition, LeaderAndIsr] = {}
-    refused: dict[TopicPartition, Verdict] = {}
+    refused: dict[TopicPartition, PartitionVerdict] = {}
     for partition in partitions:
         try:
             wanted[partition] = _elect(context, asked.election, partition)
         except ApiError as error:
-            refused[partition] = Verdict.of(error)
+            refused[partition] = PartitionVerdict.of(error)
     writes = [WriteStates(wanted)] if wanted else []
     tried = ElectionTried(asked, tuple(wanted), verdicts | refused, attempts_left - 1)
     return [*writes, StepAgain(tried)]

@@ -26,7 +26,7 @@ from broker.controller.events import (
 from broker.controller.reassignment_end import write_assignments
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.state_changes import correct_states
-from broker.controller.verdict import DONE, Verdict
+from broker.controller.verdict import DONE, PartitionVerdict
 
 Plans = dict[TopicPartition, ReplicaAssignment]
 
@@ -43,7 +43,7 @@ def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -
 
 def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -> list[Effect]:
     """Answered as soon as ZooKeeper knows the target; a topic that went meanwhile knows none."""
-    gone = Verdict(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted meanwhile")
+    gone = PartitionVerdict(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted meanwhile")
     answers = {
         partition: DONE if _goes_to(context, partition, plan.target) else gone
         for partition, plan in event.begun.items()
@@ -81,7 +81,10 @@ def assignments_written(context: ControllerContext, event: AssignmentsWritten) -
 
 
 def drop_ended_requests(
-    context: ControllerContext, refused: Mapping[TopicPartition, Verdict] | None = None, *, is_due: bool = False
+    context: ControllerContext,
+    refused: Mapping[TopicPartition, PartitionVerdict] | None = None,
+    *,
+    is_due: bool = False,
 ) -> list[Effect]:
     """/admin/reassign_partitions without what is done, was refused, or has no topic any more."""
     asked = context.reassignment_notes.by_znode
@@ -94,14 +97,14 @@ def drop_ended_requests(
 
 def _plan(
     context: ControllerContext, targets: Mapping[TopicPartition, tuple[int, ...] | None]
-) -> tuple[Plans, dict[TopicPartition, Verdict]]:
+) -> tuple[Plans, dict[TopicPartition, PartitionVerdict]]:
     plans: Plans = {}
-    refused: dict[TopicPartition, Verdict] = {}
+    refused: dict[TopicPartition, PartitionVerdict] = {}
     for partition, target in targets.items():
         try:
             plans[partition] = _plan_one(context, partition, target)
         except ApiError as error:
-            refused[partition] = Verdict.of(error)
+            refused[partition] = PartitionVerdict.of(error)
     return plans, refused
 
 

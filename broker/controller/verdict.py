@@ -6,16 +6,16 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 
 
-class Verdict(NamedTuple):
+class PartitionVerdict(NamedTuple):
     code: ErrorCode = ErrorCode.NONE
     message: str | None = None
 
     @classmethod
-    def of(cls, error: ApiError) -> "Verdict":
+    def of(cls, error: ApiError) -> "PartitionVerdict":
         return cls(error.code, error.message)
 
 
-DONE = Verdict()
+DONE = PartitionVerdict()
 
 
 class ShutdownAnswer(NamedTuple):

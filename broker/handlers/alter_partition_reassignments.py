@@ -5,7 +5,7 @@ from collections import Counter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import ReassignmentsAsked
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import PartitionVerdict
 from broker.handlers.ask_controller import ask_in_parts
 from broker.handlers.authorization import require_on_cluster
 from broker.handlers.handler import OF_PARTITIONS, public
@@ -44,11 +44,11 @@ async def handle_alter_partition_reassignments(
         )
     except ApiError as error:
         return AlterPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)
-    twice = Verdict(ErrorCode.INVALID_REQUEST, "the partition is named twice in the request")
+    twice = PartitionVerdict(ErrorCode.INVALID_REQUEST, "the partition is named twice in the request")
     return AlterPartitionReassignmentsResponse(responses=_responses(verdicts | dict.fromkeys(named_twice, twice)))
 
 
-def _responses(verdicts: dict[TopicPartition, Verdict]) -> list[ReassignableTopicResponse]:
+def _responses(verdicts: dict[TopicPartition, PartitionVerdict]) -> list[ReassignableTopicResponse]:
     topics: dict[str, list[ReassignablePartitionResponse]] = {}
     for (topic, index), (code, message) in sorted(verdicts.items()):
         topics.setdefault(topic, []).append(
@@ -58,7 +58,7 @@ def _responses(verdicts: dict[TopicPartition, Verdict]) -> list[ReassignableTopi
 
 
 def _refused(request: AlterPartitionReassignmentsRequest, error: ApiError) -> AlterPartitionReassignmentsResponse:
-    refusal = Verdict(error.code, error.message)
+    refusal = PartitionVerdict(error.code, error.message)
     named = {
         TopicPartition(topic.name, partition.partition_index)
         for topic in request.topics

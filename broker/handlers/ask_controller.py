@@ -8,7 +8,7 @@ from broker.common.errors import InvariantViolation
 from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
 from broker.common.types import TopicPartition
 from broker.controller.events import Event
-from broker.controller.verdict import ShutdownAnswer, Verdict
+from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 from broker.runtime.requests.context import RequestContext
 
 Asked = TypeVar("Asked")
@@ -16,14 +16,14 @@ Asked = TypeVar("Asked")
 
 async def ask_in_parts(
     asked: Sequence[Asked], event_of: Callable[[int, list[Asked]], Event], timeout_ms: int, context: RequestContext
-) -> dict[TopicPartition, Verdict]:
+) -> dict[TopicPartition, PartitionVerdict]:
     """The verdicts on all; `event_of` makes the question with that number about some. None asked is a question, too.
 
     Raises ApiError when a part is not answered; what was asked before may be done by then, as with any answer that
     comes too late.
     """
     deadline_ms = context.services.clock.monotonic_ms() + timeout_ms
-    verdicts: dict[TopicPartition, Verdict] = {}
+    verdicts: dict[TopicPartition, PartitionVerdict] = {}
     for part in _parts(asked):
         left_ms = timeout_ms if not verdicts else max(0, deadline_ms - context.services.clock.monotonic_ms())
 

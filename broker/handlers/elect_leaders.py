@@ -6,7 +6,7 @@ from itertools import chain, islice
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import PartitionVerdict
 from broker.handlers.ask_controller import ask_in_parts
 from broker.handlers.authorization import require_on_cluster
 from broker.handlers.handler import OF_PARTITIONS, public
@@ -45,7 +45,7 @@ async def handle_elect_leaders(request: ElectLeadersRequest, context: RequestCon
     )
 
 
-async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[TopicPartition, Verdict]:
+async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[TopicPartition, PartitionVerdict]:
     """What became of each partition asked for; of all partitions, of those where there was something to do."""
     require_on_cluster(Operation.ALTER, context)
     election = _ELECTIONS.get(request.election_type)
@@ -61,7 +61,7 @@ async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[
     elected = [partition for partition, verdict in verdicts.items() if verdict.code is ErrorCode.NONE]
     is_told = _is_told(services.metadata, election, elected)
     if not await services.metadata.wait_until(is_told, request.timeout_ms):
-        late = Verdict(ErrorCode.REQUEST_TIMED_OUT, "elected; the new leader is not known everywhere yet")
+        late = PartitionVerdict(ErrorCode.REQUEST_TIMED_OUT, "elected; the new leader is not known everywhere yet")
         verdicts |= dict.fromkeys(elected, late)
     return verdicts
 

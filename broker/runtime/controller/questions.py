@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.verdict import ShutdownAnswer, Verdict
+from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 
-Answer = dict[TopicPartition, Verdict] | ShutdownAnswer
+Answer = dict[TopicPartition, PartitionVerdict] | ShutdownAnswer
 
 
 class Questions:

@@ -17,7 +17,7 @@ from broker.controller.events import (
     UncleanElectionRead,
 )
 from broker.controller.topic_ids import objections_to_new_id
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import PartitionVerdict
 from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.admin_requests import remove_election_request, rewrite_reassignment_request
 from broker.zookeeper.assignment_writes import write_assignments
@@ -98,7 +98,7 @@ def _log_assignment(partition: TopicPartition, assignment: ReplicaAssignment) ->
     _log.info(what, partition=str(partition), replicas=assignment.target, removing=assignment.removing)
 
 
-def _log_verdicts(what: str, verdicts: dict[TopicPartition, Verdict]) -> None:
+def _log_verdicts(what: str, verdicts: dict[TopicPartition, PartitionVerdict]) -> None:
     for partition, verdict in sorted(verdicts.items()):
         if verdict.code not in (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED):
             _log.warning(what, partition=str(partition), reason=verdict.message)

@@ -106,7 +106,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class QuotaVerdict:
     """For one kind of quota: what counts, and everybody who was asked."""
 
     label: str
@@ -118,7 +118,7 @@ class Verdict:
         return next((step.words for step in self.steps if step.decides), "")
 
 
-def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[Verdict]:
+def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[QuotaVerdict]:
     """What counts for a client that logs in as `user`, says `client_id` and comes from `ip`."""
     found = []
     for key in LABEL_ORDER:
@@ -129,7 +129,7 @@ def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[Verdict
         decider = deciding(quotas, key, iter(order))
         steps = tuple(_step(entity, key, quotas, entity == decider) for entity in order)
         text = "no limit" if decider is None else amount(key, quotas[decider][key])
-        found.append(Verdict(label(key), text, steps))
+        found.append(QuotaVerdict(label(key), text, steps))
     return found
 
 
@@ -138,14 +138,14 @@ class Table:
     """Kinds of quotas that are decided among the same entities: a row for each, a cell for each kind."""
 
     title: str
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[QuotaVerdict, ...]
 
     @property
     def rows(self) -> list[tuple[Step, ...]]:
         return list(zip(*(verdict.steps for verdict in self.verdicts), strict=True))
 
 
-def tables_of(found: list[Verdict]) -> list[Table]:
+def tables_of(found: list[QuotaVerdict]) -> list[Table]:
     of_address = [offer for offer in found if offer.label == label(QuotaKey.CONNECTION_CREATION_RATE)]
     of_client = tuple(verdict for verdict in found if verdict not in of_address)
     return [Table("The client", of_client), *(Table("Its address", (item,)) for item in of_address)]

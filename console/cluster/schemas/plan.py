@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from console.cluster.schemas.registry import Schema, Verdict
+from console.cluster.schemas.registry import CompatibilityVerdict, Schema
 from console.kit.plans.plan import Line, Plan
 
 REGISTER, SET, DELETE = "register schema", "change schema settings", "delete schema"
@@ -12,7 +12,12 @@ DEFAULTS = "all subjects"
 
 
 def register_plan(
-    subject: str, schema: Schema, live: Sequence[int], registered: Schema | None, verdict: Verdict, level: str
+    subject: str,
+    schema: Schema,
+    live: Sequence[int],
+    registered: Schema | None,
+    verdict: CompatibilityVerdict,
+    level: str,
 ) -> Plan:
     """`live`: versions there are; `registered`: the version that has this very schema already."""
     if registered is not None:

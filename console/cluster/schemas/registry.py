@@ -55,7 +55,7 @@ class Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CompatibilityVerdict:
     is_compatible: bool
     messages: tuple[str, ...]
 
@@ -113,13 +113,13 @@ class Registry:
     def set_mode(self, subject: str, mode: str | None) -> None:
         self._set("mode", subject, None if mode is None else {"mode": mode})
 
-    def compare(self, subject: str, schema: Schema) -> Verdict:
+    def compare(self, subject: str, schema: Schema) -> CompatibilityVerdict:
         """With the versions that the subject's level names; a subject that is not there takes anything."""
         said = self._client.ask(
             "POST", "compatibility", "subjects", subject, "versions", query={"verbose": "true"}, body=schema.fields
         )
         messages = tuple(str(message)[:2_000] for message in _listed(_mapped(said).get("messages") or [])[:100])
-        return Verdict(_mapped(said).get("is_compatible") is True, messages)
+        return CompatibilityVerdict(_mapped(said).get("is_compatible") is True, messages)
 
     def registered(self, subject: str, schema: Schema) -> Schema | None:
         """The version that has this very schema, if there is one."""

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.schemas.access import access_subject
-from console.cluster.schemas.registry import NAMES, Registry, Schema, Verdict, registry
+from console.cluster.schemas.registry import NAMES, CompatibilityVerdict, Registry, Schema, registry
 from console.kit.access.rights import Right
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
@@ -22,7 +22,9 @@ RESTORE = "restore schema"
 VERSIONS_MAX = 100
 
 
-def restore_plan(subject: str, number: int | None, lost: Sequence[Schema], verdict: Verdict | None) -> Plan:
+def restore_plan(
+    subject: str, number: int | None, lost: Sequence[Schema], verdict: CompatibilityVerdict | None
+) -> Plan:
     """`lost`: what was deleted and is not there under another number. `verdict`: of the first of it. Pure."""
     return Plan(
         action=RESTORE,

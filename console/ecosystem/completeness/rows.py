@@ -6,7 +6,7 @@ from broker.audit.groups import GroupMove
 from broker.audit.increment import Tier
 from broker.audit.report import sentence, told_move
 from broker.audit.states import TROUBLES
-from broker.audit.verdict import Finding, Verdict
+from broker.audit.verdict import AuditVerdict, Finding
 
 WINDOWS_KEPT, FINDINGS_KEPT, MOVES_KEPT = 180, 50, 20
 #: Said among the findings of groups, and no finding.
@@ -15,7 +15,7 @@ WENT_BACK, SET_FORWARD = MOVES = ("went back", "set forward")
 _SENTENCE_LENGTH_MAX = 500
 
 
-def columns(verdict: Verdict) -> dict[str, Any]:
+def columns(verdict: AuditVerdict) -> dict[str, Any]:
     found = [finding for finding in verdict.findings if finding.state in TROUBLES]
     newest = sorted(found, key=lambda finding: finding.window, reverse=True)[:FINDINGS_KEPT]
     return {

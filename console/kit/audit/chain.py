@@ -64,7 +64,7 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ChainVerdict:
     """`checked` rows fit each other; with no `broken` those are all there ever were."""
 
     checked: int
@@ -101,7 +101,7 @@ def mac_of(values: Sequence[object], key: bytes) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def verify(links: Iterable[Link], key: bytes, *ends: End) -> Verdict:
+def verify(links: Iterable[Link], key: bytes, *ends: End) -> ChainVerdict:
     """Follow `links`, oldest first, to the first that does not fit.
 
     `ends` are the end as it is kept apart from the rows, in one place or several; one place may be some rows behind
@@ -112,20 +112,20 @@ def verify(links: Iterable[Link], key: bytes, *ends: End) -> Verdict:
     for link in links:
         sentence = _fault(link, seal, key)
         if sentence:
-            return Verdict(checked, seal, Break(link.id, sentence))
+            return ChainVerdict(checked, seal, Break(link.id, sentence))
         seal, checked = link.seal, checked + 1
         not_met.discard(End(seal, checked))
     missing = max((end.count for end in ends), default=0) - checked
     if missing > 0:
         sentence = f"The end was cut off: {missing} row{' is' if missing == 1 else 's are'} missing."
-        return Verdict(checked, seal, Break(None, sentence))
+        return ChainVerdict(checked, seal, Break(None, sentence))
     if not_met and checked:
-        return Verdict(
+        return ChainVerdict(
             checked,
             seal,
             Break(None, "The row that was the end is not there: rows at the end were cut off or replaced."),
         )
-    return Verdict(checked, seal)
+    return ChainVerdict(checked, seal)
 
 
 def _fault(link: Link, previous_seal: str, key: bytes) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from console.kit.audit.chain import Break, End, Verdict, verify
+from console.kit.audit.chain import Break, ChainVerdict, End, verify
 from console.kit.audit.models import AuditEnd, AuditEvent
 from console.kit.audit.record import THE_END, chain_key, has_chain_key
 from console.kit.audit.sealed_end import ForgedEndError, missing_end, read_end
@@ -86,18 +86,18 @@ def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple[object, ...]]:
         yield (event.pk, event.at, event.actor_name, *what, event.actor_identity, event.cluster, event.seal)
 
 
-def verify_chain() -> Verdict:
+def verify_chain() -> ChainVerdict:
     """Follow the whole chain, oldest row first, to the end that the database names and the one that is sealed.
 
     The first row makes the key, and its commit the file of the sealed end: with the one there, the other has to be.
     """
     end = AuditEnd.objects.filter(pk=THE_END).first() or AuditEnd()
     if not has_chain_key() and not end.count and not AuditEvent.objects.exists():
-        return Verdict(0, "")
+        return ChainVerdict(0, "")
     try:
         sealed = read_end(chain_key())
     except ForgedEndError as error:
-        return Verdict(0, "", Break(None, str(error)))
+        return ChainVerdict(0, "", Break(None, str(error)))
     events = AuditEvent.objects.order_by("id").iterator(chunk_size=1_000)
     ends = [End(end.seal, end.count), *([sealed.end] if sealed else [])]
     verdict = verify((event.link for event in events), chain_key(), *ends)

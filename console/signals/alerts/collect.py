@@ -9,7 +9,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.live.push import push_partial
 from console.signals.alerts import store
 from console.signals.alerts.conditions import OBJECTS_MAX, Condition, conditions
-from console.signals.alerts.evaluation import LOOKS_APART_MS, Event, State, Verdict, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertVerdict, Event, State, advance
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
@@ -63,7 +63,7 @@ class AlertWatch:
             is_known = condition.is_bad is not None
             standing, event = advance(
                 row.standing if row else None,
-                Verdict(condition.is_bad),
+                AlertVerdict(condition.is_bad),
                 rule,
                 now_ms,
                 is_silenced=rule.name in silenced,

@@ -45,14 +45,14 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AlertVerdict:
     """None where nobody knows."""
 
     is_bad: bool | None
 
 
 def advance(
-    before: Standing | None, verdict: Verdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
+    before: Standing | None, verdict: AlertVerdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
 ) -> tuple[Standing | None, Event | None]:
     """How it stands now, None where there is nothing to say; and what is to be told."""
     if before is None or before.state is State.RESOLVED:
@@ -66,7 +66,7 @@ def advance(
     return _firing(replace(before, seen_ms=now_ms), verdict, rule, now_ms, is_silenced)
 
 
-def _pending(before: Standing, verdict: Verdict, rule: AlertRule, now_ms: int) -> Standing | None:
+def _pending(before: Standing, verdict: AlertVerdict, rule: AlertRule, now_ms: int) -> Standing | None:
     if verdict.is_bad is None:
         return before
     if not verdict.is_bad:
@@ -79,7 +79,7 @@ def _pending(before: Standing, verdict: Verdict, rule: AlertRule, now_ms: int) -
 
 
 def _firing(
-    before: Standing, verdict: Verdict, rule: AlertRule, now_ms: int, is_silenced: bool
+    before: Standing, verdict: AlertVerdict, rule: AlertRule, now_ms: int, is_silenced: bool
 ) -> tuple[Standing, Event | None]:
     if verdict.is_bad is False:
         fine_since_ms = min(now_ms, before.fine_since_ms if before.fine_since_ms is not None else now_ms)

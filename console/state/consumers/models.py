@@ -7,7 +7,7 @@ from console.kit.gateway.groups.interface import CLASSIC, SHARE, UNDERSTOOD_TYPE
 from console.state.consumers.members import MemberRow, member_of
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.state.consumers.trend import Trend, catch_up_seconds, trend_of
-from console.state.consumers.verdict import Verdict
+from console.state.consumers.verdict import LagVerdict
 
 
 class ConsumerGroup(models.Model):
@@ -50,8 +50,8 @@ class ConsumerGroup(models.Model):
         return self.name
 
     @property
-    def judgement(self) -> Verdict:
-        return Verdict(self.verdict)
+    def judgement(self) -> LagVerdict:
+        return LagVerdict(self.verdict)
 
     @property
     def is_understood(self) -> bool:
@@ -122,8 +122,8 @@ class GroupPartition(models.Model):
         return f"{self.group.name} in {self.topic}-{self.partition}"
 
     @property
-    def judgement(self) -> Verdict:
-        return Verdict(self.verdict)
+    def judgement(self) -> LagVerdict:
+        return LagVerdict(self.verdict)
 
     @property
     def behind_ms(self) -> int | None:

@@ -14,7 +14,7 @@ from console.state.consumers.commits import CommitRing
 from console.state.consumers.log_ends import LogEnds
 from console.state.consumers.memory import RetentionMemory, UnreadMemory
 from console.state.consumers.rows import MEMBER_ID_LENGTH_MAX, GroupPartitionRow, GroupRow
-from console.state.consumers.verdict import Evidence, Verdict
+from console.state.consumers.verdict import Evidence, LagVerdict
 
 #: Up to so many offsets before an end that rests may all be markers.
 MARKERS_SUSPECTED_MAX = 20
@@ -132,7 +132,7 @@ class PartitionWatch:
         self._date(evidence, ends, position, unread, bool(group.committed))
         return evidence
 
-    def row(self, place: TopicPartition, evidence: Evidence, verdict: Verdict) -> GroupPartitionRow:
+    def row(self, place: TopicPartition, evidence: Evidence, verdict: LagVerdict) -> GroupPartitionRow:
         since_ms = evidence.behind_since_ms
         keeps_ms = None if since_ms is None or evidence.committed is None else self._retention.of(place[0])
         return GroupPartitionRow(
@@ -146,7 +146,7 @@ class PartitionWatch:
             expires_at_ms=None if since_ms is None or keeps_ms is None else since_ms + keeps_ms,
             verdict=verdict,
             member_id=evidence.member_id[:MEMBER_ID_LENGTH_MAX],
-            lost=evidence.lost if verdict is Verdict.LOST else 0,
+            lost=evidence.lost if verdict is LagVerdict.LOST else 0,
         )
 
     def forget_all_but(self, groups: Mapping[str, GroupRow], resting: Container[str]) -> None:

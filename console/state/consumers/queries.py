@@ -18,7 +18,7 @@ from console.state.consumers.access import groups_within, partitions_within, rea
 from console.state.consumers.members import MemberRow, member_within, subtopology_within, without_pattern
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 from console.state.consumers.rows import details_of
-from console.state.consumers.verdict import Verdict
+from console.state.consumers.verdict import LagVerdict
 
 PLACES_PER_PAGE = 100
 #: Column → the field it sorts by, and whether the other way round.
@@ -40,7 +40,7 @@ PLACE_SORTS = {
     "lag": ("lag", False),
     "behind": ("behind_since_ms", True),
 }
-_BAD = [condition.value for condition in Verdict if condition.is_bad]
+_BAD = [condition.value for condition in LagVerdict if condition.is_bad]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from console.kit.gateway.groups.interface import GroupView, TopicPartition
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.rows import GroupPartitionRow, GroupRow
-from console.state.consumers.verdict import Verdict
+from console.state.consumers.verdict import LagVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def may_rest(row: GroupRow, partitions: Mapping[TopicPartition, PartitionRow]) -
     return row.lag_per_second == row.arriving_per_second == 0 and all(
         partition.committed is not None
         and partition.lag == 0
-        and partition.verdict is Verdict.OK
+        and partition.verdict is LagVerdict.OK
         and _is_end(partition, partitions)
         for partition in row.partitions
     )

@@ -13,7 +13,7 @@ from console.kit.gateway.groups.interface import (
 )
 from console.state.consumers.members import MemberRow
 from console.state.consumers.trend import Trend, trend_of
-from console.state.consumers.verdict import Verdict, worst
+from console.state.consumers.verdict import LagVerdict, worst
 
 #: Kafka allows longer names of groups; such a group is left out.
 GROUP_NAME_LENGTH_MAX = 1_024
@@ -34,7 +34,7 @@ class GroupPartitionRow:
     behind_since_ms: int | None
     #: When retention may delete that record, at the earliest.
     expires_at_ms: int | None
-    verdict: Verdict
+    verdict: LagVerdict
     member_id: str = ""
     #: Records that were deleted before the group read them.
     lost: int = 0
@@ -98,9 +98,9 @@ class GroupRow:
         return trend_of(self.lag, self.lag_per_second, self.arriving_per_second)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LagVerdict:
         if self.state == UNKNOWN_STATE:
-            return Verdict.UNKNOWN
+            return LagVerdict.UNKNOWN
         return worst(partition.verdict for partition in self.partitions)
 
     @property

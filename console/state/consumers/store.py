@@ -8,7 +8,7 @@ from console.kit.common.many_rows import keys_of, put_rows
 from console.state.consumers.members import member_of
 from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
 from console.state.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow, details_of
-from console.state.consumers.verdict import Verdict
+from console.state.consumers.verdict import LagVerdict
 
 _GROUP_FIELDS = [
     "state",
@@ -64,7 +64,7 @@ def load_groups() -> dict[str, GroupRow]:
             lag=partition.lag,
             behind_since_ms=partition.behind_since_ms,
             expires_at_ms=partition.expires_at_ms,
-            verdict=Verdict(partition.verdict),
+            verdict=LagVerdict(partition.verdict),
             member_id=partition.member_id,
             lost=partition.lost,
         )

@@ -40,7 +40,7 @@ RULE = (
 )
 
 
-class Verdict(StrEnum):
+class LagVerdict(StrEnum):
     """Worse ones come later."""
 
     OK = "ok"
@@ -63,12 +63,12 @@ class Verdict(StrEnum):
     @property
     def is_bad(self) -> bool:
         """It is trouble: on the overview, and among those in trouble."""
-        return self.severity >= Verdict.ABANDONED.severity
+        return self.severity >= LagVerdict.ABANDONED.severity
 
     @property
     def tone(self) -> str:
         """ok, warning, critical, or idle."""
-        if self is Verdict.OK:
+        if self is LagVerdict.OK:
             return "ok"
         if not self.is_bad:
             return "idle"
@@ -79,22 +79,22 @@ class Verdict(StrEnum):
         return _MEANINGS[self]
 
 
-_SEVERITIES = {verdict: number for number, verdict in enumerate(Verdict)}
-_WARNINGS = (Verdict.ABANDONED, Verdict.NO_COMMIT, Verdict.SLOW, Verdict.WENT_BACK)
+_SEVERITIES = {verdict: number for number, verdict in enumerate(LagVerdict)}
+_WARNINGS = (LagVerdict.ABANDONED, LagVerdict.NO_COMMIT, LagVerdict.SLOW, LagVerdict.WENT_BACK)
 _MEANINGS = {
-    Verdict.OK: "It keeps up: what is unread has not waited for longer than usual.",
-    Verdict.IDLE: "It reads now and then, as a nightly job does, and is not late yet: records wait for its next time.",
-    Verdict.CATCHING_UP: "It is behind, and reads faster than records arrive.",
-    Verdict.UNKNOWN: "It has not been watched for long enough to say.",
-    Verdict.ABANDONED: "Records wait, and no member reads them.",
-    Verdict.NO_COMMIT: "A member holds the partition, records wait in it, and none has been committed for minutes.",
-    Verdict.SLOW: "It is behind, and does not read faster than records arrive.",
-    Verdict.STOPPED: "Records wait, and the group commits nothing any more.",
-    Verdict.STALLED: "The group commits, and gets no further here while records wait.",
-    Verdict.WENT_BACK: "It committed a lower offset than before, and is not back yet: records are read twice.",
-    Verdict.BEYOND: "Its offset lies beyond the log's end: the topic was created anew or cut. It will start as "
+    LagVerdict.OK: "It keeps up: what is unread has not waited for longer than usual.",
+    LagVerdict.IDLE: "It reads now and then, as a nightly job does, and is not late yet: records wait for its next time.",
+    LagVerdict.CATCHING_UP: "It is behind, and reads faster than records arrive.",
+    LagVerdict.UNKNOWN: "It has not been watched for long enough to say.",
+    LagVerdict.ABANDONED: "Records wait, and no member reads them.",
+    LagVerdict.NO_COMMIT: "A member holds the partition, records wait in it, and none has been committed for minutes.",
+    LagVerdict.SLOW: "It is behind, and does not read faster than records arrive.",
+    LagVerdict.STOPPED: "Records wait, and the group commits nothing any more.",
+    LagVerdict.STALLED: "The group commits, and gets no further here while records wait.",
+    LagVerdict.WENT_BACK: "It committed a lower offset than before, and is not back yet: records are read twice.",
+    LagVerdict.BEYOND: "Its offset lies beyond the log's end: the topic was created anew or cut. It will start as "
     "auto.offset.reset says.",
-    Verdict.LOST: "Records were deleted before it read them.",
+    LagVerdict.LOST: "Records were deleted before it read them.",
 }
 
 
@@ -171,33 +171,33 @@ def is_late(evidence: Evidence) -> bool:
     return evidence.behind_ms > evidence.limit_ms
 
 
-def judge(evidence: Evidence, company: Company) -> Verdict:
+def judge(evidence: Evidence, company: Company) -> LagVerdict:
     """`company` matters only to who `is_late`."""
     if evidence.committed is None:
         return _judge_uncommitted(evidence)
     if evidence.next_offset is None:
-        return Verdict.UNKNOWN
+        return LagVerdict.UNKNOWN
     if evidence.committed > evidence.next_offset:
-        return Verdict.BEYOND
+        return LagVerdict.BEYOND
     if evidence.is_caught_up:
-        return Verdict.OK
+        return LagVerdict.OK
     if evidence.lost and _is_lost(evidence):
-        return Verdict.LOST
+        return LagVerdict.LOST
     if not is_late(evidence) or evidence.behind_ms <= evidence.patience_ms:
-        return Verdict.UNKNOWN if evidence.lag and evidence.behind_since_ms is None else Verdict.OK
+        return LagVerdict.UNKNOWN if evidence.lag and evidence.behind_since_ms is None else LagVerdict.OK
     return _judge_late(evidence, company, evidence.patience_ms)
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
+def worst(verdicts: Iterable[LagVerdict]) -> LagVerdict:
     """A group does as badly as in its worst partition; one without any is fine."""
-    return max(verdicts, key=lambda alert: alert.severity, default=Verdict.OK)
+    return max(verdicts, key=lambda alert: alert.severity, default=LagVerdict.OK)
 
 
-def _judge_uncommitted(evidence: Evidence) -> Verdict:
+def _judge_uncommitted(evidence: Evidence) -> LagVerdict:
     if evidence.lag == 0:
-        return Verdict.OK
+        return LagVerdict.OK
     is_known = evidence.lag is not None and evidence.behind_since_ms is not None
-    return Verdict.NO_COMMIT if is_known and evidence.behind_ms > NO_COMMIT_MS else Verdict.UNKNOWN
+    return LagVerdict.NO_COMMIT if is_known and evidence.behind_ms > NO_COMMIT_MS else LagVerdict.UNKNOWN
 
 
 def _is_lost(evidence: Evidence) -> bool:
@@ -205,31 +205,31 @@ def _is_lost(evidence: Evidence) -> bool:
     return evidence.lost_since_ms is None or evidence.now_ms - evidence.lost_since_ms > evidence.patience_ms
 
 
-def _judge_late(evidence: Evidence, company: Company, patience_ms: int) -> Verdict:
+def _judge_late(evidence: Evidence, company: Company, patience_ms: int) -> LagVerdict:
     ring, now_ms = evidence.commits, evidence.now_ms
     last_ms = ring.last_alive_ms
     if not evidence.has_reader and now_ms - last_ms > patience_ms:
-        return Verdict.IDLE if _rests(evidence) else Verdict.ABANDONED
+        return LagVerdict.IDLE if _rests(evidence) else LagVerdict.ABANDONED
     watched_ms = max(ring.since_ms, ring.reader_since_ms)
     silence_ms = now_ms - max(last_ms, watched_ms)
     if silence_ms > patience_ms:
         return _judge_silent(evidence, company, patience_ms, silence_ms)
     if ring.last is None or ring.last.at_ms < ring.reader_since_ms:
-        return Verdict.UNKNOWN
+        return LagVerdict.UNKNOWN
     if now_ms - max(ring.moved_ms or 0, watched_ms) > patience_ms:
-        return Verdict.STALLED
-    return Verdict.WENT_BACK if ring.left_offset is not None else _judge_pace(evidence)
+        return LagVerdict.STALLED
+    return LagVerdict.WENT_BACK if ring.left_offset is not None else _judge_pace(evidence)
 
 
-def _judge_silent(evidence: Evidence, company: Company, patience_ms: int, silence_ms: int) -> Verdict:
+def _judge_silent(evidence: Evidence, company: Company, patience_ms: int, silence_ms: int) -> LagVerdict:
     """Nothing has been committed here for `silence_ms`: nor anywhere else?"""
     works_elsewhere = evidence.now_ms - company.worked_ms.get(evidence.member_id, 0) <= patience_ms
     if works_elsewhere and silence_ms <= max(TURN_MS, patience_ms):
-        return Verdict.CATCHING_UP if company.is_shrinking else Verdict.SLOW
-    return Verdict.STALLED if evidence.now_ms - company.committed_ms <= patience_ms else Verdict.STOPPED
+        return LagVerdict.CATCHING_UP if company.is_shrinking else LagVerdict.SLOW
+    return LagVerdict.STALLED if evidence.now_ms - company.committed_ms <= patience_ms else LagVerdict.STOPPED
 
 
-def _judge_pace(evidence: Evidence) -> Verdict:
+def _judge_pace(evidence: Evidence) -> LagVerdict:
     """Since the oldest unread record came: what was before a burst does not tell how it is worked off."""
     ring = evidence.commits
     behind_ms = max(evidence.behind_ms, BEHIND_MS)
@@ -237,9 +237,9 @@ def _judge_pace(evidence: Evidence) -> Verdict:
     from_ms = max(evidence.now_ms - behind_ms + ENDS_LATE_MS, min(evidence.now_ms - PACE_MS, third_ms))
     progress = ring.progress(from_ms, PACE_MIN_MS)
     if progress is None:
-        return Verdict.UNKNOWN
+        return LagVerdict.UNKNOWN
     read, appended = progress
-    return Verdict.CATCHING_UP if read > GAIN * appended else Verdict.SLOW
+    return LagVerdict.CATCHING_UP if read > GAIN * appended else LagVerdict.SLOW
 
 
 def _rests(evidence: Evidence) -> bool:

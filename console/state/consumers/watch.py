@@ -13,7 +13,7 @@ from console.state.consumers.partitions import Look, PartitionWatch, partitions_
 from console.state.consumers.resting import Rest, Rests, may_rest
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.state.consumers.trend import LagHistory, Trend, trend_of
-from console.state.consumers.verdict import Company, Evidence, Verdict, company_of, is_late, judge
+from console.state.consumers.verdict import Company, Evidence, LagVerdict, company_of, is_late, judge
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class GroupWatch:
         for (place, evidence), is_behind in zip(found, late, strict=True):
             verdict = judge(evidence, company)
             evidence.commits.was_late = is_behind
-            if verdict is Verdict.UNKNOWN and before is not None:
+            if verdict is LagVerdict.UNKNOWN and before is not None:
                 verdict = _still(before.partitions, place, evidence)
             rows.append(self._places.row(place, evidence, verdict))
         return tuple(rows)
@@ -206,12 +206,12 @@ def _counted(places: Iterable[TopicPartition]) -> int:
     return hash(tuple(places))
 
 
-def _still(before: tuple[GroupPartitionRow, ...], place: TopicPartition, evidence: Evidence) -> Verdict:
+def _still(before: tuple[GroupPartitionRow, ...], place: TopicPartition, evidence: Evidence) -> LagVerdict:
     """Trouble is no news after a restart of the collector: it stays until there is evidence."""
     for row in before:
         if row.partition == place[1] and row.topic == place[0] and row.verdict.is_bad and evidence.lag:
-            if row.verdict is Verdict.ABANDONED and evidence.has_reader:
-                return Verdict.UNKNOWN
-            stays = row.committed == evidence.committed or row.verdict is Verdict.SLOW
-            return row.verdict if stays else Verdict.UNKNOWN
-    return Verdict.UNKNOWN
+            if row.verdict is LagVerdict.ABANDONED and evidence.has_reader:
+                return LagVerdict.UNKNOWN
+            stays = row.committed == evidence.committed or row.verdict is LagVerdict.SLOW
+            return row.verdict if stays else LagVerdict.UNKNOWN
+    return LagVerdict.UNKNOWN

@@ -66,7 +66,7 @@ from broker.controller import events as told
 from broker.controller.controller import Controller
 from broker.controller.election import state_after_loss
 from broker.controller.topic_ids import objections_to_new_id
-from broker.controller.verdict import DONE, Verdict
+from broker.controller.verdict import DONE, PartitionVerdict
 
 
 class Story:
@@ -485,7 +485,7 @@ def _replicas_told(assignment: ReplicaAssignment) -> str:
     return f"replicas={_ids(assignment.replicas)}{adding}{removing}"
 
 
-def _verdict(verdict: Verdict) -> str:
+def _verdict(verdict: PartitionVerdict) -> str:
     return "done" if verdict == DONE else f"{verdict.code.name}: {verdict.message}"
 
 

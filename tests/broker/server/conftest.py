@@ -15,7 +15,7 @@ from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.config.listeners import Endpoint
 from broker.controller.events import ShutdownAsked
-from broker.controller.verdict import ShutdownAnswer, Verdict
+from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
@@ -235,7 +235,7 @@ class AskedController:
     def __init__(self, served: "Served"):
         self._served = served
         self.asked: list = []
-        self.verdicts: dict[TopicPartition, Verdict] = {}
+        self.verdicts: dict[TopicPartition, PartitionVerdict] = {}
         self.moves: dict[TopicPartition, ReplicaAssignment] = {}
 
     async def ask(self, event_of, timeout_ms):

@@ -8,7 +8,7 @@ from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked, ReassignmentsAsked
-from broker.controller.verdict import DONE, Verdict
+from broker.controller.verdict import DONE, PartitionVerdict
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -21,7 +21,7 @@ from broker.protocol.messages.list_partition_reassignments import (
 )
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
-NOT_NEEDED = Verdict(ErrorCode.ELECTION_NOT_NEEDED, "led already")
+NOT_NEEDED = PartitionVerdict(ErrorCode.ELECTION_NOT_NEEDED, "led already")
 
 
 def _election(partitions=(0, 1), kind=ElectionType.PREFERRED, timeout_ms=2000) -> ElectLeadersRequest:
@@ -39,7 +39,7 @@ def _codes(response) -> dict[TopicPartition, ErrorCode]:
 
 async def test_election_is_answered_for_each_partition(served):
     served.tell_of("t", 2)
-    served.controller.verdicts = {T0: DONE, T1: Verdict(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "2 is away")}
+    served.controller.verdicts = {T0: DONE, T1: PartitionVerdict(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "2 is away")}
     response = await (await served.client()).ask(_election(), 2)
     assert served.controller.asked == [ElectionAsked(1, Election.PREFERRED, frozenset({T0, T1}))]
     assert _codes(response) == {T0: ErrorCode.NONE, T1: ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE}
@@ -123,7 +123,10 @@ def _reassignment(*targets) -> AlterPartitionReassignmentsRequest:
 
 
 async def test_moves_and_their_cancelling_reach_the_controller(served):
-    served.controller.verdicts = {T0: DONE, T1: Verdict(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "t-1 is at rest")}
+    served.controller.verdicts = {
+        T0: DONE,
+        T1: PartitionVerdict(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "t-1 is at rest"),
+    }
     response = await (await served.client()).ask(_reassignment((0, [2, 3]), (1, None)), 0)
     assert served.controller.asked == [ReassignmentsAsked(1, {T0: (2, 3), T1: None})]
     first, second = response.responses[0].partitions

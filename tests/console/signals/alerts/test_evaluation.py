@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.signals.alerts.evaluation import LOOKS_APART_MS, Event, Standing, State, Verdict, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertVerdict, Event, Standing, State, advance
 from console.signals.alerts.rules import AlertRule
 from tests.examples import examples
 
 MINUTE_MS = 60_000
-BAD, WELL, UNKNOWN = Verdict(True), Verdict(False), Verdict(None)
+BAD, WELL, UNKNOWN = AlertVerdict(True), AlertVerdict(False), AlertVerdict(None)
 
 
 class Story:
@@ -22,7 +22,7 @@ class Story:
         self.now_ms = 0
         self.is_silenced = False
 
-    def look(self, *verdicts: Verdict) -> list[Event | None]:
+    def look(self, *verdicts: AlertVerdict) -> list[Event | None]:
         told = []
         for verdict in verdicts:
             self.standing, event = advance(self.standing, verdict, self.rule, self.now_ms, is_silenced=self.is_silenced)

@@ -12,7 +12,7 @@ from console.signals.overview.queries import overview_facts
 from console.signals.overview.quiet import QuietKind
 from console.state.clusters.models import ClusterState, Partition, QuietReason, Topic
 from console.state.consumers.models import ConsumerGroup
-from console.state.consumers.verdict import Verdict
+from console.state.consumers.verdict import LagVerdict
 
 ADDRESS = "/health/quiet"
 GROUP = "group:unread:old"
@@ -28,7 +28,7 @@ def trouble(db) -> None:
 
 
 def add_group(name: str) -> ConsumerGroup:
-    stopped = {"verdict": Verdict.STOPPED.value, "severity": Verdict.STOPPED.severity}
+    stopped = {"verdict": LagVerdict.STOPPED.value, "severity": LagVerdict.STOPPED.severity}
     return ConsumerGroup.objects.create(name=name, state="Empty", coordinator=1, lag=45_880, **stopped)
 
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from console.state.consumers.rows import GroupRow
-from console.state.consumers.verdict import Verdict
+from console.state.consumers.verdict import LagVerdict
 from console.state.consumers.watch import GroupWatch
 from tests.console.state.consumers.world import MINUTE, Reader, World, bursts, day, in_turn, jittery, steady
 
@@ -172,7 +172,7 @@ def test_who_gets_nearer_in_each_of_six_minutes_is_in_no_trouble(all_pasts):
     def breaks(past: Past) -> Iterator[Seen]:
         for looks in past.stretches(6):
             every_minute = itertools.pairwise(looks[::LOOKS_PER_MINUTE])
-            is_fine = not looks[-1].row.verdict.is_bad or looks[-1].row.verdict is Verdict.WENT_BACK
+            is_fine = not looks[-1].row.verdict.is_bad or looks[-1].row.verdict is LagVerdict.WENT_BACK
             if all(sank(before, now) for before, now in every_minute) and not is_fine:
                 yield looks[-1]
 
@@ -187,7 +187,7 @@ def test_nobody_went_back_who_did_not(all_pasts):
             told = {
                 (partition.topic, partition.partition)
                 for partition in now.row.partitions
-                if partition.verdict is Verdict.WENT_BACK
+                if partition.verdict is LagVerdict.WENT_BACK
             }
             if not told <= past.reader.went_back:
                 yield now
@@ -220,7 +220,7 @@ def test_the_trend_says_what_the_number_beside_it_says(all_pasts):
 
 def test_who_keeps_up_is_green_all_the_time(pasts):
     def breaks(past: Past) -> Iterator[Seen]:
-        return (row for row in past.after(0.5) if row.row.verdict is not Verdict.OK)
+        return (row for row in past.after(0.5) if row.row.verdict is not LagVerdict.OK)
 
     assert wrong({name: pasts[name] for name in KEEPING_UP}, breaks) == {}
 
