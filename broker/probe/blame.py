@@ -17,7 +17,7 @@ STEP_MS_MAX = 500.0
 
 
 @dataclass(slots=True)
-class Standing:
+class BrokerBlame:
     """Of one broker. `silent_ms` is since what was asked first without an answer; `why` of the last failure."""
 
     is_asked: bool = False
@@ -32,12 +32,12 @@ class Standing:
 
 class Watch:
     def __init__(self) -> None:
-        self.brokers: dict[int, Standing] = {}
+        self.brokers: dict[int, BrokerBlame] = {}
         self._ticked_at_ms: float | None = None
 
     def follow(self, brokers: Collection[int]) -> None:
         """These and no others."""
-        self.brokers = {broker: self.brokers.get(broker) or Standing() for broker in sorted(brokers)}
+        self.brokers = {broker: self.brokers.get(broker) or BrokerBlame() for broker in sorted(brokers)}
 
     def ask(self, broker: int) -> None:
         if broker in self.brokers:
@@ -47,7 +47,7 @@ class Watch:
         """Whether it was blamed until now."""
         was = self.brokers.get(broker)
         if was is not None:
-            self.brokers[broker] = Standing()
+            self.brokers[broker] = BrokerBlame()
         return was is not None and was.is_blamed
 
     def fail(self, broker: int, why: str, *, is_broken: bool) -> None:
@@ -72,9 +72,9 @@ class Watch:
         return blamed
 
     @property
-    def blamed(self) -> dict[int, Standing]:
+    def blamed(self) -> dict[int, BrokerBlame]:
         return {broker: item for broker, item in self.brokers.items() if item.is_blamed}
 
 
-def _is_gone(standing: Standing) -> bool:
+def _is_gone(standing: BrokerBlame) -> bool:
     return standing.silent_ms >= SILENT_MS or (standing.broken >= BROKEN_TIMES and standing.silent_ms >= BROKEN_MS)

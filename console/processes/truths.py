@@ -20,7 +20,7 @@ CALM_MS = 60_000
 FRESH_MS = 15_000
 
 
-class Standing(StrEnum):
+class RegistrationState(StrEnum):
     """What the cluster makes of a process. NONE: it keeps no list of such processes."""
 
     NONE = "none"
@@ -33,7 +33,7 @@ class Standing(StrEnum):
 class ClusterTruth:
     """`said` in words; when it was seen, in ms since the epoch, 0 for never; replicas, as far as it holds any."""
 
-    standing: Standing
+    standing: RegistrationState
     said: str
     at_ms: int = 0
     partitions_at_ms: int = 0
@@ -134,7 +134,7 @@ def honest_state(truths: Truths) -> Honest:
 
 def _gone(truths: Truths) -> Honest:
     seen_after_ms = truths.cluster.at_ms - (truths.ended_ms or 0)
-    if truths.cluster.standing is Standing.PRESENT and seen_after_ms >= LEAVING_MS:
+    if truths.cluster.standing is RegistrationState.PRESENT and seen_after_ms >= LEAVING_MS:
         return Honest(State.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}")
     if truths.observed is Observed.EXITED and truths.deaths >= FLAPPING_DEATHS:
         return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
@@ -146,13 +146,13 @@ def _running(truths: Truths) -> Honest:
     if truths.deaths >= FLAPPING_DEATHS and up_ms < CALM_MS:
         return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
     match cluster.standing:
-        case Standing.NONE:
+        case RegistrationState.NONE:
             return Honest(State.HEALTHY, truths.sentence)
-        case Standing.UNKNOWN:
+        case RegistrationState.UNKNOWN:
             return Honest(State.RUNNING, f"{truths.sentence}; what the cluster says is not known: {cluster.said}")
-        case Standing.ABSENT:
+        case RegistrationState.ABSENT:
             return _absent(truths, up_ms)
-        case Standing.PRESENT:
+        case RegistrationState.PRESENT:
             return _present(truths)
 
 

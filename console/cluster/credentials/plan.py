@@ -17,7 +17,7 @@ _PASSWORD = "…"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class UserState:
     """What is known of a user beside the passwords. `seen`: what of the user was seen using quotas, a clause each."""
 
     name: str
@@ -30,7 +30,7 @@ class Standing:
     is_own: bool = False
 
 
-def password_plan(user: Standing, wanted: Mechanisms, *, is_typed: bool, bootstrap_servers: str) -> Plan:
+def password_plan(user: UserState, wanted: Mechanisms, *, is_typed: bool, bootstrap_servers: str) -> Plan:
     """A new password for the mechanisms `wanted`; makes the user if there is none."""
     is_new = not user.mechanisms
     lines = tuple(
@@ -52,7 +52,7 @@ def password_plan(user: Standing, wanted: Mechanisms, *, is_typed: bool, bootstr
     )
 
 
-def deletion_plan(user: Standing, doomed: Sequence[str], bootstrap_servers: str) -> Plan:
+def deletion_plan(user: UserState, doomed: Sequence[str], bootstrap_servers: str) -> Plan:
     """The mechanisms `doomed`, which may be all the user has."""
     left = [name for name in user.mechanisms if name not in doomed]
     return Plan(
@@ -73,7 +73,7 @@ def deletion_plan(user: Standing, doomed: Sequence[str], bootstrap_servers: str)
     )
 
 
-def _read(user: Standing) -> tuple[str, ...]:
+def _read(user: UserState) -> tuple[str, ...]:
     return (user.name, *(f"{name}={iterations}" for name, iterations in sorted(user.mechanisms.items())))
 
 
@@ -81,25 +81,25 @@ def _with_password(iterations: int | None, what: str) -> str | None:
     return None if iterations is None else f"{what}, {iterations} iterations"
 
 
-def _who_may_now(user: Standing, wanted: Mechanisms) -> Iterator[str]:
+def _who_may_now(user: UserState, wanted: Mechanisms) -> Iterator[str]:
     yield f"Whoever knows the password can log in as {user.name} by {' or '.join(wanted)} from then on."
     yield _rights(user)
 
 
-def _who_must_change(user: Standing, wanted: Mechanisms) -> Iterator[str]:
+def _who_must_change(user: UserState, wanted: Mechanisms) -> Iterator[str]:
     kept = [name for name in user.mechanisms if name not in wanted]
     if kept:
         yield f"By {' and '.join(kept)} the old password goes on to count."
     yield from _connected(user)
 
 
-def _old_password_lost(user: Standing, wanted: Mechanisms) -> tuple[str, ...]:
+def _old_password_lost(user: UserState, wanted: Mechanisms) -> tuple[str, ...]:
     if not any(name in user.mechanisms for name in wanted):
         return ()
     return (f"Who knows only the old password of {user.name} cannot log in any more. It cannot be given back.",)
 
 
-def _after_deletion(user: Standing, left: Sequence[str]) -> Iterator[str]:
+def _after_deletion(user: UserState, left: Sequence[str]) -> Iterator[str]:
     if left:
         yield f"By {' and '.join(left)} {user.name} logs in as before."
     yield from _connected(user)
@@ -109,7 +109,7 @@ def _after_deletion(user: Standing, left: Sequence[str]) -> Iterator[str]:
         yield f"{' and '.join(kept)} that name {user.name} {verb}: they count again for the next user of this name."
 
 
-def _connected(user: Standing) -> Iterator[str]:
+def _connected(user: UserState) -> Iterator[str]:
     """Kafka tells nobody who is connected as whom: what is known is who was seen using a quota."""
     yield (
         "Connections that have logged in stay open until they end, or until they have to log in again "
@@ -121,7 +121,7 @@ def _connected(user: Standing) -> Iterator[str]:
         yield f"Whether somebody is connected as {user.name} now is not known: no quota measures this user."
 
 
-def _rights(user: Standing) -> str:
+def _rights(user: UserState) -> str:
     if user.rule_count is None:
         return "What the user may do is not known: this cluster has no access rules, or does not tell them."
     if not user.rule_count:
@@ -129,11 +129,11 @@ def _rights(user: Standing) -> str:
     return f"{user.rule_count} access rule{' names' if user.rule_count == 1 else 's name'} this user already."
 
 
-def _named(user: Standing) -> Iterable[tuple[int, str]]:
+def _named(user: UserState) -> Iterable[tuple[int, str]]:
     return (user.rule_count or 0, "access rule"), (user.quota_count, "quota")
 
 
-def _own(user: Standing, done: str) -> str:
+def _own(user: UserState, done: str) -> str:
     if not user.is_own:
         return ""
     return (

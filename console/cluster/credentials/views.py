@@ -16,7 +16,7 @@ from console.cluster.credentials.access import access_credentials, access_scram_
 from console.cluster.credentials.actions import do_delete, do_set_password, generated_password
 from console.cluster.credentials.forms import CreateForm, PasswordForm, password_refusal
 from console.cluster.credentials.models import ScramUser
-from console.cluster.credentials.plan import Standing, deletion_plan, password_plan
+from console.cluster.credentials.plan import UserState, deletion_plan, password_plan
 from console.cluster.credentials.queries import TITLES, UserListQuery, csv_rows, look, user_page
 from console.cluster.credentials.store import passwords_given
 from console.cluster.quotas.queries import quota_counts, uses_of_user
@@ -124,11 +124,11 @@ def delete(request: UserRequest, number: int) -> HttpResponse:
     return render(request, "credentials/delete.html", context | {"error": answer.error}, status=answer.status)
 
 
-def standing_of(name: str) -> Standing:
+def standing_of(name: str) -> UserState:
     """As the cluster says now, but for uses of quotas, which were seen. Raises GatewayError."""
     gateway = cluster_gateway().credentials
     view = gateway.describe()
-    return Standing(
+    return UserState(
         name=name,
         mechanisms=view.users.get(name, {}),
         rule_count=None if view.rule_counts is None else view.rule_counts.get(name, 0),

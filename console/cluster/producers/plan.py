@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from console.cluster.producers.standing import OpenTransaction, Standing
+from console.cluster.producers.standing import OpenTransaction, TransactionStanding
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Line, Plan
 
@@ -46,7 +46,7 @@ def abort_plan(topic: str, found: OpenTransaction, bootstrap_servers: str, zooke
             subcommand="abort",
         ),
         typed_name=place,
-        obstacle="" if found.standing is Standing.HANGING else found.sentence,
+        obstacle="" if found.standing is TransactionStanding.HANGING else found.sentence,
     )
 
 

@@ -19,7 +19,7 @@ _GRACE_MS = 60_000
 _DECIDED = ("PrepareCommit", "PrepareAbort")
 
 
-class Standing(StrEnum):
+class TransactionStanding(StrEnum):
     OPEN = "open"
     ENDING = "ending"
     OVERDUE = "overdue"
@@ -29,12 +29,12 @@ class Standing(StrEnum):
 
 
 _TONES = {
-    Standing.OPEN: "busy",
-    Standing.ENDING: "busy",
-    Standing.OVERDUE: "warning",
-    Standing.UNCLAIMED: "warning",
-    Standing.HANGING: "critical",
-    Standing.UNTOLD: "plain",
+    TransactionStanding.OPEN: "busy",
+    TransactionStanding.ENDING: "busy",
+    TransactionStanding.OVERDUE: "warning",
+    TransactionStanding.UNCLAIMED: "warning",
+    TransactionStanding.HANGING: "critical",
+    TransactionStanding.UNTOLD: "plain",
 }
 
 
@@ -44,7 +44,7 @@ class OpenTransaction:
 
     producer: ProducerView
     open_from: int
-    standing: Standing
+    standing: TransactionStanding
     sentence: str
     transaction: TransactionView | None = None
     #: Records from where it began to the end of the log, of whomever: they wait with it. None: the end is not known.
@@ -82,7 +82,10 @@ def open_transactions(
         found.append(OpenTransaction(producer, producer.open_from, standing, sentence, known, waiting, open_ms))
     return sorted(
         found,
-        key=lambda transaction: (transaction.standing is not Standing.HANGING, transaction.producer.last_at_ms or 0),
+        key=lambda transaction: (
+            transaction.standing is not TransactionStanding.HANGING,
+            transaction.producer.last_at_ms or 0,
+        ),
     )
 
 
@@ -97,37 +100,42 @@ def _known_to_coordinator(
     return None
 
 
-def _standing(producer: ProducerView, known: TransactionView | None, untold: str, now_ms: int) -> tuple[Standing, str]:
+def _standing(
+    producer: ProducerView, known: TransactionView | None, untold: str, now_ms: int
+) -> tuple[TransactionStanding, str]:
     if known is not None:
         return _claimed(known, now_ms)
     if untold:
-        return Standing.UNTOLD, f"{untold} As long as that is so, nobody can say whether it will be ended."
+        return TransactionStanding.UNTOLD, f"{untold} As long as that is so, nobody can say whether it will be ended."
     quiet_ms = None if producer.last_at_ms is None else now_ms - producer.last_at_ms
     if quiet_ms is not None and quiet_ms < HANGS_AFTER_MS:
         left = duration(HANGS_AFTER_MS - max(0, quiet_ms))
-        return Standing.UNCLAIMED, (
+        return TransactionStanding.UNCLAIMED, (
             "No coordinator knows of it; but its producer wrote a moment ago, and it may just be ending. If it is "
             f"still open in {left}, it hangs, and can be aborted here."
         )
-    return Standing.HANGING, (
+    return TransactionStanding.HANGING, (
         "No coordinator knows of it, so nobody will ever end it: who reads committed records stands still here until "
         "it is aborted."
     )
 
 
-def _claimed(known: TransactionView, now_ms: int) -> tuple[Standing, str]:
+def _claimed(known: TransactionView, now_ms: int) -> tuple[TransactionStanding, str]:
     if known.state in _DECIDED:
         end = "commit" if known.state == "PrepareCommit" else "abort"
-        return Standing.ENDING, f"It is decided to {end}; the marker that says so is on its way to this partition."
+        return (
+            TransactionStanding.ENDING,
+            f"It is decided to {end}; the marker that says so is on its way to this partition.",
+        )
     if known.started_at_ms is None:
-        return Standing.OPEN, "Its coordinator knows of it and will end it."
+        return TransactionStanding.OPEN, "Its coordinator knows of it and will end it."
     ends_ms = known.started_at_ms + known.timeout_ms
     if now_ms > ends_ms + _GRACE_MS:
-        return Standing.OVERDUE, (
+        return TransactionStanding.OVERDUE, (
             f"Its time was up at {utc_time(ends_ms)}, and broker {known.coordinator}, its coordinator, has not aborted "
             "it yet: look into that broker's log. A new producer with its transactional.id ends it as well."
         )
-    return Standing.OPEN, (
+    return TransactionStanding.OPEN, (
         f"Broker {known.coordinator}, its coordinator, aborts it at {utc_time(ends_ms)} unless its producer ends it "
         "before. To end it sooner, start a producer with its transactional.id: it aborts what was left open."
     )

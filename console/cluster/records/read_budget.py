@@ -51,7 +51,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReadAllowance:
     """Whether somebody may read: `wait_ms` is 0 if so, otherwise `why` says who has used what up."""
 
     wait_ms: int = 0
@@ -65,7 +65,7 @@ class Ledger:
     limits: Limits
     accounts: dict[str, Account] = field(default_factory=dict)
 
-    def charge(self, person: str, count: int, now_ms: int) -> Standing:
+    def charge(self, person: str, count: int, now_ms: int) -> ReadAllowance:
         """Charge `count` bytes to `person` and everybody; how `person` stands then."""
         for name in (_EVERYBODY, person):
             self.accounts[name] = self._at(name, now_ms).charged(count)
@@ -85,22 +85,22 @@ class Ledger:
         known = self.accounts.get(name)
         return known.at(now_ms, limit) if known else Account(float(limit * BURST_SECONDS), 0.0, now_ms)
 
-    def _standing(self, person: str, now_ms: int) -> Standing:
+    def _standing(self, person: str, now_ms: int) -> ReadAllowance:
         own, all_of_us = self._at(person, now_ms), self._at(_EVERYBODY, now_ms)
         if self.limits.per_person and own.left <= 0:
             used = f"your budget of {size(self.limits.per_person)}/s is used by what you read"
-            return Standing(_wait_ms(own.left, self.limits.per_person), f"waiting: {used}")
+            return ReadAllowance(_wait_ms(own.left, self.limits.per_person), f"waiting: {used}")
         is_fresh = own.rate < _NOTHING * (self.limits.per_person or self.limits.total)
         floor = -self.limits.total if is_fresh else 0
         if not self.limits.total or all_of_us.left > floor:
-            return Standing()
+            return ReadAllowance()
         least = _NOTHING * self.limits.total
         readers = sum(rate >= least for rate in self.rates(now_ms).values())
         who = (
             "what you read" if readers <= 1 and own.rate >= least else f"{readers} people" if readers > 1 else "others"
         )
         used = f"the budget of {size(self.limits.total)}/s is used by {who}"
-        return Standing(_wait_ms(all_of_us.left - floor, self.limits.total), f"waiting: {used}")
+        return ReadAllowance(_wait_ms(all_of_us.left - floor, self.limits.total), f"waiting: {used}")
 
     def _forget(self, now_ms: int) -> None:
         """Who is back at what everybody begins with; and the least, where there are too many."""

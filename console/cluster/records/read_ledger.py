@@ -13,7 +13,7 @@ from typing import TypeVar
 import redis
 from django.conf import settings
 
-from console.cluster.records.read_budget import Ledger, Limits, Standing, ledger_of
+from console.cluster.records.read_budget import Ledger, Limits, ReadAllowance, ledger_of
 from console.kit.common.clock import now_ms
 from console.kit.live.audience import redis_of_layer
 
@@ -42,7 +42,7 @@ class ReadLedger:
         self._lock = threading.Lock()
         self._own: str = ""
 
-    def charge(self, person: object, count: int = 0) -> Standing:
+    def charge(self, person: object, count: int = 0) -> ReadAllowance:
         """`count` bytes were read for `person`; whether more may be, and when."""
         return self._with(lambda ledger, at_ms: ledger.charge(str(person), count, at_ms))
 

@@ -12,7 +12,7 @@ from console.people.sso.errors import LoginRefusedError
 from console.people.sso.group_rules import NO_ROLE, Grant
 from console.people.sso.people import Person, usernames
 from console.people.users.actions import end_logins, write_standing
-from console.people.users.queries import Standing, standing_of
+from console.people.users.queries import UserRights, standing_of
 
 
 class Source(Protocol):
@@ -56,7 +56,7 @@ def admit(person: Person, grant: Grant | None, configuration: Source) -> User:
         identity.proved_at = timezone.now()
         identity.save()
         kept = standing_of(identity.user).clusters
-        _give(identity.user, Standing(grant.role, True, grant.rules, kept), f"By the groups of {configuration.name}.")
+        _give(identity.user, UserRights(grant.role, True, grant.rules, kept), f"By the groups of {configuration.name}.")
     return User.objects.get(pk=identity.user.pk)
 
 
@@ -82,7 +82,7 @@ def _make_account(person: Person, configuration: Source) -> Identity:
     raise LoginRefusedError("no name was free", "Too many people of your name log in. Try again.", 503)
 
 
-def _give(user: User, wanted: Standing, why: str) -> None:
+def _give(user: User, wanted: UserRights, why: str) -> None:
     now = standing_of(user)
     if (now.role, now.rules, now.clusters) == (wanted.role, wanted.rules, wanted.clusters):
         return
@@ -94,9 +94,9 @@ def _take_everything(identity: Identity) -> None:
     identity.groups = []
     identity.save(update_fields=["groups"])
     user = identity.user
-    _give(user, Standing(NO_ROLE, user.is_active, ()), "None of the groups gives a role any more.")
+    _give(user, UserRights(NO_ROLE, user.is_active, ()), "None of the groups gives a role any more.")
     end_logins(user)
 
 
-def _told(standing: Standing) -> dict[str, object]:
+def _told(standing: UserRights) -> dict[str, object]:
     return {"role": standing.role, "rules": [str(rule) for rule in standing.rules]}

@@ -16,13 +16,13 @@ from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
 from console.people.users.announce import announce_rights
 from console.people.users.plan import LAST_ADMINISTRATOR
-from console.people.users.queries import Standing, is_last_administrator, logins_of
+from console.people.users.queries import UserRights, is_last_administrator, logins_of
 
 #: 96 bits, in 16 characters a person can copy by eye.
 PASSWORD_BYTES = 12
 
 
-def do_create_user(actor: User, plan: Plan, wanted: Standing, confirmation: Confirmation) -> str:
+def do_create_user(actor: User, plan: Plan, wanted: UserRights, confirmation: Confirmation) -> str:
     """Make the account; its one-time password. Raises NotConfirmedError, RefusedError."""
     made = _one_time_password()
 
@@ -39,7 +39,7 @@ def do_create_user(actor: User, plan: Plan, wanted: Standing, confirmation: Conf
     return made
 
 
-def do_change_user(actor: User, user: User, plan: Plan, wanted: Standing, confirmation: Confirmation) -> None:
+def do_change_user(actor: User, user: User, plan: Plan, wanted: UserRights, confirmation: Confirmation) -> None:
     """Role, rules, and whether the account is active. Raises NotConfirmedError, RefusedError."""
 
     def change() -> None:
@@ -52,7 +52,7 @@ def do_change_user(actor: User, user: User, plan: Plan, wanted: Standing, confir
     carry_out(actor, plan, confirmation, change)
 
 
-def write_standing(user: User, wanted: Standing) -> None:
+def write_standing(user: User, wanted: UserRights) -> None:
     """Role, rules and whether the account may log in, within a transaction of the caller's, who audits it."""
     user.is_active = wanted.is_active
     _give_role(user, wanted.role)

@@ -14,7 +14,7 @@ from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, AccessRule, 
 from console.kit.access.rights import CLUSTER
 from console.kit.access.roles import ROLES
 from console.kit.common.names import RESERVED_NAMES
-from console.people.users.queries import NO_ROLE, Standing
+from console.people.users.queries import NO_ROLE, UserRights
 
 RULES_MAX = 50
 #: Empty lines below the rules there are.
@@ -77,9 +77,9 @@ class StandingForm(forms.Form):
         return tuple(sorted((name, role) for name, role in {**self._clusters_now, **typed}.items() if role))
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> UserRights:
         typed = self.cleaned_data
-        return Standing(typed["role"], typed["is_active"], typed["rules"], self._clusters)
+        return UserRights(typed["role"], typed["is_active"], typed["rules"], self._clusters)
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from console.kit.access.identities import BY_SINGLE_SIGN_ON, may_have_password
 from console.kit.access.roles import ROLES
 from console.kit.plans.plan import Line, Plan
-from console.people.users.queries import Standing, is_last_administrator, logins_of, standing_of
+from console.people.users.queries import UserRights, is_last_administrator, logins_of, standing_of
 
 OBJECT_TYPE = "user"
 LAST_ADMINISTRATOR = (
@@ -15,7 +15,7 @@ LAST_ADMINISTRATOR = (
 )
 
 
-def creation_plan(username: str, wanted: Standing) -> Plan:
+def creation_plan(username: str, wanted: UserRights) -> Plan:
     return Plan(
         action="create user",
         object_type=OBJECT_TYPE,
@@ -32,7 +32,7 @@ def creation_plan(username: str, wanted: Standing) -> Plan:
     )
 
 
-def change_plan(user: User, wanted: Standing) -> Plan:
+def change_plan(user: User, wanted: UserRights) -> Plan:
     now = standing_of(user)
     loses_administration = wanted.role != "admin" or not wanted.is_active
     return Plan(
@@ -49,20 +49,20 @@ def change_plan(user: User, wanted: Standing) -> Plan:
     )
 
 
-def _access_lost(now: Standing, wanted: Standing) -> Iterator[str]:
+def _access_lost(now: UserRights, wanted: UserRights) -> Iterator[str]:
     if now.is_active and not wanted.is_active:
         yield "The account cannot log in any more, and all its logins end at once."
     elif _takes(now, wanted):
         yield "The account may do less than before: its role, a rule or a role in a cluster is another."
 
 
-def _takes(now: Standing, wanted: Standing) -> bool:
+def _takes(now: UserRights, wanted: UserRights) -> bool:
     """Whether a right may be taken away; a change of rules and of roles in single clusters is not weighed."""
     lowers = not ROLES.get(now.role, frozenset()) <= ROLES.get(wanted.role, frozenset())
     return lowers or now.rules != wanted.rules or now.clusters != wanted.clusters
 
 
-def _differences(now: Standing, wanted: Standing) -> list[Line]:
+def _differences(now: UserRights, wanted: UserRights) -> list[Line]:
     lines = [Line("role", now.role, wanted.role)] if now.role != wanted.role else []
     if now.is_active != wanted.is_active:
         lines.append(Line("active", now.is_active, wanted.is_active))
@@ -78,7 +78,7 @@ def _differences(now: Standing, wanted: Standing) -> list[Line]:
     return lines
 
 
-def _touches(user: User, wanted: Standing) -> tuple[str, ...]:
+def _touches(user: User, wanted: UserRights) -> tuple[str, ...]:
     if not wanted.is_active:
         return ("All logins of the account end at once, and it cannot log in again.",)
     sentences = ["It counts at once: open pages load themselves again, and what is out of reach is closed."]

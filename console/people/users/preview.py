@@ -9,7 +9,7 @@ from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import CLUSTER
 from console.kit.access.roles import Right
-from console.people.users.queries import Standing
+from console.people.users.queries import UserRights
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Topic
 from console.state.consumers.access import groups_within
@@ -38,7 +38,7 @@ class PreviewRow:
     hidden: tuple[str, ...]
 
 
-def preview(now: Standing, then: Standing) -> list[PreviewRow]:
+def preview(now: UserRights, then: UserRights) -> list[PreviewRow]:
     return [
         _row(Resource.TOPIC, now.reach, then.reach),
         _row(Resource.GROUP, now.reach, then.reach),
@@ -46,7 +46,7 @@ def preview(now: Standing, then: Standing) -> list[PreviewRow]:
     ]
 
 
-def cluster_words(standing: Standing) -> str:
+def cluster_words(standing: UserRights) -> str:
     rights = standing.reach.rights_on(Resource.CLUSTER, CLUSTER)
     if Right.OPERATE in rights:
         return "see and operate"

@@ -19,7 +19,7 @@ NO_ROLE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class UserRights:
     """What of a person decides what the person may do."""
 
     role: str
@@ -58,18 +58,18 @@ def role_of(user: User) -> str:
     return next((role for role in reversed(ROLES) if role in held), NO_ROLE)
 
 
-def standing_of(user: User) -> Standing:
+def standing_of(user: User) -> UserRights:
     rules = tuple(sorted(rule.rule for rule in user.name_rules.all()))
     clusters = tuple(sorted((role.cluster, role.role) for role in user.cluster_roles.all()))
-    return Standing(role_of(user), user.is_active, rules, clusters)
+    return UserRights(role_of(user), user.is_active, rules, clusters)
 
 
-def wanted_of(user: User, typed: Standing) -> Standing:
+def wanted_of(user: User, typed: UserRights) -> UserRights:
     """Of a linked account the provider's groups say what it may do; here it is said only whether it may log in."""
     if getattr(user, "identity", None) is None:
         return typed
     now = standing_of(user)
-    return Standing(now.role, typed.is_active, now.rules, typed.clusters)
+    return UserRights(now.role, typed.is_active, now.rules, typed.clusters)
 
 
 def administrators() -> QuerySet[User]:

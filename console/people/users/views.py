@@ -32,7 +32,7 @@ from console.people.users.actions import (
 from console.people.users.forms import CreateUserForm, StandingForm
 from console.people.users.plan import change_plan, creation_plan, end_logins_plan, password_plan
 from console.people.users.preview import cluster_words, preview
-from console.people.users.queries import TITLES, Standing, people, person_rows, standing_of, wanted_of
+from console.people.users.queries import TITLES, UserRights, people, person_rows, standing_of, wanted_of
 from console.people.users.throttle import BROWSER, begin_attempt, forget_failures, name_as_counted
 
 PEOPLE_PER_PAGE = 50
@@ -57,7 +57,7 @@ def user_create(request: UserRequest) -> HttpResponse:
     form = CreateUserForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
         return render(request, "users/user-create.html", {"form": form}, status=422 if form.errors else 200)
-    wanted = Standing(form.cleaned_data["role"], True, ())
+    wanted = UserRights(form.cleaned_data["role"], True, ())
     plan = creation_plan(form.cleaned_data["username"], wanted)
     with refusable(409) as answer:
         if is_confirmed(request):

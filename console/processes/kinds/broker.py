@@ -31,7 +31,7 @@ from console.processes.kinds.spec import (
 from console.processes.properties_file import set_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.secured import make_certificates, properties_to_remove, secured_properties
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 NAME, LABEL, ORDER, GRACE_S = "broker", "broker", 10, 20
 STOP_MEANS = ""
@@ -153,14 +153,14 @@ def describe_answer(process: StartedProcess) -> str:
 def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
     """Registered or not, and how many of its replicas are in sync, as the collector last saw it."""
     if look.brokers_error or not look.is_fresh(look.brokers_at_ms):
-        return ClusterTruth(Standing.UNKNOWN, look.brokers_error or "the collector has not looked of late")
+        return ClusterTruth(RegistrationState.UNKNOWN, look.brokers_error or "the collector has not looked of late")
     broker_id = process.spec.get("broker_id", -1)
     broker = look.brokers.get(broker_id)
     if broker is None or not broker.is_registered:
-        return ClusterTruth(Standing.ABSENT, "it is not registered in ZooKeeper", look.brokers_at_ms)
+        return ClusterTruth(RegistrationState.ABSENT, "it is not registered in ZooKeeper", look.brokers_at_ms)
     controller = " and is controller" if broker_id == look.controller_id else ""
     holds = f"{broker.in_sync:,} of {broker.replicas:,} partitions in sync" if broker.replicas else "no partition yet"
     said = f"it is registered in ZooKeeper{controller}; {holds}"
     return ClusterTruth(
-        Standing.PRESENT, said, look.brokers_at_ms, look.partitions_at_ms, broker.replicas, broker.in_sync
+        RegistrationState.PRESENT, said, look.brokers_at_ms, look.partitions_at_ms, broker.replicas, broker.in_sync
     )

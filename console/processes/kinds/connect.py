@@ -26,7 +26,7 @@ from console.processes.kinds.spec import (
 )
 from console.processes.properties_file import WRITTEN_AT_STARTS, write_properties
 from console.processes.readiness import answer_of_ports, silence_of_http
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 #: Its tasks commit what they have read.
 NAME, LABEL, ORDER, GRACE_S = "connect", "Connect worker", 20, 10
@@ -91,4 +91,4 @@ def describe_answer(process: StartedProcess) -> str:
 
 
 def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
-    return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")
+    return ClusterTruth(RegistrationState.NONE, "it is a client: the cluster keeps no list of those")

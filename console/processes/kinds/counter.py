@@ -9,7 +9,7 @@ from pathlib import Path
 from console.processes.job_users import client_config_of
 from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, read_directory, read_text, refuse_unknown
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 NAME, LABEL, ORDER, GRACE_S = "counter", "audit counter", 26, 10
 STOP_MEANS = "Stops counting what is appended: windows wait meanwhile; started again, it goes on where it had got to."
@@ -47,4 +47,4 @@ def describe_answer(_process: StartedProcess) -> str:
 
 
 def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
-    return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")
+    return ClusterTruth(RegistrationState.NONE, "it is a client: the cluster keeps no list of those")

@@ -19,7 +19,7 @@ from console.processes.kinds.spec import (
     refuse_unknown,
 )
 from console.processes.properties_file import WRITTEN_AT_CHANGES, write_properties
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 NAME, LABEL, ORDER, GRACE_S = "mirror", "mirror", 25, 10
 STOP_MEANS = "Stops the mirror: nothing is copied meanwhile; started again, it goes on where it had got to."
@@ -86,4 +86,4 @@ def describe_answer(_process: StartedProcess) -> str:
 
 
 def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
-    return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")
+    return ClusterTruth(RegistrationState.NONE, "it is a client: the cluster keeps no list of those")

@@ -13,7 +13,7 @@ from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, read_directory, read_pairs, read_port, refuse_unknown
 from console.processes.properties_file import WRITTEN_AT_CHANGES, write_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 NAME, LABEL, ORDER, GRACE_S = "probe", "probe", 40, 10
 STOP_MEANS = "Stops the probe: what clients see of the cluster is not measured meanwhile; its page has a gap."
@@ -53,4 +53,4 @@ def describe_answer(process: StartedProcess) -> str:
 
 
 def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
-    return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")
+    return ClusterTruth(RegistrationState.NONE, "it is a client: the cluster keeps no list of those")

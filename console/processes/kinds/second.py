@@ -10,7 +10,7 @@ from console.processes.kinds import broker
 from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, check_name, read_text
 from console.processes.readiness import answer_of_ports, silence_of_ports
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 NAME, LABEL, ORDER, GRACE_S = "second", "second cluster", 12, 20
 STOP_MEANS = (
@@ -49,4 +49,4 @@ def describe_answer(process: StartedProcess) -> str:
 
 
 def cluster_truth(process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
-    return ClusterTruth(Standing.NONE, f"it is a broker of another cluster, {process.spec.get('cluster')}")
+    return ClusterTruth(RegistrationState.NONE, f"it is a broker of another cluster, {process.spec.get('cluster')}")

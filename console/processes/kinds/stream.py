@@ -16,7 +16,7 @@ from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, SpecError, read_directory, read_pairs, refuse_unknown
 from console.processes.properties_file import set_properties
 from console.processes.readiness import read_progress, silence_of_job
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 NAME, LABEL, ORDER, GRACE_S = "stream", "stream job", 30, 15
 STOP_MEANS = (
@@ -73,4 +73,4 @@ def cluster_truth(process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     said = (
         f"its driver reports that the query is {progress.get('state')}" if progress else "it has reported nothing yet"
     )
-    return ClusterTruth(Standing.NONE, said)
+    return ClusterTruth(RegistrationState.NONE, said)

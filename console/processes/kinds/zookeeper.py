@@ -28,7 +28,7 @@ from console.processes.kinds.spec import (
     refuse_unknown,
 )
 from console.processes.readiness import answer_of_ports, silence_of_ports, zookeeper_serves
-from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.processes.truths import ClusterLook, ClusterTruth, RegistrationState
 
 NAME, LABEL, ORDER, GRACE_S = "zookeeper", "ZooKeeper", 0, 5
 STOP_MEANS = (
@@ -135,8 +135,8 @@ def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
     ending = f":{process.ports[0]}" if process.ports else ""
     server = next((mapping for mapping in look.zookeeper if ending and str(mapping["address"]).endswith(ending)), None)
     if server is None or not look.is_fresh(look.zookeeper_at_ms):
-        return ClusterTruth(Standing.UNKNOWN, "the collector has not asked this server of late")
+        return ClusterTruth(RegistrationState.UNKNOWN, "the collector has not asked this server of late")
     if server["error"]:
-        return ClusterTruth(Standing.ABSENT, f"it {server['error']}", look.zookeeper_at_ms)
+        return ClusterTruth(RegistrationState.ABSENT, f"it {server['error']}", look.zookeeper_at_ms)
     others = f" of {len(look.zookeeper)} servers" if len(look.zookeeper) > 1 else ""
-    return ClusterTruth(Standing.PRESENT, f"it serves as {server['mode']}{others}", look.zookeeper_at_ms)
+    return ClusterTruth(RegistrationState.PRESENT, f"it serves as {server['mode']}{others}", look.zookeeper_at_ms)

@@ -30,7 +30,7 @@ class Event(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AlertState:
     """Moments in ms, None where it has not come to that."""
 
     state: State
@@ -52,11 +52,11 @@ class AlertVerdict:
 
 
 def advance(
-    before: Standing | None, verdict: AlertVerdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
-) -> tuple[Standing | None, Event | None]:
+    before: AlertState | None, verdict: AlertVerdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
+) -> tuple[AlertState | None, Event | None]:
     """How it stands now, None where there is nothing to say; and what is to be told."""
     if before is None or before.state is State.RESOLVED:
-        before = Standing(State.PENDING, now_ms, now_ms) if verdict.is_bad else None
+        before = AlertState(State.PENDING, now_ms, now_ms) if verdict.is_bad else None
         if before is None:
             return None, None
     if before.state is State.PENDING:
@@ -66,7 +66,7 @@ def advance(
     return _firing(replace(before, seen_ms=now_ms), verdict, rule, now_ms, is_silenced)
 
 
-def _pending(before: Standing, verdict: AlertVerdict, rule: AlertRule, now_ms: int) -> Standing | None:
+def _pending(before: AlertState, verdict: AlertVerdict, rule: AlertRule, now_ms: int) -> AlertState | None:
     if verdict.is_bad is None:
         return before
     if not verdict.is_bad:
@@ -79,8 +79,8 @@ def _pending(before: Standing, verdict: AlertVerdict, rule: AlertRule, now_ms: i
 
 
 def _firing(
-    before: Standing, verdict: AlertVerdict, rule: AlertRule, now_ms: int, is_silenced: bool
-) -> tuple[Standing, Event | None]:
+    before: AlertState, verdict: AlertVerdict, rule: AlertRule, now_ms: int, is_silenced: bool
+) -> tuple[AlertState, Event | None]:
     if verdict.is_bad is False:
         fine_since_ms = min(now_ms, before.fine_since_ms if before.fine_since_ms is not None else now_ms)
         if now_ms - fine_since_ms >= rule.clear_ms:
@@ -100,5 +100,5 @@ def _firing(
     return standing, None
 
 
-def _is_acknowledged(standing: Standing, now_ms: int) -> bool:
+def _is_acknowledged(standing: AlertState, now_ms: int) -> bool:
     return standing.acknowledged_until_ms is not None and now_ms < standing.acknowledged_until_ms

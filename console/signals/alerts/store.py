@@ -7,19 +7,19 @@ from django.conf import settings
 
 from console.kit.access.clusters import cluster_called
 from console.kit.common.current_cluster import current_cluster, is_main
-from console.signals.alerts.evaluation import Event, Standing, State
+from console.signals.alerts.evaluation import AlertState, Event, State
 from console.signals.alerts.messages import Told, message_of
 from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Alert, Delivery, RuleSilence
 from console.signals.alerts.rules import AlertRule, Ruleset
 from console.state.clusters.queries import cluster_state
 
-_STANDING = [field.name for field in fields(Standing)]
+_STANDING = [field.name for field in fields(AlertState)]
 _WRITTEN = [*_STANDING, "severity", "sentence", "link"]
 
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    standing: Standing
+    standing: AlertState
     severity: str
     sentence: str
     link: str
@@ -34,7 +34,7 @@ def open_alerts() -> dict[tuple[str, str], AlertRow]:
     found = {}
     for alert in Alert.objects.exclude(state=State.RESOLVED):
         values = {name: getattr(alert, name) for name in _STANDING}
-        standing = Standing(**{**values, "state": State(alert.state)})
+        standing = AlertState(**{**values, "state": State(alert.state)})
         found[alert.rule, alert.object_name] = AlertRow(standing, alert.severity, alert.sentence, alert.link)
     return found
 

@@ -9,7 +9,7 @@ from console.processes.cluster_look import cluster_look
 from console.processes.kinds import broker, connect, zookeeper
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
-from console.processes.truths import FRESH_MS, BrokerSeen, ClusterLook, Standing, State
+from console.processes.truths import FRESH_MS, BrokerSeen, ClusterLook, RegistrationState, State
 from console.state.clusters.models import Broker, ClusterState
 
 NOW = 1_000_000
@@ -29,13 +29,17 @@ def process(**fields) -> ManagedProcess:
 @pytest.mark.parametrize(
     ("given", "standing", "said"),
     [
-        ({"brokers": {1: BrokerSeen(True, 12, 9)}}, Standing.PRESENT, "it is registered in ZooKeeper; 9 of 12"),
-        ({"brokers": {1: BrokerSeen(True, 0, 0)}}, Standing.PRESENT, "no partition yet"),
-        ({"brokers": {1: BrokerSeen(True, 1, 1)}, "controller_id": 1}, Standing.PRESENT, "and is controller"),
-        ({"brokers": {1: BrokerSeen(False, 1, 0)}}, Standing.ABSENT, "it is not registered in ZooKeeper"),
-        ({}, Standing.ABSENT, "it is not registered in ZooKeeper"),
-        ({"brokers_error": "No broker answered."}, Standing.UNKNOWN, "No broker answered."),
-        ({"brokers_at_ms": NOW - FRESH_MS - 1}, Standing.UNKNOWN, "the collector has not looked of late"),
+        (
+            {"brokers": {1: BrokerSeen(True, 12, 9)}},
+            RegistrationState.PRESENT,
+            "it is registered in ZooKeeper; 9 of 12",
+        ),
+        ({"brokers": {1: BrokerSeen(True, 0, 0)}}, RegistrationState.PRESENT, "no partition yet"),
+        ({"brokers": {1: BrokerSeen(True, 1, 1)}, "controller_id": 1}, RegistrationState.PRESENT, "and is controller"),
+        ({"brokers": {1: BrokerSeen(False, 1, 0)}}, RegistrationState.ABSENT, "it is not registered in ZooKeeper"),
+        ({}, RegistrationState.ABSENT, "it is not registered in ZooKeeper"),
+        ({"brokers_error": "No broker answered."}, RegistrationState.UNKNOWN, "No broker answered."),
+        ({"brokers_at_ms": NOW - FRESH_MS - 1}, RegistrationState.UNKNOWN, "the collector has not looked of late"),
     ],
 )
 def test_broker_is_what_the_collector_saw_of_it(given, standing, said):
@@ -47,11 +51,11 @@ def test_broker_is_what_the_collector_saw_of_it(given, standing, said):
 @pytest.mark.parametrize(
     ("port", "given", "standing", "said"),
     [
-        (2181, {}, Standing.PRESENT, "it serves as leader of 2 servers"),
-        (2181, {"zookeeper": [SERVES]}, Standing.PRESENT, "it serves as leader"),
-        (2182, {}, Standing.ABSENT, "it has no quorum"),
-        (2183, {}, Standing.UNKNOWN, "the collector has not asked this server of late"),
-        (2181, {"zookeeper_at_ms": 0}, Standing.UNKNOWN, "the collector has not asked this server of late"),
+        (2181, {}, RegistrationState.PRESENT, "it serves as leader of 2 servers"),
+        (2181, {"zookeeper": [SERVES]}, RegistrationState.PRESENT, "it serves as leader"),
+        (2182, {}, RegistrationState.ABSENT, "it has no quorum"),
+        (2183, {}, RegistrationState.UNKNOWN, "the collector has not asked this server of late"),
+        (2181, {"zookeeper_at_ms": 0}, RegistrationState.UNKNOWN, "the collector has not asked this server of late"),
     ],
 )
 def test_server_is_what_it_told_the_collector(port, given, standing, said):
@@ -60,7 +64,7 @@ def test_server_is_what_it_told_the_collector(port, given, standing, said):
 
 
 def test_client_is_on_no_list_of_the_cluster():
-    assert connect.cluster_truth(process(), look()).standing is Standing.NONE
+    assert connect.cluster_truth(process(), look()).standing is RegistrationState.NONE
 
 
 def test_step_writes_the_state_that_follows_from_what_the_collector_wrote(make_process, settings):

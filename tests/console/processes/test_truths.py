@@ -3,16 +3,16 @@
 import pytest
 
 from console.processes.states import Observed
-from console.processes.truths import ClusterTruth, Standing, State, Truths, honest_state
+from console.processes.truths import ClusterTruth, RegistrationState, State, Truths, honest_state
 
 NOW = 1_000_000_000
-ABSENT = ClusterTruth(Standing.ABSENT, "it is not registered in ZooKeeper", NOW)
-CLIENT = ClusterTruth(Standing.NONE, "it is a client")
-UNKNOWN = ClusterTruth(Standing.UNKNOWN, "the collector has not looked of late")
+ABSENT = ClusterTruth(RegistrationState.ABSENT, "it is not registered in ZooKeeper", NOW)
+CLIENT = ClusterTruth(RegistrationState.NONE, "it is a client")
+UNKNOWN = ClusterTruth(RegistrationState.UNKNOWN, "the collector has not looked of late")
 
 
 def present(replicas: int | None = 12, in_sync: int | None = 12, partitions_at_ms: int = NOW) -> ClusterTruth:
-    return ClusterTruth(Standing.PRESENT, "it is registered", NOW, partitions_at_ms, replicas, in_sync)
+    return ClusterTruth(RegistrationState.PRESENT, "it is registered", NOW, partitions_at_ms, replicas, in_sync)
 
 
 def truths(observed: Observed, cluster: ClusterTruth, **given) -> Truths:

@@ -41,7 +41,7 @@ from console.people.readonly.plan import switch_plan
 from console.people.users.plan import change_plan as account_plan
 from console.people.users.plan import creation_plan as account_creation_plan
 from console.people.users.plan import end_logins_plan, password_plan
-from console.people.users.queries import Standing
+from console.people.users.queries import UserRights
 from console.processes.addition import Preconditions, addition_plan
 from console.processes.consequences import Consequence
 from console.processes.ending import KILL, RESTART, STOP, ending_plan
@@ -206,7 +206,7 @@ def restarted(name="broker-1", topic="orders", meaning=OFFLINE, away=(), doubt="
 
 
 def account_created(name="ada", role="viewer"):
-    return account_creation_plan(name, Standing(role, True, ()))
+    return account_creation_plan(name, UserRights(role, True, ()))
 
 
 def read_only_switched(scope=CONSOLE, by_name="", reason=""):
@@ -301,12 +301,12 @@ def test_what_goes_on_changing_by_itself_keeps_the_digest():
 def test_what_differs_between_accounts_gives_another_digest(viewer, operator):
     rule = AccessRule(Resource.TOPIC, "a*", Level.NOTHING)
     plans = [
-        account_plan(viewer, Standing("viewer", True, (rule,))),
-        account_plan(operator, Standing("viewer", True, (rule,))),
-        account_plan(viewer, Standing("viewer", False, (rule,))),
-        account_plan(viewer, Standing("admin", True, (rule,))),
-        account_plan(viewer, Standing("viewer", True, (replace(rule, pattern="b*"),))),
-        account_plan(viewer, Standing("viewer", True, (replace(rule, level=Level.VIEWER),))),
+        account_plan(viewer, UserRights("viewer", True, (rule,))),
+        account_plan(operator, UserRights("viewer", True, (rule,))),
+        account_plan(viewer, UserRights("viewer", False, (rule,))),
+        account_plan(viewer, UserRights("admin", True, (rule,))),
+        account_plan(viewer, UserRights("viewer", True, (replace(rule, pattern="b*"),))),
+        account_plan(viewer, UserRights("viewer", True, (replace(rule, level=Level.VIEWER),))),
         *(make(user) for make in (password_plan, end_logins_plan) for user in (viewer, operator)),
     ]
     assert len({digest_of(plan, ADA) for plan in plans}) == len(plans)

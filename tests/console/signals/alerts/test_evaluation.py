@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertVerdict, Event, Standing, State, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertState, AlertVerdict, Event, State, advance
 from console.signals.alerts.rules import AlertRule
 from tests.examples import examples
 
@@ -18,7 +18,7 @@ class Story:
     def __init__(self, **times: int):
         minutes = {f"{name}_ms": value * MINUTE_MS for name, value in times.items()}
         self.rule = AlertRule("r", ("ops",), escalate_to=("boss",) if "escalate_after" in times else (), **minutes)
-        self.standing: Standing | None = None
+        self.standing: AlertState | None = None
         self.now_ms = 0
         self.is_silenced = False
 
