@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from broker.audit.latency import Latency
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.topic import read_ledger
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 
 
-def ledger_of(bootstrap_servers: str) -> Ledger:
+def ledger_of(bootstrap_servers: str) -> AuditState:
     with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=30) as cluster:
         return read_ledger(cluster)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from broker.audit.increment import Chain
-from broker.audit.ledger import Ledger, Story
+from broker.audit.ledger import AuditState, Story
 from broker.audit.path import Path
 from broker.audit.states import State
 from broker.audit.tally import Tally
@@ -34,7 +34,7 @@ class GroupMove:
 class Groups:
     """Of one topic. `stories`: of the log, by partition."""
 
-    def __init__(self, ledger: Ledger, topic: str, stories: Mapping[int, Story], quiet_before_ms: int):
+    def __init__(self, ledger: AuditState, topic: str, stories: Mapping[int, Story], quiet_before_ms: int):
         self._stories = stories
         self._quiet_before_ms = quiet_before_ms
         self._paths: dict[str, dict[int, Path]] = {}
@@ -79,7 +79,7 @@ def column_of(chain: Chain) -> str:
     return f"{chain.tier} {chain.source}"
 
 
-def _moves(ledger: Ledger, topic: str) -> list[GroupMove]:
+def _moves(ledger: AuditState, topic: str) -> list[GroupMove]:
     return [
         GroupMove(topic, chain.source, chain.partition, is_back, move.start, move.end, move.at_ms)
         for chain, path in ledger.paths.items()

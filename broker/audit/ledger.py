@@ -167,7 +167,7 @@ def _ending(windows: Mapping[int, Tally], end: int) -> dict[int, Tally]:
     return {window: tally for window, tally in windows.items() if tally.last_offset < end}
 
 
-class Ledger:
+class AuditState:
     """`add` what the audit topic holds, in its order. As large as what the topic retains."""
 
     def __init__(self) -> None:

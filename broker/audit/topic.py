@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.client.cluster import Cluster
 from broker.client.leaders import Leaders
 from broker.client.read_to_end import read_to_end
@@ -37,12 +37,12 @@ def ensure_topic(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> None:
             raise
 
 
-def read_ledger(cluster: Cluster, topic: str = AUDIT_TOPIC) -> Ledger:
+def read_ledger(cluster: Cluster, topic: str = AUDIT_TOPIC) -> AuditState:
     """All that is committed by now; empty when there is no such topic.
 
     Raises ApiError, BrokerUnreachable, TimeoutError.
     """
-    ledger = Ledger()
+    ledger = AuditState()
     try:
         partitions = Leaders(cluster).partitions(topic)
     except ApiError as error:

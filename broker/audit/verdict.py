@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from broker.audit.by_header import Difference, neighbourhood, unexplained
 from broker.audit.groups import QUIET_WINDOWS, GroupMove, Groups
 from broker.audit.increment import BROKER, Chain, Increment, Tier
-from broker.audit.ledger import Ledger, Story
+from broker.audit.ledger import AuditState, Story
 from broker.audit.states import TROUBLES, State
 from broker.audit.tally import NO_WINDOW, Tally
 
@@ -73,7 +73,7 @@ class AuditVerdict:
     moves: tuple[GroupMove, ...] = ()
 
 
-def judge(ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None = None) -> AuditVerdict:
+def judge(ledger: AuditState, topic: str, now_ms: int, grace_ms: int | None = None) -> AuditVerdict:
     """`grace_ms`, one window if not told, is how long after its end a window is waited for."""
     return _Judging(ledger, topic, now_ms, grace_ms).verdict()
 
@@ -86,7 +86,7 @@ def column(chain: Chain) -> str:
 
 
 class _Judging:
-    def __init__(self, ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None):
+    def __init__(self, ledger: AuditState, topic: str, now_ms: int, grace_ms: int | None):
         self._topic = topic
         self._window_ms = ledger.window_of(topic)
         self._now_ms = now_ms

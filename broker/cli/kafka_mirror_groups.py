@@ -9,7 +9,7 @@ from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.mirror.checkpoint_keeper import EMPTY
 from broker.mirror.groups import Moved, move, places_of, ways_back, ways_there
-from broker.mirror.ledger import Ledger
+from broker.mirror.ledger import MirrorLedger
 
 
 def run(arguments: Arguments) -> int:
@@ -48,7 +48,7 @@ def _require_empty(cluster: Cluster, group: str, name: str) -> None:
 def _lines(
     here: Cluster, there: Cluster, source: str, target: str, committed: dict[TopicPartition, int]
 ) -> list[Moved]:
-    of_target, of_source = Ledger(there), Ledger(here)
+    of_target, of_source = MirrorLedger(there), MirrorLedger(here)
     of_target.read_to_end()
     of_source.read_to_end()
     return move(committed, ways_there(of_target, f"{source}->{target}"), ways_back(of_source, f"{target}->{source}"))

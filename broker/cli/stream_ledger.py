@@ -10,7 +10,7 @@ from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.common.errors import BarnabasError, StartupError
 from broker.spark.decisions import Decisions
-from broker.spark.ledger import Ledger, parse_decision
+from broker.spark.ledger import SinkCommitLog, parse_decision
 
 
 def main(argv: list[str]) -> int:
@@ -37,7 +37,7 @@ def _forget(cluster: Cluster, name: str) -> int:
     if Decisions(cluster, coordinators).newest(name) is None:
         print(f"There is no ledger {name}; without --forget all that there are are listed.")
         return 1
-    Ledger(name, cluster, coordinators).forget()
+    SinkCommitLog(name, cluster, coordinators).forget()
     print(f"{name} is forgotten: the query writes its next batch as if it were the first.")
     return 0
 

@@ -10,7 +10,7 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.groups import Checkpoint, Ways, checkpoints, to_commit, ways_there, written
-from broker.mirror.ledger import Ledger
+from broker.mirror.ledger import MirrorLedger
 from broker.mirror.naming import Chosen, Naming
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class CheckpointKeeper:
         commits: bool,
     ):
         self._source, self._target = source(), target()
-        self._ledger = Ledger(self._target)
+        self._ledger = MirrorLedger(self._target)
         self._producer, self._naming, self._flow = producer, naming, flow
         self._chosen, self._commits = groups, commits
         self._said: dict[tuple[str, TopicPartition], Checkpoint] = {}

@@ -20,7 +20,7 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.batches import Batch, Copy, Run
-from broker.mirror.ledger import LEDGER, Ledger
+from broker.mirror.ledger import LEDGER, MirrorLedger
 from broker.mirror.producer import SILENT_S, Written
 from broker.mirror.provenance import Clusters
 from broker.mirror.reader import Portion
@@ -131,7 +131,7 @@ class Lane:
         self,
         flow: Flow,
         copies: Iterable[Copied],
-        ledger: Ledger,
+        ledger: MirrorLedger,
         make_producer: Callable[[str | None], Producer],
         clock: Callable[[], float] = time.monotonic,
         audit: MirrorAudit | None = None,

@@ -30,7 +30,7 @@ class LedgerUnread(BarnabasError):
     """The end of the topic was not reached in time."""
 
 
-class Ledger(Book):
+class MirrorLedger(Book):
     """Of one cluster; who reads on while another does waits for it. A cluster without the topic has an empty one."""
 
     def __init__(self, cluster: Cluster, timeout_s: float = _TIMEOUT_S):

@@ -9,7 +9,7 @@ go without a header of ours, byte by byte as they were; neither names of topics 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from broker.mirror.ledger import Ledger
+from broker.mirror.ledger import MirrorLedger
 from broker.records.batch import NO_PRODUCER_ID
 
 #: Producer ids known to be clients'; one asked for again costs the end of the ledger once more.
@@ -22,7 +22,7 @@ Clusters = tuple[str, ...]
 class Provenance:
     """Of what is read from one cluster."""
 
-    def __init__(self, ledger: Ledger, cluster_id: str):
+    def __init__(self, ledger: MirrorLedger, cluster_id: str):
         self._ledger, self._cluster_id = ledger, cluster_id
         self._known: OrderedDict[int, Clusters] = OrderedDict()
 

@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 
 from broker.client.cluster import Cluster
 from broker.mirror.book import Book
-from broker.mirror.ledger import Ledger
+from broker.mirror.ledger import MirrorLedger
 from broker.mirror.naming import Naming
 from broker.mirror.records import TOPIC, SettingsRecord, written
 from broker.mirror.settings import Followed, Sides, follow
@@ -29,7 +29,7 @@ class SettingsKeeper:
         is_excluded: Callable[[str], object],
     ):
         self._clusters = source(), target()
-        self._there, self._here = (Ledger(cluster) for cluster in self._clusters)
+        self._there, self._here = (MirrorLedger(cluster) for cluster in self._clusters)
         self._producer, self._keeper, self._naming, self._is_excluded = producer, keeper, naming, is_excluded
 
     def close(self) -> None:

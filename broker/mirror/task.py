@@ -20,7 +20,7 @@ from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.hands import Hand, Hands
 from broker.mirror.lane import Copied, Flow, Lane, Refusal
-from broker.mirror.ledger import Ledger
+from broker.mirror.ledger import MirrorLedger
 from broker.mirror.place import again, look, resume, topic_id_of
 from broker.mirror.producer import Fenced, WriteStopped
 from broker.mirror.provenance import Provenance
@@ -81,7 +81,7 @@ class MirrorTask:
         self._trouble: str | None = None
 
     def _provenance(self, cluster: Cluster) -> Provenance:
-        return Provenance(Ledger(cluster), self._settings.flow.source_id)
+        return Provenance(MirrorLedger(cluster), self._settings.flow.source_id)
 
     @property
     def trouble(self) -> str | None:
@@ -133,7 +133,7 @@ class MirrorTask:
 
     def _open(self) -> None:
         self._target, self._source = self._connect_target(), self._connect_source()
-        self._ledger = Ledger(self._target)
+        self._ledger = MirrorLedger(self._target)
         self._ledger.read_to_end(waits_for_open=False)
         copies = list(self.copies.values())
         parts = [[copy] for copy in copies] if self._settings.flow.exactly_once else [copies]

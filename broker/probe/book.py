@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from broker.probe.blame import Watch
-from broker.probe.ledger import LOST_AFTER_MS, Fate, Ledger
+from broker.probe.ledger import LOST_AFTER_MS, Fate, ProbeLedger
 from broker.probe.record import Mark
 from broker.probe.spread import PartitionState, View
 from broker.probe.tally import MIRROR, Parts, Tallies, Tally
@@ -36,9 +36,9 @@ class Topology:
 class Followed:
     """One partition: its records, the next offset to read (None: where the next record is written), what ails it."""
 
-    ledger: Ledger = field(default_factory=Ledger)
+    ledger: ProbeLedger = field(default_factory=ProbeLedger)
     #: The same records on their way through a mirror, if there is one.
-    mirrored: Ledger | None = None
+    mirrored: ProbeLedger | None = None
     position: int | None = None
     failing_since_ms: float | None = None
     error: str = ""
@@ -65,7 +65,7 @@ class Book:
         self._addresses = {broker: self._addresses[broker] for broker in known}
         self.watch.follow(known)
         for partition in told.partitions:
-            self.partitions.setdefault(partition.index, Followed(mirrored=Ledger() if self.has_mirror else None))
+            self.partitions.setdefault(partition.index, Followed(mirrored=ProbeLedger() if self.has_mirror else None))
         parts = (
             {f"broker/{item}" for item in known}
             | {f"partition/{partition}" for partition in self.partitions}

@@ -35,7 +35,7 @@ class _Waiting:
     offset: int = -1
 
 
-class Ledger:
+class ProbeLedger:
     def __init__(self) -> None:
         self._next = 0
         self._waiting: dict[int, _Waiting] = {}

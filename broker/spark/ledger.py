@@ -145,7 +145,7 @@ def _unpacked(text: str) -> list[tuple[int, ...]]:
     return list(zip(*(accumulate(column) for column in columns), strict=True))
 
 
-class Ledger:
+class SinkCommitLog:
     """Of one query, or of one of its outputs. `name` is its group, its producer, and how its tasks' ids begin.
 
     Every method may raise ApiError and BrokerUnreachable.

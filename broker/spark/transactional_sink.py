@@ -27,7 +27,7 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.records.batch import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
-from broker.spark.ledger import CommitDecision, Ledger, OldCheckpointError, SinkError, is_task_id
+from broker.spark.ledger import CommitDecision, OldCheckpointError, SinkCommitLog, SinkError, is_task_id
 from broker.spark.ledger_names import LEDGER_PREFIX
 from broker.spark.output_rows import by_partition, check_columns
 from broker.spark.task_producer import TaskProducer
@@ -122,9 +122,9 @@ class _Sink:
     def _identify(self, context: TaskContext) -> TaskResult:
         raise NotImplementedError
 
-    def _ledger(self, name: str) -> Ledger:
+    def _ledger(self, name: str) -> SinkCommitLog:
         cluster = cluster_of(self._client)
-        return Ledger(name, cluster, Coordinators(cluster))
+        return SinkCommitLog(name, cluster, Coordinators(cluster))
 
     def _commit(self, messages: Messages) -> None:
         """On the driver, when every task has a result."""
@@ -234,7 +234,7 @@ class _Task:
     def _open(self) -> TaskProducer | None:
         """Begin the task's transaction and return its producer; None when the batch is written already."""
         result = self._result
-        ledger = Ledger(result.name, self._cluster, self._coordinators)
+        ledger = SinkCommitLog(result.name, self._cluster, self._coordinators)
         if result.keyed:
             decision = ledger.enter(result.run)
             if decision.batch > result.batch:

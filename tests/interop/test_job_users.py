@@ -16,7 +16,7 @@ from broker.common.types import TopicPartition
 from broker.records.batch import Compression
 from broker.spark.client_settings import cluster_of, read_sink_settings
 from broker.spark.cluster import create_topic, latest_offsets, partitions_of
-from broker.spark.ledger import Ledger
+from broker.spark.ledger import SinkCommitLog
 from broker.spark.ledger_names import LEDGER_PREFIX
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
@@ -130,7 +130,7 @@ def test_the_stream_job_writes_a_batch_exactly_once_and_the_next_driver_takes_ov
     assert latest_offsets(admin, partitions_of(admin, [REQUESTS_TOPIC]), committed_only=True)
     found = stream_cluster(cluster)
     asked, name = Coordinators(found), f"{LEDGER_PREFIX}query"
-    ledger = Ledger(name, found, asked)
+    ledger = SinkCommitLog(name, found, asked)
     for batch, run in enumerate(("first driver", "second driver")):
         await_true(lambda run=run: _code(lambda: ledger.enter(run)) is None, "the driver takes over")
         producer = init_producer(asked, ledger.free_id(0, batch), 60_000)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from broker.audit.increment import AUDIT_TOPIC, BROKER, BadIncrement, Chain, Increment, Tier
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.tally import window_of
 from broker.common.types import TopicPartition
 from broker.records.record import Record
@@ -22,9 +22,9 @@ def is_asked_for() -> bool:
     return os.environ.get("SIMULATE_AUDIT", "") not in ("", "0")
 
 
-def ledger_of(told: Mapping[TopicPartition, list[Record]]) -> Ledger:
+def ledger_of(told: Mapping[TopicPartition, list[Record]]) -> AuditState:
     """`told`: what is committed in each partition of the audit topic."""
-    ledger = Ledger()
+    ledger = AuditState()
     for where in sorted(told):
         for record in told[where] if where.topic == AUDIT_TOPIC else ():
             try:
@@ -36,7 +36,7 @@ def ledger_of(told: Mapping[TopicPartition, list[Record]]) -> Ledger:
 
 def check_counts(
     history: History,
-    ledger: Ledger,
+    ledger: AuditState,
     committed: Mapping[TopicPartition, list[Record]],
     ends: Mapping[TopicPartition, int],
 ) -> None:

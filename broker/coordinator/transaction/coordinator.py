@@ -22,7 +22,7 @@ from broker.coordinator.transaction import administration, answers
 from broker.coordinator.transaction.config import RETRY_MS, TransactionConfig
 from broker.coordinator.transaction.covering import add, partitions_of, producer_error, verify
 from broker.coordinator.transaction.initialising import aborted_for, initialise, is_fenced, request_error
-from broker.coordinator.transaction.ledger import Ledger
+from broker.coordinator.transaction.ledger import TransactionStore
 from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome, TransactionTurn, markers_of
 from broker.coordinator.transaction.records import decode_key
@@ -54,7 +54,7 @@ class TransactionCoordinator:
         self._wall_now_ms = wall_now_ms
         self._now_ms = 0  #: the last time we were told
         self._memory = memory or TransactionMemory()
-        self._ledger = Ledger(self._memory)
+        self._ledger = TransactionStore(self._memory)
         finalize(self, self._ledger.forget)  # one that could not be loaded is just dropped
         #: By transactional id: when it times out or is forgotten, or what failed is tried again.
         self._timers: Timers[str] = Timers()

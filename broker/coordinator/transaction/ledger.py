@@ -21,7 +21,7 @@ from broker.coordinator.transaction.transaction import Transaction
 LETTERS_OF_ONE_ID = 200
 
 
-class Ledger:
+class TransactionStore:
     def __init__(self, memory: TransactionMemory) -> None:
         self._memory = memory
         self._ids, self._partitions = HeldPart(memory.ids), HeldPart(memory.partitions)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
-from broker.audit.ledger import Ledger, Story
+from broker.audit.ledger import AuditState, Story
 from broker.audit.states import State
 from broker.audit.tally import WINDOW_MS, Tally
 from broker.audit.verdict import Finding, column, judge
@@ -101,7 +101,7 @@ class TopicWindows:
         if self._concerns_all:
             windows |= self.verdicts.keys()
         self._concerns_all = False
-        seen = self._ledger(windows) if windows else Ledger()
+        seen = self._ledger(windows) if windows else AuditState()
         return [*self._counted(seen, touched), *self._judged(seen, windows, now_ms)]
 
     def _unsettled(self, now_ms: int) -> set[int]:
@@ -118,9 +118,9 @@ class TopicWindows:
         pending = (window for window, (state, _) in self.verdicts.items() if state == State.PENDING)
         return min((end for end in map(self._over_ms, pending) if end > now_ms), default=None)
 
-    def _ledger(self, windows: set[int]) -> Ledger:
+    def _ledger(self, windows: set[int]) -> AuditState:
         """Of these windows; each chain reaches as far as it does."""
-        ledger = Ledger()
+        ledger = AuditState()
         ledger.window_ms[self.topic] = self.window_ms
         for chain, story in self.stories.items():
             told = [increment for increment in _kept(story) if not windows.isdisjoint(increment.windows)]
@@ -131,7 +131,7 @@ class TopicWindows:
             ledger.stories[chain] = replace(story, increments=increments)
         return ledger
 
-    def _counted(self, ledger: Ledger, touched: set[Place]) -> Iterator[WindowRow]:
+    def _counted(self, ledger: AuditState, touched: set[Place]) -> Iterator[WindowRow]:
         found: dict[Place, dict[str, Any]] = {}
         partitions: dict[Place, set[int]] = {}
         for chain, story in ledger.stories.items():
@@ -152,7 +152,7 @@ class TopicWindows:
         head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
         return _json({**head, "tier": tier, "source": source, "partitions": partitions, **tally, **as_plain(told)})
 
-    def _judged(self, ledger: Ledger, windows: set[int], now_ms: int) -> Iterator[WindowRow]:
+    def _judged(self, ledger: AuditState, windows: set[int], now_ms: int) -> Iterator[WindowRow]:
         verdict = judge(ledger, self.topic, now_ms)
         states = {row.window: row.state for row in verdict.rows}
         for window in sorted(windows):

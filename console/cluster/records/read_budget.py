@@ -59,7 +59,7 @@ class ReadAllowance:
 
 
 @dataclass(slots=True)
-class Ledger:
+class ReadBudgets:
     """The accounts: of everybody together, and of each who has read of late."""
 
     limits: Limits
@@ -115,14 +115,14 @@ class Ledger:
         return json.dumps({name: [item.left, item.rate, item.at_ms] for name, item in self.accounts.items()})
 
 
-def ledger_of(text: str | bytes | None, limits: Limits) -> Ledger:
+def ledger_of(text: str | bytes | None, limits: Limits) -> ReadBudgets:
     """What `as_text` has written; anything else is an empty one."""
     try:
         said = json.loads(text or "{}")
         accounts = {str(name): Account(float(left), float(rate), int(at)) for name, (left, rate, at) in said.items()}
     except (ValueError, TypeError, AttributeError):
         accounts = {}
-    return Ledger(limits, accounts)
+    return ReadBudgets(limits, accounts)
 
 
 def _wait_ms(left: float, limit: int) -> int:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import redis
 from django.conf import settings
 
-from console.cluster.records.read_budget import Ledger, Limits, ReadAllowance, ledger_of
+from console.cluster.records.read_budget import Limits, ReadAllowance, ReadBudgets, ledger_of
 from console.kit.common.clock import now_ms
 from console.kit.live.audience import redis_of_layer
 
@@ -50,7 +50,7 @@ class ReadLedger:
         """Bytes per second of late: of everybody together, and by person."""
         return self._with(lambda ledger, at_ms: (ledger.total_rate(at_ms), ledger.rates(at_ms)))
 
-    def _with(self, do: Callable[[Ledger, int], _T]) -> _T:
+    def _with(self, do: Callable[[ReadBudgets, int], _T]) -> _T:
         client = redis_of_layer()
         if client is not None:
             try:
@@ -64,7 +64,7 @@ class ReadLedger:
             return found
 
 
-def _shared(client: redis.Redis, do: Callable[[Ledger, int], _T]) -> _T:
+def _shared(client: redis.Redis, do: Callable[[ReadBudgets, int], _T]) -> _T:
     """Raises RedisError."""
     with client.pipeline() as pipe:
         for lost in range(_TRIES):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.verdict import judge
 from console.ecosystem.completeness.contributions import SeriesKey, contribution, series_of
 from console.ecosystem.completeness.delivery_store import Heard, forget, write
@@ -39,7 +39,7 @@ def for_ledger(increment: Increment, now_ms: int) -> Increment:
     return replace(increment, latencies={}, windows=windows if is_far else increment.windows)
 
 
-def keep(ledger: Ledger, now_ms: int) -> None:
+def keep(ledger: AuditState, now_ms: int) -> None:
     """Of the last six hours; of as much less as fits, where very much is counted. Pure."""
     kept_ms = KEPT_MS
     ledger.forget(now_ms - kept_ms)
@@ -55,7 +55,7 @@ class CompletenessCollector:
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms
         self._reader = AuditReader(gateway)
-        self._ledger = Ledger()
+        self._ledger = AuditState()
         self._heard_ms: dict[str, int] = {}
         #: When a topic was judged last; what is said of it makes it due at once.
         self._judged_ms: dict[str, int] = {}
@@ -144,7 +144,7 @@ class CompletenessCollector:
 
     def _begin_anew(self) -> None:
         self._reader.forget()
-        self._ledger = Ledger()
+        self._ledger = AuditState()
         self._heard_ms.clear()
         self._judged_ms.clear()
         self._heard, self._steps, self._written_to = {}, 0, {}

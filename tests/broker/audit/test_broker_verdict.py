@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.audit.increment import BROKER, Chain, Increment, Tier
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
 from broker.audit.states import State
 from broker.audit.tally import Tally, window_of
@@ -31,7 +31,7 @@ def step(start, end, group="billing", sequence=0, epoch="e", at_ms=LATER, partit
 
 
 def judged(*increments, now_ms=LATER):
-    ledger = Ledger()
+    ledger = AuditState()
     for increment in increments:
         ledger.add(increment)
     return judge(ledger, "t", now_ms)
@@ -201,7 +201,7 @@ def test_between_two_coordinators_a_group_has_gone_on():
 
 
 def test_paths_are_forgotten_with_the_rest():
-    ledger = Ledger()
+    ledger = AuditState()
     for item in (step(0, 4, at_ms=MINUTE), step(2, 4, sequence=1, at_ms=2 * MINUTE)):
         ledger.add(item)
     assert ledger.topics() == ["t"]

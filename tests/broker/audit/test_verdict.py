@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.audit.increment import DEAD, FILTERED, NO_RANGE, RETURNING, Tier
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
 from broker.audit.states import State
 from broker.audit.tally import Tally
@@ -20,7 +20,7 @@ MIRRORED, SUNK = Tier.MIRRORED, Tier.SUNK
 
 
 def judged(*increments, now_ms=LATER):
-    ledger = Ledger()
+    ledger = AuditState()
     for increment in increments:
         ledger.add(increment)
     return judge(ledger, "t", now_ms)
@@ -156,7 +156,7 @@ def test_a_report_names_window_tier_partitions_and_offsets():
 
 
 def test_what_is_forgotten_leaves_a_beginning_that_is_not_known_and_no_finding():
-    ledger = Ledger()
+    ledger = AuditState()
     for minute in range(4):
         for tier in (APPENDED, CONSUMED):
             ledger.add(told(tier, *records(2 * minute, 2 * minute + 1, minute=minute), sequence=minute))
@@ -170,7 +170,7 @@ def test_what_is_forgotten_leaves_a_beginning_that_is_not_known_and_no_finding()
 
 
 def test_an_increment_of_old_and_new_windows_is_kept_whole():
-    ledger = Ledger()
+    ledger = AuditState()
     both = [*records(0, minute=0), *records(1, minute=5)]
     for tier in (APPENDED, CONSUMED):
         ledger.add(told(tier, *both))
@@ -181,7 +181,7 @@ def test_an_increment_of_old_and_new_windows_is_kept_whole():
 
 def test_a_chain_that_goes_on_after_it_was_forgotten_is_believed_again():
     """Quiet for hours, then counted on in the same epoch: a loss after that must not drown in doubt."""
-    ledger = Ledger()
+    ledger = AuditState()
     for tier in TIERS:
         ledger.add(told(tier, *records(0, 1), at_ms=MINUTE))
     ledger.forget(30 * MINUTE)
@@ -193,7 +193,7 @@ def test_a_chain_that_goes_on_after_it_was_forgotten_is_believed_again():
 
 
 def test_of_a_producer_that_is_first_heard_in_its_middle_a_surplus_before_is_no_duplicate():
-    ledger = Ledger()
+    ledger = AuditState()
     ledger.add(told(PRODUCED, *records(2, minute=5), sequence=3, at_ms=6 * MINUTE))
     ledger.add(told(PRODUCED, *records(3, minute=20), sequence=4, at_ms=21 * MINUTE))
     for tier in (APPENDED, CONSUMED):
@@ -204,7 +204,7 @@ def test_of_a_producer_that_is_first_heard_in_its_middle_a_surplus_before_is_no_
 
 
 def test_an_increment_that_is_left_out_in_the_middle_still_makes_its_source_doubtful():
-    ledger = Ledger()
+    ledger = AuditState()
     ledger.add(told(PRODUCED, *records(0), is_last=False))
     ledger.add(told(PRODUCED, *records(2), sequence=2))
     ledger.add(told(APPENDED, *records(0, 1, 2)))
@@ -214,7 +214,7 @@ def test_an_increment_that_is_left_out_in_the_middle_still_makes_its_source_doub
 @given(forgets=st.lists(st.integers(0, 59), max_size=5), quiet=st.integers(0, 40), lost=st.integers(0, 59))
 def test_whatever_is_forgotten_a_loss_that_is_remembered_is_found_and_nothing_else(forgets, quiet, lost):
     """Three tiers over an hour, silent for a while in its middle; one record is lost before the log."""
-    ledger, cut, sequence = Ledger(), 0, 0
+    ledger, cut, sequence = AuditState(), 0, 0
     for minute in range(60):
         if minute in forgets:
             cut = (minute - 3) * MINUTE
@@ -291,7 +291,7 @@ cuts = st.sets(st.integers(1, 59), max_size=12)
 
 @given(cuts, cuts, st.sets(st.integers(0, 59), max_size=3), st.integers(0, 1_800_000))
 def test_what_is_folded_is_judged_as_it_was(appended, consumed, lost, before_ms):
-    ledger, folded = Ledger(), Ledger()
+    ledger, folded = AuditState(), AuditState()
     for piece in told_in_pieces(APPENDED, appended, 60, "counter") + told_in_pieces(CONSUMED, consumed, 60, "g"):
         windows = {window: tally for window, tally in piece.windows.items() if window // MINUTE not in lost}
         piece = piece if piece.chain.tier is APPENDED else replace(piece, windows=windows)
@@ -303,7 +303,7 @@ def test_what_is_folded_is_judged_as_it_was(appended, consumed, lost, before_ms)
 
 
 def test_folding_makes_an_hour_as_small_as_its_windows():
-    ledger = Ledger()
+    ledger = AuditState()
     for piece in told_in_pieces(APPENDED, range(1, 3_000), 3_000, "counter", step_ms=1_000):
         ledger.add(piece)
     ledger.fold(3_000_000, 600_000)
@@ -312,7 +312,7 @@ def test_folding_makes_an_hour_as_small_as_its_windows():
 
 @given(cuts, st.integers(0, 59))
 def test_who_goes_back_into_the_midst_leaves_a_gap_no_longer_than_a_window_and_what_is_kept_is_true(ends, start):
-    ledger = Ledger()
+    ledger = AuditState()
     for piece in told_in_pieces(CONSUMED, ends, 60, "g"):
         ledger.add(piece)
     ledger.fold(LATER, LATER)

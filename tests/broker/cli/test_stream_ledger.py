@@ -7,7 +7,7 @@ from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.client.transactions import init_producer
 from broker.common.errors import StartupError
-from broker.spark.ledger import Ledger
+from broker.spark.ledger import SinkCommitLog
 from tests.barnabas_cluster import running_cluster
 
 
@@ -22,7 +22,7 @@ def test_ledgers_are_listed_and_forgotten_by_name(bootstrap_servers, capsys):
     assert stream_ledger.main(at) == 1
     with Cluster(parse_bootstrap_servers(bootstrap_servers)) as cluster:
         for name in ("payments", "visits"):
-            Ledger(name, cluster, Coordinators(cluster)).enter("some-run")
+            SinkCommitLog(name, cluster, Coordinators(cluster)).enter("some-run")
         init_producer(Coordinators(cluster), "of-nobody", 60_000)
     assert stream_ledger.main(at) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["payments", "visits"]

@@ -4,7 +4,7 @@ import re
 from contextlib import contextmanager
 
 from broker.audit.increment import RETURNING, Tier
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.tally import MODULUS, Counted, Tally
 from broker.common.bounded_patterns import BoundedPattern
 from broker.common.types import TopicPartition
@@ -25,7 +25,7 @@ class Told:
     """A ledger that is told at once."""
 
     def __init__(self):
-        self.ledger = Ledger()
+        self.ledger = AuditState()
 
     def send(self, increments):
         for increment in increments:

@@ -9,7 +9,7 @@ from confluent_kafka.admin import (
 )
 
 from broker.common.types import TopicPartition
-from broker.mirror.ledger import Ledger
+from broker.mirror.ledger import MirrorLedger
 from broker.mirror.records import TOPIC, Position, PositionRecord, written
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import denial, flow, mirroring
@@ -103,7 +103,7 @@ def test_the_copy_of_a_topic_at_rest_is_known_by_its_id(north, south, topics):
 
     def known():
         with south.connect() as cluster:
-            ledger = Ledger(cluster)
+            ledger = MirrorLedger(cluster)
             ledger.read_to_end()
             return ledger.positions[name, partition].copy_id
 

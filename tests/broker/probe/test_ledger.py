@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.probe.ledger import LOST_AFTER_MS, REMEMBERED_MAX, WAITING_MAX, Fate, Ledger
+from broker.probe.ledger import LOST_AFTER_MS, REMEMBERED_MAX, WAITING_MAX, Fate, ProbeLedger
 from tests.examples import examples
 
 #: What becomes of each record: written or not, and whether the probe is told.
@@ -12,7 +12,7 @@ OUTCOMES = st.sampled_from(("acknowledged", "unheard", "refused", "acknowledged 
 
 def play(outcomes):
     """The ledger after all was read, how many it called lost, and what each reading told."""
-    ledger, log = Ledger(), []
+    ledger, log = ProbeLedger(), []
     for outcome in outcomes:
         index = ledger.send(0)
         if outcome == "refused":
@@ -40,7 +40,7 @@ def test_what_is_lost_or_doubled_is_told_and_nothing_else_is(outcomes):
 @settings(max_examples=examples(200))
 @given(st.permutations(range(8)))
 def test_a_record_behind_a_later_one_is_out_of_order(order):
-    ledger = Ledger()
+    ledger = ProbeLedger()
     for offset in range(len(order)):
         ledger.acknowledge(ledger.send(0), offset)
     fates = [ledger.read(index, 1)[0] for index in order]
@@ -51,7 +51,7 @@ def test_a_record_behind_a_later_one_is_out_of_order(order):
 @settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.sampled_from(("send", "ack", "read", "judge")), st.integers(0, 2_000)), max_size=3_000))
 def test_it_holds_no_more_than_its_bounds(steps):
-    ledger = Ledger()
+    ledger = ProbeLedger()
     for deed, number in steps:
         match deed:
             case "send":
@@ -68,14 +68,14 @@ def test_it_holds_no_more_than_its_bounds(steps):
 
 
 def test_nothing_is_lost_while_nobody_can_read():
-    ledger = Ledger()
+    ledger = ProbeLedger()
     ledger.acknowledge(ledger.send(0), 7)
     assert ledger.judge(7, 0, -1, 10 * LOST_AFTER_MS) == 0
     assert ledger.judge(7, 0, 8, 10 * LOST_AFTER_MS) == 0
 
 
 def test_what_a_shorter_log_does_not_have_is_lost_when_it_has_stayed_so():
-    ledger = Ledger()
+    ledger = ProbeLedger()
     ledger.acknowledge(ledger.send(0), 7)
     assert ledger.judge(5, 0, 5, LOST_AFTER_MS) == 0
     assert ledger.judge(5, 0, 5, LOST_AFTER_MS + 1) == 1
@@ -83,14 +83,14 @@ def test_what_a_shorter_log_does_not_have_is_lost_when_it_has_stayed_so():
 
 
 def test_what_retention_deleted_unread_is_not_called_lost():
-    ledger = Ledger()
+    ledger = ProbeLedger()
     ledger.acknowledge(ledger.send(0), 7)
     assert ledger.judge(position=20, log_start=10, end=20, at_ms=1) == 0
     assert ledger.waiting == 0
 
 
 def test_a_record_nobody_acknowledged_is_forgotten_in_time():
-    ledger = Ledger()
+    ledger = ProbeLedger()
     ledger.send(0)
     ledger.skip(LOST_AFTER_MS, LOST_AFTER_MS + 1)
     assert ledger.waiting == 0

@@ -16,7 +16,14 @@ from broker.records.batch import Compression
 from broker.spark import ledger as ledgers
 from broker.spark.client_settings import read_sink_settings
 from broker.spark.decisions import Decisions, DecisionsError
-from broker.spark.ledger import CommitDecision, Ledger, LostPartError, SinkError, TooManyTasksError, parse_decision
+from broker.spark.ledger import (
+    CommitDecision,
+    LostPartError,
+    SinkCommitLog,
+    SinkError,
+    TooManyTasksError,
+    parse_decision,
+)
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
@@ -59,7 +66,7 @@ class Run:
     def __init__(self, cluster: Cluster, topic: str, name: str, coordinators: Coordinators | None = None):
         self._leaders = Leaders(cluster)
         self._coordinators = coordinators or Coordinators(cluster)
-        self.ledger = Ledger(f"sink-{topic}", cluster, self._coordinators)
+        self.ledger = SinkCommitLog(f"sink-{topic}", cluster, self._coordinators)
         self.name = name
         self.at = TopicPartition(topic, 0)
 

@@ -6,7 +6,7 @@ from uuid import UUID, uuid5
 import pytest
 
 from broker.audit.increment import BROKER, Chain, Tier
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
@@ -134,7 +134,7 @@ async def test_a_leader_that_hears_of_its_role_again_goes_on_and_in_another_epoc
 @pytest.mark.parametrize("is_noted", [True, False])
 async def test_whoever_leads_next_counts_what_was_not_told_and_nothing_twice(node, is_noted):
     """Told and noted, or told and killed before it was noted."""
-    ledger = Ledger()
+    ledger = AuditState()
     node.lead(1)
     for number in range(4):
         node.append(number * MINUTE)
@@ -157,7 +157,7 @@ async def test_whoever_leads_next_counts_what_was_not_told_and_nothing_twice(nod
 
 
 async def test_what_is_told_twice_because_nobody_answered_counts_once(node):
-    ledger = Ledger()
+    ledger = AuditState()
     node.lead(1)
     node.append(1)
     await node.round(ledger)
@@ -171,7 +171,7 @@ async def test_what_is_told_twice_because_nobody_answered_counts_once(node):
 
 
 async def test_what_was_deleted_before_it_was_counted_is_a_gap(node):
-    ledger = Ledger()
+    ledger = AuditState()
     hosted = node.lead(1)
     for number in range(3):
         node.append(number)
@@ -191,7 +191,7 @@ async def test_what_was_deleted_before_it_was_counted_is_a_gap(node):
     ("code", "is_passed_over"), [(ErrorCode.KAFKA_STORAGE_ERROR, False), (ErrorCode.CORRUPT_MESSAGE, True)]
 )
 async def test_a_disk_that_refuses_is_asked_again_and_damage_is_passed_over(node, monkeypatch, code, is_passed_over):
-    ledger = Ledger()
+    ledger = AuditState()
     hosted = node.lead(1)
     node.append(MINUTE - 1, MINUTE)
     await node.round(ledger)
@@ -204,7 +204,7 @@ async def test_a_disk_that_refuses_is_asked_again_and_damage_is_passed_over(node
 
 
 async def test_a_topic_made_anew_begins_anew_wherever_the_earlier_one_had_got_to(node):
-    ledger = Ledger()
+    ledger = AuditState()
     node.positions.kept[HERE] = (UUID(int=9), 3)
     node.lead(1)
     for number in range(4):
@@ -217,7 +217,7 @@ async def test_a_topic_made_anew_begins_anew_wherever_the_earlier_one_had_got_to
 
 async def test_a_leader_of_a_log_that_lacks_what_was_told_leaves_a_gap(node):
     """An unclean election took records back that were counted."""
-    ledger = Ledger()
+    ledger = AuditState()
     node.lead(1)
     for number in range(4):
         node.append(number)

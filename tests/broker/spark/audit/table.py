@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import orjson
 
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.tally import Tally
 from broker.audit.verdict import Finding
 
@@ -43,7 +43,7 @@ def _finding(window, said):
 
 
 def ledger_of(told):
-    ledger = Ledger()
+    ledger = AuditState()
     for item in told:
         ledger.add(item)
     return ledger

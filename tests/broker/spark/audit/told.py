@@ -6,7 +6,7 @@ from operator import not_
 from hypothesis import strategies as st
 
 from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from broker.audit.tally import Tally
 from broker.audit.verdict import judge
 
@@ -139,7 +139,7 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
-def rows_of(ledger: Ledger) -> dict[tuple, tuple[Tally, int]]:
+def rows_of(ledger: AuditState) -> dict[tuple, tuple[Tally, int]]:
     """(window, tier, source) → what was counted, and in how many partitions."""
     found: dict[tuple, tuple[Tally, int]] = {}
     for chain, story in ledger.stories.items():
@@ -150,7 +150,7 @@ def rows_of(ledger: Ledger) -> dict[tuple, tuple[Tally, int]]:
     return found
 
 
-def verdicts_of(ledger: Ledger, now_ms: int) -> dict[int, tuple[str, list]]:
+def verdicts_of(ledger: AuditState, now_ms: int) -> dict[int, tuple[str, list]]:
     verdict = judge(ledger, TOPIC, now_ms)
     findings = [replace(finding, topic="") for finding in verdict.findings]
     return {

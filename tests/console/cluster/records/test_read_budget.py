@@ -1,13 +1,13 @@
 """The buckets of what people read, with a clock that is moved by hand."""
 
-from console.cluster.records.read_budget import BURST_SECONDS, PEOPLE_MAX, Ledger, Limits, ledger_of
+from console.cluster.records.read_budget import BURST_SECONDS, PEOPLE_MAX, Limits, ReadBudgets, ledger_of
 
 MB = 1_000_000
 LIMITS = Limits(total=20 * MB, per_person=10 * MB)
 
 
 def test_a_person_may_read_at_once_what_has_come_in_and_then_at_the_limit():
-    ledger = Ledger(LIMITS)
+    ledger = ReadBudgets(LIMITS)
     assert ledger.charge("ann", 19 * MB, 0).wait_ms == 0
     standing = ledger.charge("ann", 6 * MB, 0)
     assert standing.wait_ms == 500
@@ -17,7 +17,7 @@ def test_a_person_may_read_at_once_what_has_come_in_and_then_at_the_limit():
 
 
 def test_nobody_reads_more_than_the_limit_for_long():
-    ledger, read, now = Ledger(LIMITS), 0, 0
+    ledger, read, now = ReadBudgets(LIMITS), 0, 0
     while now < 60_000:
         standing = ledger.charge("ann", MB, now)
         read += MB
@@ -26,7 +26,7 @@ def test_nobody_reads_more_than_the_limit_for_long():
 
 
 def test_all_together_read_no_more_than_the_limit_of_all():
-    ledger, read, now = Ledger(LIMITS), 0, 0
+    ledger, read, now = ReadBudgets(LIMITS), 0, 0
     waits = dict.fromkeys(("ann", "bob", "cem", "dee"), 0)
     while now < 60_000:
         for name, until in waits.items():
@@ -39,7 +39,7 @@ def test_all_together_read_no_more_than_the_limit_of_all():
 
 
 def test_what_the_others_use_is_said_in_numbers_and_never_by_name():
-    ledger = Ledger(LIMITS)
+    ledger = ReadBudgets(LIMITS)
     for name in ("ann", "bob", "cem"):
         standing = ledger.charge(name, 15 * MB, 0)
     assert standing.why == "waiting: the budget of 20\u202fMB/s is used by 3 people"
@@ -47,7 +47,7 @@ def test_what_the_others_use_is_said_in_numbers_and_never_by_name():
 
 
 def test_who_has_read_nothing_of_late_goes_ahead_of_those_who_have_used_it_up():
-    ledger = Ledger(LIMITS)
+    ledger = ReadBudgets(LIMITS)
     for name in ("ann", "bob", "cem"):
         ledger.charge(name, 15 * MB, 0)
     assert ledger.charge("dee", 0, 0).wait_ms == 0
@@ -57,20 +57,20 @@ def test_who_has_read_nothing_of_late_goes_ahead_of_those_who_have_used_it_up():
 
 
 def test_a_clock_that_was_set_back_brings_nothing_and_goes_on():
-    ledger = Ledger(LIMITS)
+    ledger = ReadBudgets(LIMITS)
     ledger.charge("ann", 30 * MB, 1_000_000)
     assert ledger.charge("ann", 0, 400_000).wait_ms == 1_000
     assert ledger.charge("ann", 0, 401_001).wait_ms == 0
 
 
 def test_without_a_limit_nobody_waits():
-    assert Ledger(Limits(0, 0)).charge("ann", 10**12, 0).wait_ms == 0
-    assert Ledger(Limits(0, 10 * MB)).charge("ann", 30 * MB, 0).why.startswith("waiting: your budget")
-    assert Ledger(Limits(20 * MB, 0)).charge("ann", 90 * MB, 0).why.endswith("is used by what you read")
+    assert ReadBudgets(Limits(0, 0)).charge("ann", 10**12, 0).wait_ms == 0
+    assert ReadBudgets(Limits(0, 10 * MB)).charge("ann", 30 * MB, 0).why.startswith("waiting: your budget")
+    assert ReadBudgets(Limits(20 * MB, 0)).charge("ann", 90 * MB, 0).why.endswith("is used by what you read")
 
 
 def test_what_is_read_per_second_is_of_the_last_seconds():
-    ledger = Ledger(LIMITS)
+    ledger = ReadBudgets(LIMITS)
     for now in range(0, 30_000, 1_000):
         ledger.charge("ann", 2 * MB, now)
         ledger.charge("bob", MB, now)
@@ -81,7 +81,7 @@ def test_what_is_read_per_second_is_of_the_last_seconds():
 
 
 def test_it_is_bounded_and_forgets_who_reads_no_more():
-    ledger = Ledger(LIMITS)
+    ledger = ReadBudgets(LIMITS)
     for number in range(PEOPLE_MAX + 200):
         ledger.charge(str(number), 1_000 + number, 0)
     assert len(ledger.accounts) <= PEOPLE_MAX + 1
@@ -90,7 +90,7 @@ def test_it_is_bounded_and_forgets_who_reads_no_more():
 
 
 def test_it_is_the_same_after_it_was_kept_and_empty_where_something_else_was_kept():
-    ledger = Ledger(LIMITS)
+    ledger = ReadBudgets(LIMITS)
     ledger.charge("ann", 25 * MB, 5)
     assert ledger_of(ledger.as_text(), LIMITS).accounts == ledger.accounts
     for text in (None, b"", b"[]", b'{"ann": 1}', b"\xff", b'{"ann": [1, null, 2]}', b"3"):

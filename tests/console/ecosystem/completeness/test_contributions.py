@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from broker.audit.increment import DEAD, Tier
 from broker.audit.latency import Latency
-from broker.audit.ledger import Ledger
+from broker.audit.ledger import AuditState
 from console.ecosystem.completeness.contributions import AHEAD_MS, contribution, series_of
 from console.ecosystem.completeness.points import TIERS, merged
 from tests.broker.audit.made import MINUTE, records, told, windows_of
@@ -17,7 +17,7 @@ NOW_MS = 200 * MINUTE
 
 
 def contributed(*increments, now_ms=NOW_MS):
-    ledger, whole = Ledger(), {}
+    ledger, whole = AuditState(), {}
     for increment in increments:
         if ledger.add(increment):
             for at_ms, point in contribution(increment, ledger.stories[increment.chain].undone, now_ms).items():
