@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker.cli.frame.answers import at_least_one
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.frame.output import OUTPUT, Progress, wants_json
+from broker.cli.frame.output import OUTPUT, ProgressLine, wants_json
 from broker.log.dump import Decoder, SegmentDump
 from broker.log.dump_indexes import IndexDump, snapshot_rows, transaction_rows
 from broker.log.dump_rows import DumpRow
@@ -66,7 +66,7 @@ def _log(path: Path, arguments: Arguments, decoder: Decoder | None) -> bool:
         bytes_max=arguments["max-bytes"],
     )
     size = path.stat().st_size
-    with Progress() as progress:
+    with ProgressLine() as progress:
         for row in dumped.rows():
             _print([row], path, arguments)
             if not sys.stdout.isatty():

@@ -9,7 +9,7 @@ from typing import Any
 from broker.cli.frame.answers import at_least_one
 from broker.cli.frame.connecting import ADMIN, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError, command_line
-from broker.cli.frame.output import OUTPUT, Progress, print_json, wants_json
+from broker.cli.frame.output import OUTPUT, ProgressLine, print_json, wants_json
 from broker.cli.frame.parsing import parse
 from broker.cli.kafka_topics import COMMAND as KAFKA_TOPICS
 from broker.cli.topics.sizing import Demand, Place, Size, bytes_of_text, milliseconds_of_text, size, text_of_bytes
@@ -76,7 +76,7 @@ def _measured(cluster: Cluster, topic: str | None, seconds: int) -> float:
     if topic is None:
         raise UsageError('Missing required argument "[throughput]": only of a topic that is there it can be measured')
     before = look(cluster, topic)
-    with Progress() as progress:
+    with ProgressLine() as progress:
         progress.show(f"looking for {seconds} s at what is written to {topic}")
         time.sleep(seconds)
     rate = rate_between(before, look(cluster, topic))

@@ -7,7 +7,7 @@ from typing import Any
 from broker.cli.frame.answers import check, int32, int64
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.frame.output import OUTPUT, Progress, print_json, wants_json
+from broker.cli.frame.output import OUTPUT, ProgressLine, print_json, wants_json
 from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
 from broker.cli.logs.transaction_tables import DESCRIBE, HANGING, LIST, NONE, PRODUCERS, OpenTransaction, or_none, table
 from broker.client.cluster import Cluster
@@ -193,7 +193,7 @@ def _find_hanging(arguments: Arguments) -> None:
     if arguments["partition"] is not None and not arguments["topic"]:
         raise UsageError("The --partition argument requires --topic to be provided as well")
     now_ms, age_ms = _now_ms(), arguments["max-transaction-timeout"] * _MINUTE_MS
-    with connected(arguments) as cluster, Progress() as progress:
+    with connected(arguments) as cluster, ProgressLine() as progress:
         partitions = _searched(cluster, arguments)
         suspects: list[OpenTransaction] = []
         for number, partition in enumerate(partitions):

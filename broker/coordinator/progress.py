@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Progress:
+class LogProgress:
     """Ends of the log, exclusive. All zero, for who has no log behind it: everything counts as committed."""
 
     #: Where the log ends with the record that is being replayed.

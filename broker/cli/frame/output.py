@@ -21,7 +21,7 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-class Progress:
+class ProgressLine:
     """A line on stderr that rewrites itself, only where a person looks at it; gone when the block ends."""
 
     def __init__(self, stream: TextIO = sys.stderr):
@@ -29,7 +29,7 @@ class Progress:
         self._is_seen = stream.isatty()
         self._drawn_at = 0.0
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "ProgressLine":
         return self
 
     def __exit__(self, *_exception: object) -> None:

@@ -40,7 +40,7 @@ from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
 from broker.coordinator.outcome import CoordinatorResponse, Outcome, Producer, Turn
-from broker.coordinator.progress import Progress
+from broker.coordinator.progress import LogProgress
 from broker.coordinator.recorded_owners import Headers, decode_owners, decode_topic_id
 from broker.coordinator.timers import Timers
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -78,7 +78,7 @@ class GroupCoordinator:
         self._groups: dict[str, Group] = {}
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers: Timers[TimerKey] = Timers()
-        self._progress = Progress()
+        self._progress = LogProgress()
         memory = memory or GroupMemory()
         self._account = memory.account()
         finalize(self, self._account.close)  # one that could not be loaded is just dropped

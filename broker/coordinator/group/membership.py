@@ -7,7 +7,7 @@ from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.timers import TimerKey, TimerKind
 from broker.coordinator.outcome import Turn
-from broker.coordinator.progress import Progress
+from broker.coordinator.progress import LogProgress
 from broker.coordinator.timers import Timers
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.leave_group import MemberIdentity
@@ -15,7 +15,7 @@ from broker.protocol.messages.sync_group import SyncGroupRequest
 
 
 class Membership:
-    def __init__(self, timers: Timers[TimerKey], rebalance: Rebalance, progress: Progress):
+    def __init__(self, timers: Timers[TimerKey], rebalance: Rebalance, progress: LogProgress):
         self._timers = timers
         self._rebalance = rebalance
         self._progress = progress

@@ -26,7 +26,7 @@ from broker.coordinator.group.records import (
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
 from broker.coordinator.outcome import Remains, Turn
-from broker.coordinator.progress import Progress
+from broker.coordinator.progress import LogProgress
 from broker.coordinator.recorded_owners import encode_committer, encode_topic_id
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.offset_commit import (
@@ -150,7 +150,7 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
 class Offsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
-    def __init__(self, config: GroupConfig, progress: Progress, account: Account, topic_id_of: TopicIdOf):
+    def __init__(self, config: GroupConfig, progress: LogProgress, account: Account, topic_id_of: TopicIdOf):
         """topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not."""
         self._config = config
         self._topic_id_of = topic_id_of

@@ -11,7 +11,14 @@ from functools import partial
 from django.db.models import Q
 from django.utils import timezone
 
-from console.automation.rolling_restart.decide import BrokerFacts, Do, Progress, RestartDecision, RestartFacts, decide
+from console.automation.rolling_restart.decide import (
+    BrokerFacts,
+    Do,
+    RestartDecision,
+    RestartFacts,
+    RestartProgress,
+    decide,
+)
 from console.automation.rolling_restart.models import RestartedBroker, RollingRestart
 from console.automation.rolling_restart.queries import find_gaps
 from console.kit.common.clock import now_ms
@@ -55,7 +62,7 @@ def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: Res
         return False
     before, row.progress = row.progress, decision.progress.value
     row.asked_at = now if decision.do is Do.RESTART else row.asked_at
-    row.done_at = now if decision.progress is Progress.DONE else row.done_at
+    row.done_at = now if decision.progress is RestartProgress.DONE else row.done_at
     row.save(update_fields=["progress", "asked_at", "done_at"])
     if decision.do is Do.RESTART:
         do_restart(restart.actor, ManagedProcess.objects.get(name=row.name))
@@ -92,7 +99,7 @@ def _broker_facts(row: RestartedBroker, process: ManagedProcess | None, register
     return BrokerFacts(
         row.name,
         row.broker_id,
-        Progress(row.progress),
+        RestartProgress(row.progress),
         process.sentence if process else "its process is not managed here any more",
         is_running=process is not None and _is_running(process),
         has_ended=process is None or (process.observed in _ENDED and not process.request),

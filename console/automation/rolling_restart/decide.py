@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Progress(StrEnum):
+class RestartProgress(StrEnum):
     """How far one broker is."""
 
     WAITING = "waiting"
@@ -32,7 +32,7 @@ class BrokerFacts:
 
     name: str
     broker_id: int
-    progress: Progress
+    progress: RestartProgress
     state: str
     is_running: bool
     has_ended: bool
@@ -65,7 +65,7 @@ class RestartDecision:
     do: Do
     sentence: str
     name: str = ""
-    progress: Progress | None = None
+    progress: RestartProgress | None = None
 
 
 #: What the collector knows of partitions may be as old as that.
@@ -79,7 +79,7 @@ def decide(facts: RestartFacts) -> RestartDecision:
         return RestartDecision(Do.NOTHING, "")
     if current is not None:
         return _go_on_with(current, facts)
-    waiting = [broker for broker in facts.brokers if broker.progress is Progress.WAITING]
+    waiting = [broker for broker in facts.brokers if broker.progress is RestartProgress.WAITING]
     if not waiting:
         return RestartDecision(Do.FINISH, f"All {len(facts.brokers)} brokers have been restarted.")
     reason = _why_not_now(facts)
@@ -91,7 +91,7 @@ def decide(facts: RestartFacts) -> RestartDecision:
     return _restart(chosen, facts)
 
 
-_UNDER_WAY = (Progress.RESTARTING, Progress.CATCHING_UP)
+_UNDER_WAY = (RestartProgress.RESTARTING, RestartProgress.CATCHING_UP)
 
 
 def _go_on_with(broker: BrokerFacts, facts: RestartFacts) -> RestartDecision:
@@ -100,17 +100,17 @@ def _go_on_with(broker: BrokerFacts, facts: RestartFacts) -> RestartDecision:
         return RestartDecision(Do.PAUSE, sentence, broker.name, broker.progress)
     if not (broker.is_new and broker.is_running):
         return RestartDecision(
-            Do.NOTHING, f"{broker.name} is restarting: {broker.state}", broker.name, Progress.RESTARTING
+            Do.NOTHING, f"{broker.name} is restarting: {broker.state}", broker.name, RestartProgress.RESTARTING
         )
     if not broker.is_registered:
         sentence = f"{broker.name} runs and is not registered in ZooKeeper yet."
-        return RestartDecision(Do.NOTHING, sentence, broker.name, Progress.CATCHING_UP)
+        return RestartDecision(Do.NOTHING, sentence, broker.name, RestartProgress.CATCHING_UP)
     missing = _why_not_whole(facts, broker.back_at_ms or facts.now_ms)
     if missing:
         return RestartDecision(
-            Do.NOTHING, f"{broker.name} is catching up: {missing}", broker.name, Progress.CATCHING_UP
+            Do.NOTHING, f"{broker.name} is catching up: {missing}", broker.name, RestartProgress.CATCHING_UP
         )
-    return RestartDecision(Do.NOTHING, f"{broker.name} is back and in sync.", broker.name, Progress.DONE)
+    return RestartDecision(Do.NOTHING, f"{broker.name} is back and in sync.", broker.name, RestartProgress.DONE)
 
 
 def _why_not_now(facts: RestartFacts) -> str:
@@ -146,4 +146,4 @@ def _restart(broker: BrokerFacts, facts: RestartFacts) -> RestartDecision:
             "Give the topics more replicas or a lower min.insync.replicas, then resume."
         )
         return RestartDecision(Do.PAUSE, sentence)
-    return RestartDecision(Do.RESTART, f"{broker.name} is restarting.", broker.name, Progress.RESTARTING)
+    return RestartDecision(Do.RESTART, f"{broker.name} is restarting.", broker.name, RestartProgress.RESTARTING)

@@ -109,7 +109,7 @@ def election_plan(reach: Reach) -> ElectionPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class MoveProgress:
     """Everything on the move, taken together."""
 
     partition_count: int
@@ -143,7 +143,7 @@ def reassignments_within(reach: Reach) -> list[Reassignment]:
 def moves_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
     """The panel of moves, for the page and for the push alike."""
     moves = list(moves_within(reach))
-    progress = Progress(
+    progress = MoveProgress(
         len(moves),
         sum(move.copied_bytes for move in moves),
         sum(move.total_bytes for move in moves),

@@ -36,7 +36,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ScanProgress:
     read: int
     read_bytes: int
     found: int
@@ -85,10 +85,10 @@ class Scan:
         self._settle()
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> ScanProgress:
         left = self._left()
         share = 100 if not self._offsets else round(100 * (self._offsets - left) / self._offsets)
-        return Progress(self._read, self._read_bytes, self._found, left, share, self._offsets)
+        return ScanProgress(self._read, self._read_bytes, self._found, left, share, self._offsets)
 
     @property
     def note(self) -> str:

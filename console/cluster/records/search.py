@@ -17,7 +17,7 @@ from console.cluster.records.key_partition import partition_of_key
 from console.cluster.records.matching import matcher
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, merged, open_scan
-from console.cluster.records.scan import Budget, Progress, Scan, Stop
+from console.cluster.records.scan import Budget, Scan, ScanProgress, Stop
 from console.cluster.records.turns import Turn
 from console.kit.common.clock import now_ms
 from console.kit.gateway.records.interface import RecordView
@@ -249,12 +249,12 @@ class SearchReader:
     def _note(self) -> str:
         return " ".join(filter(None, (*self._notes, self._matches.note)))
 
-    def _progress(self, scan: Scan | None) -> Progress:
-        now = scan.progress if scan is not None else Progress(0, 0, 0, 0, 0)
+    def _progress(self, scan: Scan | None) -> ScanProgress:
+        now = scan.progress if scan is not None else ScanProgress(0, 0, 0, 0, 0)
         in_window = sum(self._window.ends[item] - at for item, at in self._window.starts.items()) if scan else 0
         left = sum(self._left_of(start) for start in self._range.starts) - in_window + now.left
         share = 100 if not self.total else round(100 * (self.total - left) / self.total)
-        return Progress(
+        return ScanProgress(
             self._read + now.read,
             self._read_bytes + now.read_bytes,
             self._found + len(self._kept),

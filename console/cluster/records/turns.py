@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from console.cluster.records.coverage import Offer
-from console.cluster.records.scan import Progress
+from console.cluster.records.scan import ScanProgress
 from console.kit.gateway.records.interface import RecordView
 
 
@@ -13,7 +13,7 @@ class Turn:
     """`records` in the order they are to be shown; with `ended` it was the last. `cursor`: where a tail goes on."""
 
     records: tuple[RecordView, ...]
-    progress: Progress | None = None
+    progress: ScanProgress | None = None
     skipped: int = 0
     ended: str = ""
     cursor: str = ""

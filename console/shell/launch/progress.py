@@ -16,7 +16,7 @@ _ERASE_LINE = "\r\x1b[2K"
 
 
 class Outcome:
-    """What a block of `Progress.doing` has to say when it ends."""
+    """What a block of `LaunchProgress.doing` has to say when it ends."""
 
     def __init__(self) -> None:
         self.detail = ""
@@ -26,12 +26,12 @@ class Outcome:
         self.failed, self.detail = True, sentence
 
 
-def progress_of(command: BaseCommand) -> "Progress":
+def progress_of(command: BaseCommand) -> "LaunchProgress":
     """Return what writes to the stream that `command` was given, which Django wraps to end each text with a line."""
-    return Progress(command.stdout._out)  # type: ignore[arg-type]  # its type takes any attribute for a function
+    return LaunchProgress(command.stdout._out)  # type: ignore[arg-type]  # its type takes any attribute for a function
 
 
-class Progress:
+class LaunchProgress:
     """Colours and a line for what is under way only on a terminal; a file or a pipe gets finished lines."""
 
     def __init__(self, stream: TextIO = sys.stdout, clock: Callable[[], float] = time.monotonic):

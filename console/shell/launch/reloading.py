@@ -9,7 +9,7 @@ from django.db import DatabaseError
 from console.kit.common.reloading import take_question
 from console.shell.launch.interrupts import Interrupts
 from console.shell.launch.migrating import migrate
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 from console.shell.launch.services import console_services
 from console.shell.launch.supervisor import Supervisor
 
@@ -17,7 +17,7 @@ from console.shell.launch.supervisor import Supervisor
 _STAYS = frozenset({"redis"})
 
 
-def reload(supervisor: Supervisor, progress: Progress, interrupts: Interrupts) -> None:
+def reload(supervisor: Supervisor, progress: LaunchProgress, interrupts: Interrupts) -> None:
     """Raises Interrupted when somebody wants to stop."""
     take_question(settings.RUN_DIR)
     try:

@@ -14,7 +14,7 @@ from console.processes.job_users import PROBE, REGISTRY, SOURCES, STREAMS, JobUs
 from console.processes.properties_file import write_properties
 from console.processes.secured import FIRST_USER, LISTENER, authority_file, make_certificates
 from console.processes.setup import Setup, SetupError
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 
 MECHANISM = "SCRAM-SHA-256"
 _HEAD = "# Written by `make up SECURE=1`, and removed without SECURE."
@@ -46,7 +46,7 @@ def prepare_clients(setup: Setup) -> None:
             write_properties(job_client_file(user.name), _client_properties(user.name, _password_of(user)))
 
 
-def admit_first_users(setup: Setup, progress: Progress) -> None:
+def admit_first_users(setup: Setup, progress: LaunchProgress) -> None:
     """When ZooKeeper serves: who the files say we are is known there. Raises SetupError."""
     jobs = job_users(setup)
     users = (NewUser(FIRST_USER, _password()), *(NewUser(job.name, _password_of(job), job.rules) for job in jobs))

@@ -11,7 +11,7 @@ from console.processes.kinds import START_ORDER, kind_named
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired, Observed
 from console.processes.step import step
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 
 READY_TIMEOUT_S = 60.0
 POLL_S = 0.1
@@ -23,7 +23,7 @@ Kind = ManagedProcess.Kind
 class Stages:
     """`look_after_services` is called while something is awaited; it raises when told to stop."""
 
-    progress: Progress
+    progress: LaunchProgress
     look_after_services: Callable[[], None]
 
     def start(self, kinds: tuple[str, ...], rows: list[ManagedProcess]) -> bool:
@@ -65,7 +65,7 @@ class Stages:
         return row.observed != Observed.STARTING or row.kind == Kind.STREAM
 
 
-def shut_down(rows: list[ManagedProcess], progress: Progress, hurried: Callable[[], bool]) -> int:
+def shut_down(rows: list[ManagedProcess], progress: LaunchProgress, hurried: Callable[[], bool]) -> int:
     """End every process of `rows` that runs, last started first; the number of processes ended."""
     ended = 0
     for kind in reversed(START_ORDER):
@@ -91,7 +91,7 @@ def is_alive(row: ManagedProcess) -> bool:
     return step(row.name).pid is not None
 
 
-def _await_end(row: ManagedProcess, since: float, progress: Progress, hurried: Callable[[], bool]) -> None:
+def _await_end(row: ManagedProcess, since: float, progress: LaunchProgress, hurried: Callable[[], bool]) -> None:
     with progress.doing(title(row), "stopping", since) as outcome:
         while (now := step(row.name)).pid is not None:
             if hurried() and (identity := recorded_identity(now)) is not None:

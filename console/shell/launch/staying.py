@@ -20,7 +20,7 @@ from broker.common.installation import module_command, with_code_path
 from console.kit.common.reloading import is_asked_to_reload, take_question
 from console.processes import os_process
 from console.shell.launch.interrupts import WATCHED, Interrupted, Interrupts
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 from console.shell.launch.running import Claim, directories_of, holds
 from console.shell.launch.service import Service, service_from_json
 from console.shell.launch.supervisor import Supervisor
@@ -57,14 +57,14 @@ def _become(command: list[str], environment: Mapping[str, str], claim: Claim) ->
     os.execve(argv[0], argv, with_code_path(dict(environment)))
 
 
-def look_after(supervisor: Supervisor, progress: Progress, interrupts: Interrupts) -> None:
+def look_after(supervisor: Supervisor, progress: LaunchProgress, interrupts: Interrupts) -> None:
     """Start again what died; raises Interrupted when somebody wants to stop."""
     for sentence in supervisor.watch():
         progress.note(f"! {sentence}")
     interrupts.check()
 
 
-def _can_begin(run_directory: Path, progress: Progress) -> bool:
+def _can_begin(run_directory: Path, progress: LaunchProgress) -> bool:
     """Whether `up` gets as far as its settings: one that ended there would leave services that nobody looks after."""
     found = subprocess.run(
         module_command("console", "version"), env=with_code_path(dict(os.environ)), capture_output=True, text=True
@@ -77,7 +77,7 @@ def _can_begin(run_directory: Path, progress: Progress) -> bool:
 
 
 def end(
-    supervisor: Supervisor, run_directory: Path, claim: Claim, progress: Progress, take_down: Callable[[], None]
+    supervisor: Supervisor, run_directory: Path, claim: Claim, progress: LaunchProgress, take_down: Callable[[], None]
 ) -> None:
     """Take everything down in its order. Does not return where the directories were lost by then, or are meanwhile."""
     try:
@@ -88,7 +88,7 @@ def end(
             _end_without_data(supervisor, run_directory, claim, progress)
 
 
-def _end_without_data(supervisor: Supervisor, run_directory: Path, claim: Claim, progress: Progress) -> NoReturn:
+def _end_without_data(supervisor: Supervisor, run_directory: Path, claim: Claim, progress: LaunchProgress) -> NoReturn:
     """Nothing can be written down or read any more: what runs is known by where it works, and has nothing to save."""
     progress.note(f"! {run_directory} was deleted or moved: everything that was started is ended")
     supervisor.kill()
@@ -100,7 +100,7 @@ def _end_without_data(supervisor: Supervisor, run_directory: Path, claim: Claim,
 def main(run_directory: Path, claim: Claim) -> NoReturn:
     os.umask(0o077)
     claim.inherit(is_inherited=False)
-    progress, interrupts = Progress(), Interrupts()
+    progress, interrupts = LaunchProgress(), Interrupts()
     interrupts.watch()
     supervisor = Supervisor(run_directory / "services", dict(os.environ), run_directory)
     try:

@@ -8,14 +8,14 @@ from console.processes.facts import run_files_of_processes
 from console.processes.kinds.zookeeper import NAME as ZOOKEEPER
 from console.processes.os_process import Identity
 from console.processes.run_files import read_run_file, remove_run_file, run_file_names
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 
 #: What a broker gets to hand over what it leads.
 GRACE_S = 30.0
 POLL_S = 0.05
 
 
-def end_unrecorded(progress: Progress, hurried: Callable[[], bool]) -> int:
+def end_unrecorded(progress: LaunchProgress, hurried: Callable[[], bool]) -> int:
     """All side by side, ZooKeeper last: brokers need it for their end. The number ended."""
     names = run_file_names(run_files_of_processes())
     servers = [name for name in names if name.startswith(ZOOKEEPER)]
@@ -23,7 +23,7 @@ def end_unrecorded(progress: Progress, hurried: Callable[[], bool]) -> int:
     return sum(_end(stage, progress, hurried) for stage in (others, servers))
 
 
-def _end(names: list[str], progress: Progress, hurried: Callable[[], bool]) -> int:
+def _end(names: list[str], progress: LaunchProgress, hurried: Callable[[], bool]) -> int:
     files, since = run_files_of_processes(), progress.now()
     found = {name: identity for name in names if (identity := read_run_file(files, name)) and _lives(identity)}
     for identity in found.values():

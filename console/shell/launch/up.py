@@ -25,7 +25,7 @@ from console.shell.launch.first_user import PASSWORD_VARIABLE, Credentials, ensu
 from console.shell.launch.interrupts import Interrupts
 from console.shell.launch.migrating import migrate
 from console.shell.launch.ports import needed_ports, port_complaints
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 from console.shell.launch.redis_server import is_embedded, redis_service, wait_for_redis
 from console.shell.launch.running import Claim, holds
 from console.shell.launch.secure import admit_first_users, prepare_clients
@@ -51,7 +51,7 @@ def service_run_files() -> Path:
 @dataclass
 class Stack:
     setup: Setup
-    progress: Progress
+    progress: LaunchProgress
     interrupts: Interrupts
     claim: Claim
     rows: list[ManagedProcess] = field(default_factory=list)
@@ -169,7 +169,7 @@ class Stack:
                 outcome.fail(f"does not answer; see {settings.LOG_DIR / 'web.log'}")
 
 
-def take_down(supervisor: Supervisor, progress: Progress, hurried: Callable[[], bool]) -> None:
+def take_down(supervisor: Supervisor, progress: LaunchProgress, hurried: Callable[[], bool]) -> None:
     """Everything, last started first. A database that fails keeps nothing up: then run files say what runs."""
     try:
         shut_down(processes_of_host(), progress, hurried)
@@ -181,7 +181,7 @@ def take_down(supervisor: Supervisor, progress: Progress, hurried: Callable[[], 
         _end_watched(supervisor, progress, hurried)
 
 
-def _end_watched(supervisor: Supervisor, progress: Progress, hurried: Callable[[], bool]) -> None:
+def _end_watched(supervisor: Supervisor, progress: LaunchProgress, hurried: Callable[[], bool]) -> None:
     unknown = [
         service.name for service in supervisor.services if service.name not in stop_order()
     ]  # of a cluster that is gone
@@ -193,7 +193,7 @@ def _end_watched(supervisor: Supervisor, progress: Progress, hurried: Callable[[
             progress.done(name, "stopped", time.monotonic() - started)
 
 
-def end_services(progress: Progress, hurried: Callable[[], bool], left_over: bool = False) -> int:
+def end_services(progress: LaunchProgress, hurried: Callable[[], bool], left_over: bool = False) -> int:
     """End services by their run files alone; the number ended."""
     living = left_services(service_run_files())
     detail = "left by an earlier start, ended" if left_over else "stopped"

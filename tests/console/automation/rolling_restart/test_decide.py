@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from console.automation.rolling_restart.decide import FRESH_MS, BrokerFacts, Do, Progress, RestartFacts, decide
+from console.automation.rolling_restart.decide import FRESH_MS, BrokerFacts, Do, RestartFacts, RestartProgress, decide
 
 NOW_MS = 1_000_000
 
 
-def broker(number: int, progress=Progress.WAITING, **changes) -> BrokerFacts:
+def broker(number: int, progress=RestartProgress.WAITING, **changes) -> BrokerFacts:
     facts = BrokerFacts(
         f"broker-{number}",
         number,
@@ -17,9 +17,9 @@ def broker(number: int, progress=Progress.WAITING, **changes) -> BrokerFacts:
         "running since 12:00:00 UTC",
         is_running=True,
         has_ended=False,
-        is_new=progress is not Progress.WAITING,
+        is_new=progress is not RestartProgress.WAITING,
         is_registered=True,
-        back_at_ms=NOW_MS - 5_000 if progress is not Progress.WAITING else None,
+        back_at_ms=NOW_MS - 5_000 if progress is not RestartProgress.WAITING else None,
     )
     return replace(facts, **changes)
 
@@ -40,21 +40,21 @@ def facts(*brokers: BrokerFacts, **changes) -> RestartFacts:
 
 def test_the_first_that_is_not_controller_is_taken():
     decision = decide(facts(broker(1), broker(2), broker(3)))
-    assert (decision.do, decision.name, decision.progress) == (Do.RESTART, "broker-2", Progress.RESTARTING)
+    assert (decision.do, decision.name, decision.progress) == (Do.RESTART, "broker-2", RestartProgress.RESTARTING)
 
 
 def test_the_controller_is_taken_when_all_others_are_done():
-    decision = decide(facts(broker(1), broker(2, Progress.DONE), broker(3, Progress.DONE)))
+    decision = decide(facts(broker(1), broker(2, RestartProgress.DONE), broker(3, RestartProgress.DONE)))
     assert (decision.do, decision.name) == (Do.RESTART, "broker-1")
 
 
 def test_a_controller_that_moved_to_a_broker_that_is_done_is_not_waited_for():
-    decision = decide(facts(broker(1), broker(2, Progress.DONE), controller_id=2))
+    decision = decide(facts(broker(1), broker(2, RestartProgress.DONE), controller_id=2))
     assert (decision.do, decision.name) == (Do.RESTART, "broker-1")
 
 
 def test_it_is_over_when_all_are_done():
-    assert decide(facts(broker(1, Progress.DONE), broker(2, Progress.DONE))).do is Do.FINISH
+    assert decide(facts(broker(1, RestartProgress.DONE), broker(2, RestartProgress.DONE))).do is Do.FINISH
 
 
 @pytest.mark.parametrize(
@@ -87,36 +87,36 @@ def test_no_broker_is_taken_while_another_is_away(trouble, reason):
     [{"is_new": False}, {"is_running": False, "state": "starting: port 9092 does not answer yet"}],
 )
 def test_a_broker_is_restarting_until_its_new_process_runs(not_back):
-    current = broker(2, Progress.RESTARTING, **not_back)
+    current = broker(2, RestartProgress.RESTARTING, **not_back)
     decision = decide(facts(broker(1), current))
-    assert (decision.do, decision.name, decision.progress) == (Do.NOTHING, "broker-2", Progress.RESTARTING)
+    assert (decision.do, decision.name, decision.progress) == (Do.NOTHING, "broker-2", RestartProgress.RESTARTING)
     assert current.state in decision.sentence
 
 
 def test_a_broker_catches_up_until_it_is_registered():
-    decision = decide(facts(broker(1), broker(2, Progress.RESTARTING, is_registered=False)))
-    assert decision.progress is Progress.CATCHING_UP
+    decision = decide(facts(broker(1), broker(2, RestartProgress.RESTARTING, is_registered=False)))
+    assert decision.progress is RestartProgress.CATCHING_UP
 
 
 def test_a_broker_catches_up_until_every_partition_is_whole():
-    decision = decide(facts(broker(1), broker(2, Progress.CATCHING_UP), lacking_count=1, lacking=["orders-0"]))
-    assert (decision.do, decision.progress) == (Do.NOTHING, Progress.CATCHING_UP)
+    decision = decide(facts(broker(1), broker(2, RestartProgress.CATCHING_UP), lacking_count=1, lacking=["orders-0"]))
+    assert (decision.do, decision.progress) == (Do.NOTHING, RestartProgress.CATCHING_UP)
     assert "orders-0" in decision.sentence
 
 
 def test_what_was_seen_before_a_broker_was_back_does_not_count():
-    decision = decide(facts(broker(1), broker(2, Progress.CATCHING_UP, back_at_ms=NOW_MS - 500)))
-    assert decision.progress is Progress.CATCHING_UP
+    decision = decide(facts(broker(1), broker(2, RestartProgress.CATCHING_UP, back_at_ms=NOW_MS - 500)))
+    assert decision.progress is RestartProgress.CATCHING_UP
 
 
 def test_a_broker_is_done_when_it_is_back_and_all_is_whole():
-    assert decide(facts(broker(1), broker(2, Progress.CATCHING_UP))).progress is Progress.DONE
+    assert decide(facts(broker(1), broker(2, RestartProgress.CATCHING_UP))).progress is RestartProgress.DONE
 
 
 def test_a_broker_that_ends_while_it_restarts_pauses_everything():
-    ended = broker(2, Progress.RESTARTING, is_running=False, has_ended=True, state="exited: ended by itself")
+    ended = broker(2, RestartProgress.RESTARTING, is_running=False, has_ended=True, state="exited: ended by itself")
     decision = decide(facts(broker(1), ended))
-    assert (decision.do, decision.progress) == (Do.PAUSE, Progress.RESTARTING)
+    assert (decision.do, decision.progress) == (Do.PAUSE, RestartProgress.RESTARTING)
     assert "exited: ended by itself" in decision.sentence
 
 
@@ -132,5 +132,5 @@ def test_gaps_that_were_accepted_do_not_hinder():
 
 def test_while_paused_nobody_is_taken_and_the_one_under_way_is_still_watched():
     assert decide(facts(broker(1), broker(2), is_paused=True)).do is Do.NOTHING
-    watched = decide(facts(broker(1), broker(2, Progress.CATCHING_UP), is_paused=True))
-    assert (watched.do, watched.progress) == (Do.NOTHING, Progress.DONE)
+    watched = decide(facts(broker(1), broker(2, RestartProgress.CATCHING_UP), is_paused=True))
+    assert (watched.do, watched.progress) == (Do.NOTHING, RestartProgress.DONE)

@@ -4,7 +4,7 @@ import io
 
 from console.kit.common.variables import VARIABLES, complaints
 from console.shell.launch.management.commands.up import note_unread_variables
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 
 
 def test_a_misspelt_variable_is_named_with_the_nearest_known_one():
@@ -27,5 +27,5 @@ def test_known_variables_and_those_of_other_programs_are_not_named():
 
 def test_up_prints_the_complaints():
     out = io.StringIO()
-    note_unread_variables(Progress(out), {"BARNABAS_SECURD": "1"})
+    note_unread_variables(LaunchProgress(out), {"BARNABAS_SECURD": "1"})
     assert "! BARNABAS_SECURD is not read. Did you mean BARNABAS_SECURE?" in out.getvalue()

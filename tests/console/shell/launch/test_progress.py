@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 
 
 class Terminal(io.StringIO):
@@ -18,7 +18,7 @@ def clock(*moments: float):
 
 def test_line_says_what_is_ready_and_how_long_it_took():
     out = io.StringIO()
-    with Progress(out, clock(10.0, 10.84)).doing("broker 1 of 3") as outcome:
+    with LaunchProgress(out, clock(10.0, 10.84)).doing("broker 1 of 3") as outcome:
         outcome.detail = "ready on 127.0.0.1:9092"
     assert out.getvalue().split() == ["✓", "broker", "1", "of", "3", "ready", "on", "127.0.0.1:9092", "0.8", "s"]
     assert "\x1b" not in out.getvalue()
@@ -26,21 +26,21 @@ def test_line_says_what_is_ready_and_how_long_it_took():
 
 def test_failure_is_marked_with_its_sentence():
     out = io.StringIO()
-    with Progress(out, clock(0.0, 60.0)).doing("ZooKeeper") as outcome:
+    with LaunchProgress(out, clock(0.0, 60.0)).doing("ZooKeeper") as outcome:
         outcome.fail("exited: ended by itself with status 1")
     assert out.getvalue().startswith("✗ ZooKeeper")
 
 
 def test_terminal_sees_what_is_under_way():
     out = Terminal()
-    with Progress(out, clock(0.0, 1.0)).doing("ZooKeeper"):
+    with LaunchProgress(out, clock(0.0, 1.0)).doing("ZooKeeper"):
         assert "ZooKeeper" in out.getvalue()
         assert "starting …" in out.getvalue()
 
 
 def test_exception_passes_and_prints_no_success():
     out = io.StringIO()
-    with pytest.raises(RuntimeError), Progress(out, clock(0.0)).doing("ZooKeeper"):
+    with pytest.raises(RuntimeError), LaunchProgress(out, clock(0.0)).doing("ZooKeeper"):
         raise RuntimeError
     assert "✓" not in out.getvalue()
 
@@ -51,7 +51,7 @@ class Gone(Terminal):
 
 
 def test_terminal_that_was_closed_stops_nothing():
-    progress = Progress(Gone(), clock(0.0, 1.0))
+    progress = LaunchProgress(Gone(), clock(0.0, 1.0))
     with progress.doing("ZooKeeper") as outcome:
         outcome.detail = "stopped"
     progress.note("stopping")

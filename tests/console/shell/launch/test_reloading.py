@@ -10,7 +10,7 @@ from console.kit.common.reloading import ask_to_reload, is_asked_to_reload
 from console.processes.run_files import read_run_file
 from console.shell.launch import reloading, up
 from console.shell.launch.interrupts import Interrupts
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 from tests.console.shell.launch.conftest import service
 
 RUNNING = ("redis", "worker", "web", "collector", "collector-east")
@@ -25,7 +25,7 @@ def reload(supervisor, settings, monkeypatch):
         supervisor.start(service(name))
     ask_to_reload(settings.RUN_DIR)
     told = io.StringIO()
-    return lambda: reloading.reload(supervisor, Progress(told), Interrupts()) or told.getvalue()
+    return lambda: reloading.reload(supervisor, LaunchProgress(told), Interrupts()) or told.getvalue()
 
 
 def pids(settings) -> dict[str, int]:
@@ -63,7 +63,7 @@ def test_the_collector_of_a_cluster_that_is_gone_is_taken_down_too(supervisor, s
     for name in ("web", "collector-gone"):
         supervisor.start(service(name))
     before = pids(settings) | {"collector-gone": read_run_file(settings.RUN_DIR / "services", "collector-gone").pid}
-    up.take_down(supervisor, Progress(io.StringIO()), lambda: False)
+    up.take_down(supervisor, LaunchProgress(io.StringIO()), lambda: False)
     for pid in before.values():
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)

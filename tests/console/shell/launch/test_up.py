@@ -16,7 +16,7 @@ from console.processes.setup import SetupError, read_setup
 from console.shell.launch import migrating, up
 from console.shell.launch.interrupts import Interrupts
 from console.shell.launch.management.commands.up import Command, without_uninstalled
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import LaunchProgress
 from console.shell.launch.running import claim_data_dir
 from console.shell.launch.up import Stack, end_services
 from tests.console.shell.launch.conftest import SLEEPER, service
@@ -34,7 +34,7 @@ def out() -> io.StringIO:
 @pytest.fixture
 def small_house(directories, out):
     with claim_data_dir(settings.RUN_DIR) as claim:
-        small = Stack(read_setup({}, ""), Progress(out), Interrupts(), claim)
+        small = Stack(read_setup({}, ""), LaunchProgress(out), Interrupts(), claim)
         yield small
         end_services(small.progress, lambda: True)
 

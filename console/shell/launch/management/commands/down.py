@@ -8,7 +8,7 @@ from django.db import DatabaseError
 
 from console.processes.models import ManagedProcess
 from console.processes.setup import SetupError
-from console.shell.launch.progress import Progress, progress_of
+from console.shell.launch.progress import LaunchProgress, progress_of
 from console.shell.launch.running import ask_to_stop, claim_data_dir, is_claimed
 from console.shell.launch.stages import shut_down
 from console.shell.launch.unrecorded import end_unrecorded
@@ -43,7 +43,7 @@ def never() -> bool:
     return False
 
 
-def end_managed(progress: Progress) -> int:
+def end_managed(progress: LaunchProgress) -> int:
     """What the database knows of. Without one that can be read, the run files have to do."""
     try:
         rows = list(ManagedProcess.objects.filter(host=settings.HOST_NAME))

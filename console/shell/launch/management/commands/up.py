@@ -20,7 +20,7 @@ from console.kit.common.variables import complaints
 from console.processes.setup import Setup, SetupError, read_setup
 from console.shell.launch.first_user import Credentials
 from console.shell.launch.interrupts import Interrupted, Interrupts
-from console.shell.launch.progress import Progress, progress_of
+from console.shell.launch.progress import LaunchProgress, progress_of
 from console.shell.launch.reloading import reload
 from console.shell.launch.running import Claim, claim_data_dir
 from console.shell.launch.secure import kcat_file
@@ -115,13 +115,13 @@ def switches_of(setup: Setup) -> str:
     return switched_on(states)
 
 
-def note_unread_variables(progress: Progress, environment: Mapping[str, str]) -> None:
+def note_unread_variables(progress: LaunchProgress, environment: Mapping[str, str]) -> None:
     """Print a warning for each variable that the user set in vain."""
     for complaint in complaints(environment):
         progress.note(f"! {complaint}")
 
 
-def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:
+def tell(progress: LaunchProgress, setup: Setup, credentials: Credentials) -> None:
     """What a person needs next."""
     first = setup.bootstrap_servers.partition(",")[0]
     progress.note("")
