@@ -12,7 +12,15 @@ from broker.cli.frame.declaration import Arguments, Command, CommandError, Examp
 from broker.cli.frame.output import OUTPUT, ProgressLine, print_json, wants_json
 from broker.cli.frame.parsing import parse
 from broker.cli.kafka_topics import COMMAND as KAFKA_TOPICS
-from broker.cli.topics.sizing import Demand, Place, Size, bytes_of_text, milliseconds_of_text, size, text_of_bytes
+from broker.cli.topics.sizing import (
+    ClusterCapacity,
+    Demand,
+    Size,
+    bytes_of_text,
+    milliseconds_of_text,
+    size,
+    text_of_bytes,
+)
 from broker.cli.topics.topic_figures import directories, is_there, leaders_per_broker, look, rate_between, settings
 from broker.client.cluster import Cluster
 
@@ -42,24 +50,24 @@ def _has_cluster(arguments: Arguments) -> bool:
     return any(arguments[name] for name in _CONNECTION[:2])
 
 
-def _without_cluster(arguments: Arguments) -> tuple[Demand, Place]:
+def _without_cluster(arguments: Arguments) -> tuple[Demand, ClusterCapacity]:
     """What was typed is all that is known."""
     if arguments["throughput"] is None:
         raise UsageError('Missing required argument "[throughput]"')
     if arguments["execute"]:
         raise UsageError("--bootstrap-server must be specified")
     demand = _demand(arguments, arguments["throughput"], {}, arguments["replication-factor"] or 3)
-    return demand, Place(arguments["brokers"] or demand.replication_factor, arguments["directories"] or 1)
+    return demand, ClusterCapacity(arguments["brokers"] or demand.replication_factor, arguments["directories"] or 1)
 
 
-def _with_cluster(arguments: Arguments) -> tuple[Demand, Place]:
+def _with_cluster(arguments: Arguments) -> tuple[Demand, ClusterCapacity]:
     topic = arguments["topic"]
     with connected(arguments) as cluster:
         factor = is_there(cluster, topic) if topic else None
         throughput = arguments["throughput"] or _measured(cluster, topic if factor else None, arguments["measure"])
         known = settings(cluster, topic if factor else None)
         found = directories(cluster)
-        place = Place(
+        place = ClusterCapacity(
             brokers=arguments["brokers"] or found.brokers,
             directories_per_broker=arguments["directories"] or found.per_broker,
             leaders_per_broker=leaders_per_broker(cluster, topic),

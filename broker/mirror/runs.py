@@ -13,7 +13,7 @@ from broker.mirror.batches import Run
 RUNS_MAX = 4_096
 
 
-class Place(NamedTuple):
+class TranslatedOffset(NamedTuple):
     """An offset in the other cluster. `is_exact`: no record before the one asked for is at it or behind it."""
 
     offset: int
@@ -60,7 +60,7 @@ class Runs:
         half = len(self._runs) // 2
         self._runs = [*self._runs[:half:2], *self._runs[half:]]
 
-    def target_of(self, source: int) -> Place | None:
+    def target_of(self, source: int) -> TranslatedOffset | None:
         """Where a reader of the target goes on that has read all before `source`; None if that is before all runs.
 
         Every record from `source` on that was copied lies at the place or behind it.
@@ -70,16 +70,16 @@ class Runs:
             return None
         run = self._runs[at]
         within = min(source - run.source, run.size)
-        return Place(run.target + within, source - run.source <= run.size)
+        return TranslatedOffset(run.target + within, source - run.source <= run.size)
 
-    def source_of(self, target: int) -> Place | None:
+    def source_of(self, target: int) -> TranslatedOffset | None:
         """The other way round, for who comes back."""
         at = bisect_right(self._runs, target, key=lambda run: run.target) - 1
         if at < 0:
             return None
         run = self._runs[at]
         within = min(target - run.target, run.size)
-        return Place(run.source + within, target - run.target <= run.size)
+        return TranslatedOffset(run.source + within, target - run.target <= run.size)
 
     def since(self, source: int) -> list[Run]:
         """Those that do not end before it."""

@@ -1,6 +1,6 @@
 """Declares the processes that the console runs."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
@@ -21,7 +21,7 @@ from console.kit.features.table import Table, columns_of
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
-_PROCESSES = Place("Processes", "processes", "start stop restart", resource=Resource.PROCESS)
+_PROCESSES = PagePlace("Processes", "processes", "start stop restart", resource=Resource.PROCESS)
 
 FEATURE = Feature(
     package="console.processes",
@@ -29,7 +29,7 @@ FEATURE = Feature(
     addresses=(Addresses("processes/", "console.processes.urls"),),
     links=(Link("Processes", "processes", entry=Entry.SERVICES, resource=Resource.PROCESS, needs=("runs_processes",)),),
     places=(_PROCESSES,),
-    commands=(Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),
+    commands=(PagePlace("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),
     verbs=(
         Verb("Restart {name}", ObjectKind.PROCESS, "process-restart", "reboot", button="Restart…"),
         Verb("Stop {name}", ObjectKind.PROCESS, "process-stop", "shut down", button="Stop…"),

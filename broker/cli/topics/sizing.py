@@ -50,7 +50,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClusterCapacity:
     """Where the replicas lie: brokers alive, directories of each, and what there is already on the fullest of them."""
 
     brokers: int
@@ -86,7 +86,7 @@ class Size:
     warnings: tuple[str, ...]
 
 
-def size(demand: Demand, place: Place) -> Size:
+def size(demand: Demand, place: ClusterCapacity) -> Size:
     """Raises ValueError with a sentence for what contradicts itself."""
     _check(demand, place)
     reasons = _reasons(demand)
@@ -117,7 +117,7 @@ def size(demand: Demand, place: Place) -> Size:
     )
 
 
-def _check(demand: Demand, place: Place) -> None:
+def _check(demand: Demand, place: ClusterCapacity) -> None:
     if demand.throughput <= 0:
         raise ValueError("the throughput must be more than nothing")
     if place.brokers < 1 or place.directories_per_broker < 1:
@@ -157,7 +157,7 @@ def _partition_bytes(demand: Demand, partitions: int) -> float:
 
 
 def _warnings(
-    demand: Demand, place: Place, partitions: int, directory_bytes: float, all_leaders: int
+    demand: Demand, place: ClusterCapacity, partitions: int, directory_bytes: float, all_leaders: int
 ) -> tuple[str, ...]:
     found = []
     if demand.consumer_throughput is None:

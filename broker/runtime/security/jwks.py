@@ -17,7 +17,7 @@ from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.common.security_limits import KEY_SET_ASKED_AGAIN_MS, UNKNOWN_KEY_ID_MS, UNKNOWN_KEY_IDS_MAX
 from broker.runtime.rounds import rounds
-from broker.runtime.security.jwks_fetch import KeySetOutOfReach, Place, fetch, tls_context
+from broker.runtime.security.jwks_fetch import KeySetLocation, KeySetOutOfReach, fetch, tls_context
 from broker.security.bearer_tokens import Bearer, BearerRules, TokenRefused, read_claims, read_header
 from broker.security.key_set import KeySet, KeySetUnreadable, PublicKey, checked_payload, read_key_set
 from broker.security.sasl.oauthbearer import OAuthBearerServer
@@ -28,7 +28,7 @@ _log = logger(__name__)
 class JwksSettings(NamedTuple):
     """`sasl.oauthbearer.jwks.endpoint.*`; `ca_file` names who signs the server's certificate, None: as the system."""
 
-    place: Place
+    place: KeySetLocation
     rules: BearerRules = BearerRules()
     refresh_ms: int = 3_600_000
     retry_backoff_ms: int = 100

@@ -26,7 +26,7 @@ class KeySetOutOfReach(BarnabasError):
     """The server or the file does not give a set of keys; the reason names no more than its address."""
 
 
-class Place(NamedTuple):
+class KeySetLocation(NamedTuple):
     """Where a set of keys is: at a server, or in a file if `host` is empty."""
 
     scheme: str
@@ -39,7 +39,7 @@ class Place(NamedTuple):
         return f"{self.scheme}://{self.host}:{self.port}" if self.host else f"file://{self.path}"
 
 
-def parse_place(url: str) -> Place:
+def parse_place(url: str) -> KeySetLocation:
     """Raises ConfigError."""
     try:
         parts = urlsplit(url)
@@ -47,10 +47,12 @@ def parse_place(url: str) -> Place:
     except ValueError as error:
         raise ConfigError(f"sasl.oauthbearer.jwks.endpoint.url: {error}") from None
     if parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path.startswith("/"):
-        return Place("file", "", 0, unquote(parts.path))
+        return KeySetLocation("file", "", 0, unquote(parts.path))
     if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc or not url.isprintable() or " " in url:
         raise ConfigError("sasl.oauthbearer.jwks.endpoint.url must be https://host/…, http://host/… or file:///path")
-    return Place(parts.scheme, parts.hostname, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
+    return KeySetLocation(
+        parts.scheme, parts.hostname, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    )
 
 
 def tls_context(ca_file: str | None) -> SSLContext:
@@ -58,7 +60,7 @@ def tls_context(ca_file: str | None) -> SSLContext:
     return create_default_context(cafile=ca_file)
 
 
-async def fetch(place: Place, context: SSLContext | None) -> bytes:
+async def fetch(place: KeySetLocation, context: SSLContext | None) -> bytes:
     """Raises KeySetOutOfReach."""
     try:
         async with asyncio.timeout(KEY_SET_TIMEOUT_S):
@@ -83,7 +85,7 @@ def _read_file(path: Path) -> bytes:
         return data
 
 
-async def _ask(place: Place, context: SSLContext | None) -> bytes:
+async def _ask(place: KeySetLocation, context: SSLContext | None) -> bytes:
     reader, writer = await asyncio.open_connection(
         place.host, place.port, ssl=context, server_hostname=place.host if context else None
     )
@@ -102,7 +104,7 @@ async def _ask(place: Place, context: SSLContext | None) -> bytes:
         writer.transport.abort()
 
 
-def _body(place: Place, answer: bytes) -> bytes:
+def _body(place: KeySetLocation, answer: bytes) -> bytes:
     """On a thread: an answer may come in very many chunks. Only who asks a server imports what reads answers."""
     from http.client import HTTPException, HTTPResponse
 
@@ -116,7 +118,7 @@ def _body(place: Place, answer: bytes) -> bytes:
         raise _no_http(place, error) from error
 
 
-def _no_http(place: Place, error: Exception) -> KeySetOutOfReach:
+def _no_http(place: KeySetLocation, error: Exception) -> KeySetOutOfReach:
     return KeySetOutOfReach(f"{place} does not speak HTTP: {type(error).__name__}")
 
 

@@ -12,7 +12,7 @@ OBJECTS_MAX = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLine:
     file: str
     line: int
 
@@ -24,7 +24,7 @@ class Place:
 class Problem:
     """Something that cannot be meant: where, and what to change."""
 
-    place: Place
+    place: SourceLine
     sentence: str
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class DeclaredTopic:
     """None: not said, it is left as it is. A setting that is None has no value of the topic's own."""
 
     name: str
-    place: Place
+    place: SourceLine
     partitions: int | None = None
     replication_factor: int | None = None
     settings: Mapping[str, str | None] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class DeclaredRules:
     """One entry of `acls`: a rule for each of its operations."""
 
     rules: tuple[AclRule, ...]
-    place: Place
+    place: SourceLine
     is_absent: bool = False
 
 
@@ -68,7 +68,7 @@ class DeclaredQuota:
 
     entity: QuotaEntity
     values: Mapping[str, float | None]
-    place: Place
+    place: SourceLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class DeclaredGroup:
     """`starts`: topic → earliest or latest, where the group begins that has committed nothing there."""
 
     name: str
-    place: Place
+    place: SourceLine
     starts: Mapping[str, str] = field(default_factory=dict)
     is_absent: bool = False
 
@@ -86,7 +86,7 @@ class DeclaredConnector:
     """`config` is all of it; a value that is masked stays what it is."""
 
     name: str
-    place: Place
+    place: SourceLine
     config: Mapping[str, str] = field(default_factory=dict)
     is_absent: bool = False
 

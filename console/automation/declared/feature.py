@@ -1,6 +1,6 @@
 """Declares the cluster as files declare it."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Entry, Feature, Link
 
@@ -8,7 +8,7 @@ FEATURE = Feature(
     package="console.automation.declared",
     addresses=(Addresses("declaration/", "console.automation.declared.urls"),),
     links=(Link("Cluster as code", "declaration", entry=Entry.CHANGES),),
-    places=(Place("Cluster as code", "declaration", "declaration files yaml gitops apply diff drift export"),),
+    places=(PagePlace("Cluster as code", "declaration", "declaration files yaml gitops apply diff drift export"),),
     actions=(
         Action(
             "apply-declaration",

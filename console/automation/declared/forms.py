@@ -6,7 +6,7 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
-from console.automation.declared.declaration import Declaration, DeclarationError, Place, Problem
+from console.automation.declared.declaration import Declaration, DeclarationError, Problem, SourceLine
 from console.automation.declared.parsing import CHARACTERS_MAX, FILES_MAX, parse
 from console.automation.declared.parts import Prune
 
@@ -35,7 +35,7 @@ def fields_of(files: Sequence[tuple[str, str]], prune: Prune) -> list[tuple[str,
 def read(files: Sequence[tuple[str, str]]) -> Declaration:
     """Raises DeclarationError."""
     if not files:
-        raise DeclarationError((Problem(Place("", 1), "Nothing is declared: choose a file, or type it."),))
+        raise DeclarationError((Problem(SourceLine("", 1), "Nothing is declared: choose a file, or type it."),))
     return parse(files)
 
 
@@ -53,8 +53,8 @@ def _text_of(upload: "UploadedFile[Any]") -> tuple[str, str]:
     """Raises DeclarationError."""
     name = upload.name or ""
     if (upload.size or 0) > CHARACTERS_MAX:
-        raise DeclarationError((Problem(Place(name, 1), f"The file is larger than {CHARACTERS_MAX:,} bytes."),))
+        raise DeclarationError((Problem(SourceLine(name, 1), f"The file is larger than {CHARACTERS_MAX:,} bytes."),))
     try:
         return name, upload.read().decode()
     except UnicodeDecodeError:
-        raise DeclarationError((Problem(Place(name, 1), "The file is no text in UTF-8."),)) from None
+        raise DeclarationError((Problem(SourceLine(name, 1), "The file is no text in UTF-8."),)) from None

@@ -10,8 +10,8 @@ from console.automation.declared.declaration import (
     SCOPES,
     Declaration,
     DeclarationError,
-    Place,
     Problem,
+    SourceLine,
     name_in_scope,
 )
 from console.automation.declared.document import DocumentError, Node, documents
@@ -36,10 +36,10 @@ _READ: Mapping[str, Callable[[Reader, Node], Iterable[Any]]] = {
 def parse(files: Sequence[tuple[str, str]]) -> Declaration:
     """`files`: names and texts. Raises DeclarationError."""
     if len(files) > FILES_MAX:
-        raise DeclarationError((Problem(Place("", 1), f"There are more than {FILES_MAX} files."),))
+        raise DeclarationError((Problem(SourceLine("", 1), f"There are more than {FILES_MAX} files."),))
     if sum(len(text) for _, text in files) > CHARACTERS_MAX:
         sentence = f"The files have more than {CHARACTERS_MAX:,} characters together: apply them one by one."
-        raise DeclarationError((Problem(Place("", 1), sentence),))
+        raise DeclarationError((Problem(SourceLine("", 1), sentence),))
     declaration, problems = Declaration(files=tuple(name for name, _ in files)), list[Problem]()
     for name, text in files:
         declaration = _added(declaration, Reader(name, problems), text)
@@ -87,12 +87,12 @@ def _pattern_refusal(pattern: str) -> str:
 
 
 def _twice(declaration: Declaration) -> Iterable[Problem]:
-    found: list[tuple[str, Hashable, Place]] = []
+    found: list[tuple[str, Hashable, SourceLine]] = []
     for kind in ("topics", "groups", "connectors"):
         found += [(f"The {kind[:-1]}", item.name, item.place) for item in getattr(declaration, kind)]
     found += [("The quota", quota.entity, quota.place) for quota in declaration.quotas]
     found += [("The rule", rule, acl.place) for acl in declaration.acls for rule in acl.rules]
-    seen: dict[tuple[str, Hashable], Place] = {}
+    seen: dict[tuple[str, Hashable], SourceLine] = {}
     for word, key, place in found:
         first = seen.setdefault((word, key), place)
         if first is not place:
@@ -103,7 +103,7 @@ def _too_many(declaration: Declaration) -> Iterable[Problem]:
     found = [*declaration.topics, *declaration.quotas, *declaration.groups, *declaration.connectors]
     count = len(found) + sum(len(acl.rules) for acl in declaration.acls)
     if count > OBJECTS_MAX:
-        yield Problem(Place("", 1), f"{count:,} objects are declared; apply at most {OBJECTS_MAX:,} at once.")
+        yield Problem(SourceLine("", 1), f"{count:,} objects are declared; apply at most {OBJECTS_MAX:,} at once.")
 
 
 def _beyond(declaration: Declaration) -> Iterable[Problem]:
@@ -115,7 +115,7 @@ def _beyond(declaration: Declaration) -> Iterable[Problem]:
                 yield Problem(place, f"{name or 'A default'} is beyond the scope of these files, {kind}: {said}.")
 
 
-def _names(declaration: Declaration, kind: str) -> Iterable[tuple[str, Place]]:
+def _names(declaration: Declaration, kind: str) -> Iterable[tuple[str, SourceLine]]:
     if kind == "principals":
         return [(acl.rules[0].principal, acl.place) for acl in declaration.acls if acl.rules]
     if kind == "quotas":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from console.automation.declared.declaration import Place, Problem
+from console.automation.declared.declaration import Problem, SourceLine
 from console.automation.declared.document import Entry, Node, Scalar, Sequence, Table
 
 #: Told at once: who mends those looks again.
@@ -19,8 +19,8 @@ class Reader:
     file: str
     problems: list[Problem] = field(default_factory=list)
 
-    def at(self, line: int) -> Place:
-        return Place(self.file, line)
+    def at(self, line: int) -> SourceLine:
+        return SourceLine(self.file, line)
 
     def wrong(self, line: int, sentence: str) -> None:
         if len(self.problems) < PROBLEMS_MAX:

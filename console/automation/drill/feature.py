@@ -1,6 +1,6 @@
 """Declares drills that inject a fault on purpose."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
@@ -10,7 +10,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("drills/", "console.automation.drill.urls"),),
     commands=(
-        Place(
+        PagePlace(
             "Drills",
             "drills",
             "chaos fault pause slow kill test report",

@@ -1,6 +1,6 @@
 """Declares self-healing and its proposals."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage
 from console.kit.features.tier import CollectorTier
@@ -13,7 +13,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("healing/", "console.automation.healing.urls"),),
     links=(Link("Self-healing", "healing", entry=Entry.SERVICES, needs=("sees_all_names",), after="processes"),),
-    places=(Place("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
+    places=(PagePlace("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
     pushed_pages=(PushedPage("healing", (LIVE_GROUP,), names_all=True),),
     reads=(
         Read("healing", "healing", "What self-healing proposes, and what became of that", after="drills/{int:number}"),

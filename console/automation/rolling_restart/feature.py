@@ -1,6 +1,6 @@
 """Declares the rolling restart of all brokers."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
@@ -9,7 +9,9 @@ FEATURE = Feature(
     package="console.automation.rolling_restart",
     database=Database.CLUSTER,
     addresses=(Addresses("processes/+rolling-restart/", "console.automation.rolling_restart.urls"),),
-    commands=(Place("Restart all brokers", "rolling-restart", "rolling", resource=Resource.PROCESS, after="drills"),),
+    commands=(
+        PagePlace("Restart all brokers", "rolling-restart", "rolling", resource=Resource.PROCESS, after="drills"),
+    ),
     actions=(
         Action("rolling-restart", "rolling-restart", "Restart all brokers one after the other", after="begin-drill"),
     ),

@@ -1,6 +1,6 @@
 """Declares access control lists of the cluster."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, SameAction
@@ -22,14 +22,18 @@ FEATURE = Feature(
         ),
     ),
     places=(
-        Place("ACLs", "acls", "access lists rules matrix", names_all=True),
-        Place("Denials", "acl-denials", "acl refused", names_all=True),
-        Place("Who may what", "acl-try-out", "acl try out", names_all=True),
+        PagePlace("ACLs", "acls", "access lists rules matrix", names_all=True),
+        PagePlace("Denials", "acl-denials", "acl refused", names_all=True),
+        PagePlace("Who may what", "acl-try-out", "acl try out", names_all=True),
     ),
     commands=(
-        Place("Allow or deny", "acl-create", "acl rule new", right=Right.GRANT, names_all=True, after="quota-change"),
-        Place("Rules for a producer or consumer", "acl-use", "acl template client", right=Right.GRANT, names_all=True),
-        Place("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
+        PagePlace(
+            "Allow or deny", "acl-create", "acl rule new", right=Right.GRANT, names_all=True, after="quota-change"
+        ),
+        PagePlace(
+            "Rules for a producer or consumer", "acl-use", "acl template client", right=Right.GRANT, names_all=True
+        ),
+        PagePlace("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
     ),
     verbs=(
         Verb("ACL rules of {name}", ObjectKind.PRINCIPAL, "acl-rules", "access", Right.VIEW, query="principal"),

@@ -1,6 +1,6 @@
 """Declares the pages of brokers."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
@@ -31,7 +31,7 @@ def group_of_broker(name: str) -> str | None:
     return broker_group(int(name)) if name.isascii() and name.isdigit() else None
 
 
-_BROKERS = Place("Brokers", "brokers")
+_BROKERS = PagePlace("Brokers", "brokers")
 
 FEATURE = Feature(
     package="console.cluster.brokers",

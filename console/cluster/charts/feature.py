@@ -1,7 +1,7 @@
 """Declares charts of the cluster and its parts."""
 
 from console.cluster.charts.tiers import FINEST
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, Tab
@@ -17,7 +17,7 @@ FEATURE = Feature(
     addresses=(Addresses("", "console.cluster.charts.urls"),),
     template_libraries=("object_charts",),
     links=(Link("Charts", "charts", entry=Entry.METRICS, needs=("sees_all_names",)),),
-    places=(Place("Charts", "charts", "rates requests latency", names_all=True),),
+    places=(PagePlace("Charts", "charts", "rates requests latency", names_all=True),),
     tabs=(
         Tab("charts", "topic-charts", Right.VIEW, shown="Charts", after="topic-producers"),
         Tab("charts", "broker-charts", Right.VIEW, of="broker", shown="Charts", after="broker"),

@@ -1,6 +1,6 @@
 """Declares subscriptions to client metrics."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Entry, Feature, Link
 
@@ -11,7 +11,7 @@ FEATURE = Feature(
         Link("Client metrics", "client-metrics", entry=Entry.ACCESS, needs=("has_quorum", "sees_all_names"),
              after="quotas"),
     ),
-    places=(Place("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),
+    places=(PagePlace("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),
     reads=(Read("client-metrics", "client-metrics", "Subscriptions to client metrics", after="quotas"),),
     actions=(
         Action(

@@ -1,6 +1,6 @@
 """Declares SCRAM credentials of Kafka users."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
@@ -15,9 +15,9 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("kafka-users/", "console.cluster.credentials.urls"),),
     links=(Link("Kafka users", "credentials", entry=Entry.ACCESS, needs=("sees_all_names",), after="acls"),),
-    places=(Place("Kafka users", "credentials", "scram passwords", names_all=True),),
+    places=(PagePlace("Kafka users", "credentials", "scram passwords", names_all=True),),
     commands=(
-        Place(
+        PagePlace(
             "Create a Kafka user",
             "credential-create",
             "scram new",

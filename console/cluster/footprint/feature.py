@@ -1,6 +1,6 @@
 """Declares the console's own requests to brokers."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage
 from console.kit.features.hook import Hook
@@ -13,7 +13,7 @@ FEATURE = Feature(
     package="console.cluster.footprint",
     addresses=(Addresses("footprint/", "console.cluster.footprint.urls"),),
     links=(Link("Console load", "footprint", entry=Entry.METRICS),),
-    places=(Place("Console load", "footprint", "footprint own requests console load budget reading in flight"),),
+    places=(PagePlace("Console load", "footprint", "footprint own requests console load budget reading in flight"),),
     pushed_pages=(PushedPage("footprint", (LIVE_GROUP,), is_only_news=True),),
     reads=(
         Read(

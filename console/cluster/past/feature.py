@@ -1,6 +1,6 @@
 """Declares the cluster as it was at a moment."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link
@@ -19,7 +19,7 @@ FEATURE = Feature(
             ("Leaders of {name} over time", "past-bands", "isr then", "Leaders over time…"),
         )
     ),
-    places=(Place("Time travel", "past", "as it was history placement then"),),
+    places=(PagePlace("Time travel", "past", "as it was history placement then"),),
     reads=(
         Read(
             "topics/{name}/leaders",

@@ -1,6 +1,6 @@
 """Declares the placement of replicas."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind, SameAction
@@ -14,12 +14,12 @@ FEATURE = Feature(
     addresses=(Addresses("placement/", "console.cluster.placement.urls"),),
     links=(Link("Partition placement", "placement", entry=Entry.BROKERS),),
     places=(
-        Place("Partition placement", "placement", "replicas leaders racks"),
-        Place("What if", "what-if", "simulate lost broker rack added traffic capacity", names_all=True),
+        PagePlace("Partition placement", "placement", "replicas leaders racks"),
+        PagePlace("What if", "what-if", "simulate lost broker rack added traffic capacity", names_all=True),
     ),
     commands=(
-        Place("Move partitions", "move-partitions", "reassign replicas", right=Right.OPERATE),
-        Place("Elect preferred leaders", "elect-leaders", "balance", right=Right.OPERATE),
+        PagePlace("Move partitions", "move-partitions", "reassign replicas", right=Right.OPERATE),
+        PagePlace("Elect preferred leaders", "elect-leaders", "balance", right=Right.OPERATE),
     ),
     verbs=(
         Verb(

@@ -1,6 +1,6 @@
 """Declares the KRaft quorum and the features of a cluster."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Entry, Feature, Link
 from console.kit.features.tier import CollectorTier
@@ -9,7 +9,7 @@ FEATURE = Feature(
     package="console.cluster.quorum",
     addresses=(Addresses("quorum/", "console.cluster.quorum.urls"),),
     links=(Link("KRaft quorum", "quorum", entry=Entry.BROKERS, needs=("has_quorum",), after="placement"),),
-    places=(Place("KRaft quorum", "quorum", "controller voters observers metadata features", after="zookeeper"),),
+    places=(PagePlace("KRaft quorum", "quorum", "controller voters observers metadata features", after="zookeeper"),),
     tiers=(CollectorTier("quorum", 5.0, "console.cluster.quorum.collect.tier"),),
     reads=(Read("quorum", "quorum", "KRaft quorum and features of the cluster", after="zookeeper"),),
 )

@@ -1,6 +1,6 @@
 """Declares client quotas and their use."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind
@@ -15,8 +15,8 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("quotas/", "console.cluster.quotas.urls"),),
     links=(Link("Quotas", "quotas", entry=Entry.ACCESS, needs=("sees_all_names",), after="credentials"),),
-    places=(Place("Quotas", "quotas", "limits throttle", names_all=True),),
-    commands=(Place("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),),
+    places=(PagePlace("Quotas", "quotas", "limits throttle", names_all=True),),
+    commands=(PagePlace("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),),
     verbs=(Verb("Quotas of {name}", ObjectKind.PRINCIPAL, "quotas", "limits", Right.VIEW, query="search"),),
     pushed_pages=(PushedPage("quotas", (LIVE_GROUP,), names_all=True),),
     row_kinds=(RowKind("quota-row", "console.cluster.quotas.row_renderers.quota_rows"),),

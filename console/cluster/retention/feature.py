@@ -1,6 +1,6 @@
 """Declares retention and purging of topics."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
@@ -21,7 +21,7 @@ from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
 
 LIVE_GROUP = "retention"
 
-_RETENTION = Place("Retention", "retention", "deleted disk", resource=Resource.TOPIC)
+_RETENTION = PagePlace("Retention", "retention", "deleted disk", resource=Resource.TOPIC)
 
 FEATURE = Feature(
     package="console.cluster.retention",

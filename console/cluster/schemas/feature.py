@@ -1,6 +1,6 @@
 """Declares the pages of the schema registry."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action
@@ -12,7 +12,7 @@ from console.kit.features.verbs import ObjectKind, Verb
 #: Pages of schemas, told again and again which state of the registry is the newest.
 LIVE_GROUP = "schemas"
 
-_SCHEMAS = Place("Schemas", "schemas", "registry avro protobuf subjects", resource=Resource.TOPIC)
+_SCHEMAS = PagePlace("Schemas", "schemas", "registry avro protobuf subjects", resource=Resource.TOPIC)
 
 FEATURE = Feature(
     package="console.cluster.schemas",
@@ -20,7 +20,7 @@ FEATURE = Feature(
     links=(Link("Schemas", "schemas", entry=Entry.SCHEMAS, resource=Resource.TOPIC, needs=("has_registry",)),),
     places=(_SCHEMAS,),
     commands=(
-        Place(
+        PagePlace(
             "Register a schema",
             "schema-register",
             "new avro",

@@ -1,6 +1,6 @@
 """Declares the pages of topics."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
@@ -24,7 +24,7 @@ from console.kit.live import groups
 #: Told that the deletion of some topics was planned, or called off.
 LIVE_GROUP = "topics"
 
-_TOPICS = Place("Topics", "topics", resource=Resource.TOPIC)
+_TOPICS = PagePlace("Topics", "topics", resource=Resource.TOPIC)
 
 FEATURE = Feature(
     package="console.cluster.topics",
@@ -33,11 +33,11 @@ FEATURE = Feature(
     links=(Link("Topics", "topics", entry=Entry.TOPICS, resource=Resource.TOPIC),),
     places=(_TOPICS,),
     commands=(
-        Place("Create a topic", "topic-create", "new add", resource=Resource.TOPIC, right=Right.OPERATE),
-        Place(
+        PagePlace("Create a topic", "topic-create", "new add", resource=Resource.TOPIC, right=Right.OPERATE),
+        PagePlace(
             "Change many topics", "topics-many", "bulk delete settings", resource=Resource.TOPIC, right=Right.OPERATE
         ),
-        Place("Size a topic", "topic-size", "partitions throughput", resource=Resource.TOPIC),
+        PagePlace("Size a topic", "topic-size", "partitions throughput", resource=Resource.TOPIC),
     ),
     tabs=(
         Tab("overview", "topic", Right.VIEW, words="partitions", shown="Overview"),

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from broker.cli.topics.sizing import Demand, Place, Size, size, text_of_bytes
+from broker.cli.topics.sizing import ClusterCapacity, Demand, Size, size, text_of_bytes
 from console.cluster.topics.size_form import SizeForm
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, require_somewhere
@@ -48,7 +48,9 @@ def _initial(topic: Topic | None) -> dict[str, object]:
 
 def _answer(demand: Demand, topic: Topic | None) -> dict[str, object]:
     brokers = list(_registered())
-    place = Place(brokers=len(brokers), leaders_per_broker=max((broker.leader_count for broker in brokers), default=0))
+    place = ClusterCapacity(
+        brokers=len(brokers), leaders_per_broker=max((broker.leader_count for broker in brokers), default=0)
+    )
     try:
         planned = size(demand, place)
     except ValueError as error:

@@ -1,6 +1,6 @@
 """Declares the ZooKeeper ensemble and its znodes."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage
@@ -19,11 +19,11 @@ FEATURE = Feature(
     template_libraries=("znodes",),
     links=(Link("ZooKeeper", "zookeeper", entry=Entry.BROKERS, needs=("has_zookeeper",), after="placement"),),
     places=(
-        Place("ZooKeeper", "zookeeper", "ensemble quorum", after="processes"),
-        Place("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),
+        PagePlace("ZooKeeper", "zookeeper", "ensemble quorum", after="processes"),
+        PagePlace("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),
     ),
     commands=(
-        Place(
+        PagePlace(
             "Change the ensemble",
             "ensemble-change",
             "zookeeper grow shrink replace",

@@ -1,6 +1,6 @@
 """Declares the message audit by time windows."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage
@@ -25,8 +25,8 @@ FEATURE = Feature(
         ),
     ),
     places=(
-        Place("Message audit", "completeness", "completeness loss duplicates windows", resource=Resource.TOPIC),
-        Place("Delivery", "delivery", "expected received latency control center audit", resource=Resource.TOPIC),
+        PagePlace("Message audit", "completeness", "completeness loss duplicates windows", resource=Resource.TOPIC),
+        PagePlace("Delivery", "delivery", "expected received latency control center audit", resource=Resource.TOPIC),
     ),
     pushed_pages=(PushedPage("completeness", (LIVE_GROUP,)),),
     reads=(

@@ -1,6 +1,6 @@
 """Declares connectors of Kafka Connect."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
@@ -24,7 +24,7 @@ from console.kit.live import groups
 #: Told that a person changed a connector here.
 LIVE_GROUP = "connectors"
 
-_CONNECTORS = Place("Connectors", "connectors", "connect", resource=Resource.PROCESS, after="zookeeper-znodes")
+_CONNECTORS = PagePlace("Connectors", "connectors", "connect", resource=Resource.PROCESS, after="zookeeper-znodes")
 
 FEATURE = Feature(
     package="console.ecosystem.connectors",
@@ -40,7 +40,9 @@ FEATURE = Feature(
         ),
     ),
     places=(_CONNECTORS,),
-    commands=(Place("Create a connector", "connector-choose", "new", right=Right.ADMINISTER, after="ensemble-change"),),
+    commands=(
+        PagePlace("Create a connector", "connector-choose", "new", right=Right.ADMINISTER, after="ensemble-change"),
+    ),
     verbs=(
         *(
             Verb(title, ObjectKind.CONNECTOR, "connector-do", words, arguments=(deed,), button=button)

@@ -23,7 +23,7 @@ _SEARCHED_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordRange:
     """Of a record, or with `last` of one from there to `last`; it may be `elsewhere`, in another partition."""
 
     topic: str
@@ -36,8 +36,8 @@ class Place:
         return f"{self.topic}-{self.partition}@{self.offset}"
 
     @property
-    def end(self) -> "Place | None":
-        return None if self.last is None else Place(self.topic, self.partition, self.last)
+    def end(self) -> "RecordRange | None":
+        return None if self.last is None else RecordRange(self.topic, self.partition, self.last)
 
     @property
     def sentence(self) -> str:
@@ -45,14 +45,16 @@ class Place:
         return f"between the records {self} and {self.end}{more}" if self.end else f"at the record {self}{more}"
 
 
-def place_in(trace: str) -> Place | None:
+def place_in(trace: str) -> RecordRange | None:
     """Of the record that the task failed at, if its trace names one."""
     searched = trace[:_SEARCHED_MAX]
     for pattern in _PLACES:
         if match := pattern.search(searched):
             said = match.groupdict()
             last = int(said["last"]) if said.get("last") else None
-            return Place(said["topic"], int(said["partition"]), int(said["offset"]), last, bool(said.get("elsewhere")))
+            return RecordRange(
+                said["topic"], int(said["partition"]), int(said["offset"]), last, bool(said.get("elsewhere"))
+            )
     return None
 
 

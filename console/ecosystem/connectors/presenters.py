@@ -7,7 +7,7 @@ from functools import cached_property
 
 from console.ecosystem.connectors.access import may_read_traces
 from console.ecosystem.connectors.models import Connector
-from console.ecosystem.connectors.places import Place, error_in, place_in
+from console.ecosystem.connectors.places import RecordRange, error_in, place_in
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
 from console.state.consumers.models import ConsumerGroup
@@ -31,7 +31,7 @@ class ShownTask:
     trace: str
     error_class: str
     error: str
-    place: Place | None
+    place: RecordRange | None
     may_read_record: bool
 
     @property

@@ -1,6 +1,6 @@
 """Declares mirrors between clusters."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, SameAction
@@ -15,7 +15,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("mirrors/", "console.ecosystem.mirrors.urls"),),
     links=(Link("Mirrors", "mirrors", entry=Entry.CONNECTORS, resource=Resource.TOPIC, after="streams"),),
-    places=(Place("Mirrors", "mirrors", "copies clusters", resource=Resource.TOPIC),),
+    places=(PagePlace("Mirrors", "mirrors", "copies clusters", resource=Resource.TOPIC),),
     pushed_pages=(PushedPage("mirrors", (LIVE_GROUP,)),),
     reads=(
         Read("mirrors", "mirrors", "What is copied between clusters, by partition", after="connectors"),

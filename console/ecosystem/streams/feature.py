@@ -2,7 +2,7 @@
 
 import re
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
@@ -36,7 +36,7 @@ def group_of_stream(name: str) -> str | None:
     return stream_group(name) if _STREAM_NAME.fullmatch(name) else None
 
 
-_STREAMS = Place("Stream jobs", "streams", "spark", resource=Resource.PROCESS)
+_STREAMS = PagePlace("Stream jobs", "streams", "spark", resource=Resource.PROCESS)
 
 FEATURE = Feature(
     package="console.ecosystem.streams",
@@ -53,7 +53,7 @@ FEATURE = Feature(
         ),
     ),
     places=(_STREAMS,),
-    commands=(Place("Add a stream job", "stream-choose", "new spark", right=Right.ADMINISTER),),
+    commands=(PagePlace("Add a stream job", "stream-choose", "new spark", right=Right.ADMINISTER),),
     verbs=(
         Verb(
             "Start stream job {name} over",

@@ -8,7 +8,7 @@ from console.kit.access.roles import Right
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePlace:
     """`words` are found, too, but not shown. `resource`: `right` is needed on one of these; None: on the cluster."""
 
     title: str

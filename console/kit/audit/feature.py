@@ -1,13 +1,13 @@
 """Declares the audit of what people did."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.common.time_range import RANGE_NAMES
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link
 from console.kit.features.table import Table, columns_of
 
-_AUDIT = Place("Audit", "audit", "who did", right=Right.ADMINISTER)
+_AUDIT = PagePlace("Audit", "audit", "who did", right=Right.ADMINISTER)
 
 FEATURE = Feature(
     package="console.kit.audit",

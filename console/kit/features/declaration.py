@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
@@ -224,8 +224,8 @@ class Feature:
     #: Of the sidebar; pages and actions as the palette offers them; tabs and verbs of one object.
     links: tuple[Link, ...] = ()
     marks: tuple[Mark, ...] = ()
-    places: tuple[Place, ...] = ()
-    commands: tuple[Place, ...] = ()
+    places: tuple[PagePlace, ...] = ()
+    commands: tuple[PagePlace, ...] = ()
     tabs: tuple[Tab, ...] = ()
     verbs: tuple[Verb, ...] = ()
     #: Of the pages of its objects.

@@ -7,7 +7,7 @@ everybody; it is kept by its key, so that a release may put a column between.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 
 #: How many rows a page may have; web/watched.py follows more than the most.
 ROWS = (25, 50, 100, 200)
@@ -24,7 +24,7 @@ class Table:
     what nobody asks for today is a trap. `rows`: how many without a choice; none: the list is not paged.
     """
 
-    place: Place
+    place: PagePlace
     columns: tuple[tuple[str, str], ...]
     order: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()

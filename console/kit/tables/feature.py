@@ -1,6 +1,6 @@
 """Declares kept columns, filters and views of lists."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link
 
 FEATURE = Feature(
@@ -8,7 +8,7 @@ FEATURE = Feature(
     database=Database.CONSOLE,
     addresses=(Addresses("views/", "console.kit.tables.urls"),),
     links=(Link("Saved views", "views", entry=Entry.ACCOUNT),),
-    places=(Place("Saved views", "views", "columns filters lists"),),
+    places=(PagePlace("Saved views", "views", "columns filters lists"),),
     forms=(
         FormsOf("overview", ("density",), is_one_for_all=True),
         FormsOf("views", ("table-arrange", "view-change", "view-delete", "view-save"), is_one_for_all=True),

@@ -1,6 +1,6 @@
 """Declares read-only mode of the console and of clusters."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link
 
@@ -8,7 +8,7 @@ FEATURE = Feature(
     package="console.people.readonly",
     addresses=(Addresses("", "console.people.readonly.urls"),),
     links=(Link("Read-only mode", "read-only", entry=Entry.CHANGES, needs=("can_administer",), after="changes"),),
-    places=(Place("Read-only mode", "read-only", "freeze", right=Right.ADMINISTER),),
+    places=(PagePlace("Read-only mode", "read-only", "freeze", right=Right.ADMINISTER),),
     forms=(FormsOf("read-only", ("read-only-switch",)),),
     always_open=("read-only-switch",),
 )

@@ -1,6 +1,6 @@
 """Declares the people who log in."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link, ObjectHeader
@@ -15,8 +15,8 @@ FEATURE = Feature(
         Link("Console users", "users", entry=Entry.ACCOUNT, needs=("can_administer",)),
         Link("Password", "own-password", entry=Entry.ACCOUNT, needs=("has_own_password",)),
     ),
-    places=(Place("Console users", "users", "people roles rules", right=Right.ADMINISTER),),
-    commands=(Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),),
+    places=(PagePlace("Console users", "users", "people roles rules", right=Right.ADMINISTER),),
+    commands=(PagePlace("Create a user", "user-create", "person new", right=Right.ADMINISTER),),
     verbs=(
         Verb("Reset password of {name}", ObjectKind.USER, "user-password", "", _ADMIN, button="Reset password…"),
         Verb("Sign out {name}", ObjectKind.USER, "user-logins", "", _ADMIN, button="Sign out everywhere…"),

@@ -1,13 +1,13 @@
 """Declares the API and its tokens."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link
 
 FEATURE = Feature(
     package="console.shell.api",
     addresses=(Addresses("", "console.shell.api.urls"),),
     links=(Link("API tokens", "tokens", entry=Entry.ACCOUNT, after="own-password"),),
-    places=(Place("API tokens", "tokens", "programs"),),
+    places=(PagePlace("API tokens", "tokens", "programs"),),
     forms=(FormsOf("tokens", ("token-end", "token-make"), is_one_for_all=True),),
     always_open=(
         "api",

@@ -1,6 +1,6 @@
 """Declares changes that wait for approval or a window."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, Mark, PushedPage
@@ -23,7 +23,7 @@ FEATURE = Feature(
     ),
     marks=(Mark(Entry.CHANGES, "console.shell.changes.queries.count_for", "waiting", is_personal=True),),
     places=(
-        Place(
+        PagePlace(
             "Approvals", "changes", "changes approve second person waiting windows freeze rules", right=Right.OPERATE
         ),
     ),

@@ -1,6 +1,6 @@
 """Declares the clusters of this console."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage
@@ -11,7 +11,7 @@ FEATURE = Feature(
     addresses=(Addresses("clusters/", "console.shell.fleet.urls"),),
     template_libraries=("clusters",),
     links=(Link("Clusters", "clusters", entry=Entry.ACCOUNT, needs=("manages_processes", "can_administer")),),
-    commands=(Place("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),
+    commands=(PagePlace("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),
     pushed_pages=(PushedPage("clusters", (groups.FLEET,)),),
     reads=(
         Read("clusters", "clusters", "Clusters of this console in which the token's person may look at anything"),

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Reach
 from console.kit.access.roles import Right
 from console.kit.common.cluster_urls import address_in
@@ -88,7 +88,7 @@ def _is_meant(view: SavedView, words: list[str]) -> bool:
     return any(word in view.name.lower() or word in "views" for word in words) and all(word in text for word in words)
 
 
-def _places(kind: str, places: Iterable[Place], words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
+def _places(kind: str, places: Iterable[PagePlace], words: list[str], reach: Reach) -> Iterator[PaletteEntry]:
     for place in places:
         if place.is_for(reach) and place.matches(words):
             yield PaletteEntry(kind, place.title, reverse(place.route))

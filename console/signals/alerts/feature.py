@@ -1,6 +1,6 @@
 """Declares alerts, their rules and channels."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, Mark, PushedPage
@@ -14,9 +14,11 @@ FEATURE = Feature(
     addresses=(Addresses("alerts/", "console.signals.alerts.urls"),),
     links=(Link("Alerts", "alerts", entry=Entry.ALERTS, needs=("sees_all_names",)),),
     marks=(Mark(Entry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
-    places=(Place("Alerts", "alerts", "rules silence", names_all=True),),
+    places=(PagePlace("Alerts", "alerts", "rules silence", names_all=True),),
     pushed_pages=(PushedPage("alerts", (LIVE_GROUP,), names_all=True),),
-    commands=(Place("Add an alert rule", "alert-rule-add", "new lag disk", right=Right.ADMINISTER, names_all=True),),
+    commands=(
+        PagePlace("Add an alert rule", "alert-rule-add", "new lag disk", right=Right.ADMINISTER, names_all=True),
+    ),
     reads=(Read("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),
     forms=(FormsOf("alerts", ("alert-acknowledge", "alert-silence", "alert-test"), is_one_for_all=True),),
     tiers=(

@@ -1,6 +1,6 @@
 """Declares the graph of what reads and writes topics."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
@@ -12,7 +12,7 @@ FEATURE = Feature(
     addresses=(Addresses("dependencies/", "console.signals.dependencies.urls"),),
     links=(Link("Lineage", "dependencies", entry=Entry.LINEAGE, resource=Resource.TOPIC),),
     places=(
-        Place(
+        PagePlace(
             "Lineage",
             "dependencies",
             "dependencies graph what hangs on what reads writes who produces consumes",

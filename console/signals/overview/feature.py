@@ -1,6 +1,6 @@
 """Declares the overview and health of the cluster."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link, Mark, PushedPage
 from console.kit.live import groups
 
@@ -13,7 +13,7 @@ FEATURE = Feature(
         Mark(Entry.CONNECTORS, "console.signals.overview.marks.failed_connector_count", "failed", tier="connectors"),
         Mark(Entry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing", tier="brokers"),
     ),
-    places=(Place("Overview", "overview", "home start"),),
+    places=(PagePlace("Overview", "overview", "home start"),),
     pushed_pages=(PushedPage("overview", (groups.CLUSTER_OVERVIEW,)),),
     forms=(FormsOf("health", ("health-undo",), is_one_for_all=True),),
 )

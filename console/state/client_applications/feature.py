@@ -1,6 +1,6 @@
 """Declares client applications: which clients write and read which topics."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage
@@ -25,7 +25,7 @@ FEATURE = Feature(
         ),
     ),
     places=(
-        Place(
+        PagePlace(
             "Client applications",
             "client-applications",
             "who produces consumes writes reads producers library version address client id",

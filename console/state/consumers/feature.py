@@ -1,6 +1,6 @@
 """Declares consumer groups and their lag."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
@@ -21,7 +21,7 @@ from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
-_CONSUMERS = Place("Consumer groups", "consumers", "lag", resource=Resource.GROUP)
+_CONSUMERS = PagePlace("Consumer groups", "consumers", "lag", resource=Resource.GROUP)
 
 FEATURE = Feature(
     package="console.state.consumers",
@@ -33,7 +33,9 @@ FEATURE = Feature(
     links=(Link("Consumer groups", "consumers", entry=Entry.GROUPS, resource=Resource.GROUP),),
     places=(_CONSUMERS,),
     commands=(
-        Place("Prepare a consumer group", "group-prepare", "offsets new", resource=Resource.GROUP, right=Right.OPERATE),
+        PagePlace(
+            "Prepare a consumer group", "group-prepare", "offsets new", resource=Resource.GROUP, right=Right.OPERATE
+        ),
     ),
     tabs=(
         Tab("consumers", "topic-consumers", Right.VIEW, words="who consumes reads groups", shown="Consumers"),

@@ -1,6 +1,6 @@
 """Declares the history of changes in the cluster."""
 
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, Tab
@@ -14,7 +14,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.state.history.urls"),),
     links=(Link("History", "history", entry=Entry.ACTIVITY),),
-    places=(Place("History", "history", "activity changes events settings acls quotas who changed"),),
+    places=(PagePlace("History", "history", "activity changes events settings acls quotas who changed"),),
     tabs=(
         Tab("history", "topic-history", Right.VIEW, shown="History", after="topic-retention"),
         Tab(

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from broker.cli.topics.sizing import Demand, Place, bytes_of_text, milliseconds_of_text, size, text_of_bytes
+from broker.cli.topics.sizing import ClusterCapacity, Demand, bytes_of_text, milliseconds_of_text, size, text_of_bytes
 from broker.cli.topics.topic_figures import Look, rate_between
 from broker.common.types import TopicPartition
 
 GB, MB = 10**9, 10**6
 BOOK = Demand(throughput=GB, consumer_throughput=50 * MB)
-FIVE = Place(brokers=5)
+FIVE = ClusterCapacity(brokers=5)
 
 
 def test_a_gigabyte_a_second_by_consumers_of_50_megabytes_is_20_partitions():
@@ -46,7 +46,7 @@ def test_what_is_kept_is_retention_and_the_segment_that_is_never_deleted_times_r
         segment_bytes=100 * MB,
         head_room=0.5,
     )
-    planned = size(demand, Place(brokers=5, directories_per_broker=3))
+    planned = size(demand, ClusterCapacity(brokers=5, directories_per_broker=3))
     assert planned.partition_bytes == 1_100 * MB
     assert planned.broker_bytes == 20 * 1_100 * MB * 1.5 / 5
     # Four replicas on a broker, in three directories: one has two of them, whole.
@@ -58,15 +58,15 @@ def test_what_is_kept_is_retention_and_the_segment_that_is_never_deleted_times_r
 
 
 def test_a_failed_broker_is_missed_for_its_session_and_a_while_for_each_leader():
-    few = size(BOOK, Place(brokers=5, session_timeout_s=6))
-    many = size(BOOK, Place(brokers=5, session_timeout_s=6, leaders_per_broker=3_000))
+    few = size(BOOK, ClusterCapacity(brokers=5, session_timeout_s=6))
+    many = size(BOOK, ClusterCapacity(brokers=5, session_timeout_s=6, leaders_per_broker=3_000))
     assert few.fail_over_s == pytest.approx(6.002)
     assert many.fail_over_s == pytest.approx(7.502)
 
 
 def test_what_may_go_wrong_is_said():
     demand = replace(BOOK, consumer_throughput=None, partitions=3, retention_ms=-1, throughput=90 * GB)
-    planned = size(demand, Place(brokers=3, usable_bytes=GB, leaders_per_broker=5_000))
+    planned = size(demand, ClusterCapacity(brokers=3, usable_bytes=GB, leaders_per_broker=5_000))
     told = " ".join(planned.warnings)
     for words in (
         "one consumer can do", "Nothing is ever deleted", "has 1 GB left", "4000 are advised", "at most 10000",
@@ -79,7 +79,7 @@ def test_what_may_go_wrong_is_said():
 @pytest.mark.parametrize(
     ("demand", "place", "sentence"),
     [
-        (BOOK, Place(brokers=2), "3 replicas need as many brokers; there are 2"),
+        (BOOK, ClusterCapacity(brokers=2), "3 replicas need as many brokers; there are 2"),
         (replace(BOOK, throughput=0), FIVE, "the throughput must be more than nothing"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.ecosystem.connectors.places import Place, error_in, place_in
+from console.ecosystem.connectors.places import RecordRange, error_in, place_in
 
 JAVA = """org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded in error handler
 \tat org.apache.kafka.connect.runtime.errors.RetryWithToleranceOperator.execAndHandleError(RetryWithToleranceOperator.java:230)
@@ -34,16 +34,16 @@ def test_of_java_the_last_cause_and_of_python_the_first_error():
 @pytest.mark.parametrize(
     ("trace", "place"),
     [
-        (PYTHON, Place("orders-eu", 3, 42)),
-        ("Error converting message key in topic 'a.b' partition 7 at offset 12 and timestamp 5:", Place("a.b", 7, 12)),
+        (PYTHON, RecordRange("orders-eu", 3, 42)),
+        ("Error converting message key in topic 'a.b' partition 7 at offset 12 and timestamp 5:", RecordRange("a.b", 7, 12)),
         (JAVA, None),
-        ("ConnectError: put failed at the record at a-b-0@7", Place("a-b", 0, 7)),
-        ("put failed between the record at a-0@7 and the record at a-0@9", Place("a", 0, 7, 9)),
+        ("ConnectError: put failed at the record at a-b-0@7", RecordRange("a-b", 0, 7)),
+        ("put failed between the record at a-0@7 and the record at a-0@9", RecordRange("a", 0, 7, 9)),
         (
             "put failed between the record at a-0@7 and the record at a-0@9, or at the record at b-1@2",
-            Place("a", 0, 7, 9, elsewhere=True),
+            RecordRange("a", 0, 7, 9, elsewhere=True),
         ),
-        ("put failed at the record at a-0@7, or between the record at b-1@2 and …", Place("a", 0, 7, elsewhere=True)),
+        ("put failed at the record at a-0@7, or between the record at b-1@2 and …", RecordRange("a", 0, 7, elsewhere=True)),
         ("x-1@" * 5_000, None),
         ("record at " * 2_000 + "a-" * 4_000, None),
     ],
@@ -53,6 +53,6 @@ def test_the_record_that_a_task_failed_at(trace, place):
 
 
 def test_a_place_is_said_as_exactly_as_it_is_known():
-    assert Place("a", 0, 7).sentence == "at the record a-0@7"
-    assert Place("a", 0, 7, 9).sentence == "between the records a-0@7 and a-0@9"
-    assert Place("a", 0, 7, 9, elsewhere=True).sentence.endswith("a-0@9 or in another partition")
+    assert RecordRange("a", 0, 7).sentence == "at the record a-0@7"
+    assert RecordRange("a", 0, 7, 9).sentence == "between the records a-0@7 and a-0@9"
+    assert RecordRange("a", 0, 7, 9, elsewhere=True).sentence.endswith("a-0@9 or in another partition")
