@@ -42,7 +42,7 @@ class Observed(StrEnum):
     FAILED = "failed"
 
 
-class Do(StrEnum):
+class ProcessStep(StrEnum):
     NOTHING = "nothing"
     SPAWN = "spawn"
     TERMINATE = "terminate"
@@ -87,7 +87,7 @@ class ProcessDecision:
 
     observed: Observed
     sentence: str
-    do: Do = Do.NOTHING
+    do: ProcessStep = ProcessStep.NOTHING
     start_again_at: datetime | None = None
     deaths_in_a_row: int = 0
 
@@ -97,7 +97,7 @@ def decide(facts: ManagedProcessFacts) -> ProcessDecision:
     if facts.alive:
         return _ending(facts) if _must_end(facts) else _living(facts)
     if facts.request in (Request.START, Request.RESTART):
-        return ProcessDecision(Observed.STARTING, "starting", Do.SPAWN)
+        return ProcessDecision(Observed.STARTING, "starting", ProcessStep.SPAWN)
     if facts.recorded:
         return _ended(facts)
     return _away(facts)
@@ -110,7 +110,7 @@ def could_not_start(facts: ManagedProcessFacts, error: str) -> ProcessDecision:
 
 def request_is_done(facts: ManagedProcessFacts, decision: ProcessDecision) -> bool:
     """Whether the wish in `facts.request` needs nothing more once `decision` has been carried out."""
-    if decision.do is Do.SPAWN:
+    if decision.do is ProcessStep.SPAWN:
         return True
     if facts.request is Request.START:
         return decision.observed in (Observed.STARTING, Observed.RUNNING, Observed.UNRESPONSIVE)
@@ -128,13 +128,13 @@ def _must_end(facts: ManagedProcessFacts) -> bool:
 
 def _ending(facts: ManagedProcessFacts) -> ProcessDecision:
     if facts.request is Request.KILL:
-        return ProcessDecision(Observed.STOPPING, "stopping: is killed, as asked (SIGKILL)", Do.KILL)
+        return ProcessDecision(Observed.STOPPING, "stopping: is killed, as asked (SIGKILL)", ProcessStep.KILL)
     waited = (facts.now - facts.terminated_at).total_seconds() if facts.terminated_at else -1.0
     if waited < 0:  # not asked yet, or the clock was set back since
-        return ProcessDecision(Observed.STOPPING, "stopping: was asked to end (SIGTERM)", Do.TERMINATE)
+        return ProcessDecision(Observed.STOPPING, "stopping: was asked to end (SIGTERM)", ProcessStep.TERMINATE)
     if waited >= facts.grace_s:
         sentence = f"stopping: did not end within {facts.grace_s:.0f} s of SIGTERM, so it is killed"
-        return ProcessDecision(Observed.STOPPING, sentence, Do.KILL)
+        return ProcessDecision(Observed.STOPPING, sentence, ProcessStep.KILL)
     return ProcessDecision(Observed.STOPPING, f"stopping: asked {waited:.0f} s ago, killed after {facts.grace_s:.0f} s")
 
 
@@ -188,7 +188,7 @@ def _away(facts: ManagedProcessFacts) -> ProcessDecision:
     if facts.observed is Observed.FAILED or not wanted:
         return replace(as_before, start_again_at=None)
     if is_due(facts.start_again_at, facts.now):
-        return ProcessDecision(Observed.STARTING, "starting again, after it ended by itself", Do.SPAWN)
+        return ProcessDecision(Observed.STARTING, "starting again, after it ended by itself", ProcessStep.SPAWN)
     return as_before
 
 

@@ -33,10 +33,10 @@ from console.processes.restarts import deaths_within
 from console.processes.run_files import forget_run, note_end, noted_end, write_run_file
 from console.processes.states import (
     Desired,
-    Do,
     ManagedProcessFacts,
     Observed,
     ProcessDecision,
+    ProcessStep,
     Request,
     could_not_start,
     decide,
@@ -120,7 +120,7 @@ def rests(process: ManagedProcess, look: ClusterLook) -> bool:
     decision = decide(facts)
     _note(process, decision, facts)
     _write_state(process, facts, before, look)
-    return decision.do is Do.NOTHING and _columns(process) == before
+    return decision.do is ProcessStep.NOTHING and _columns(process) == before
 
 
 def _write_down(
@@ -152,12 +152,12 @@ def _carry_out(
     process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision, identity: Identity | None
 ) -> ProcessDecision:
     match decision.do:
-        case Do.SPAWN:
+        case ProcessStep.SPAWN:
             return _spawn(process, facts, decision)
-        case Do.TERMINATE:
+        case ProcessStep.TERMINATE:
             os_process.terminate(_leader(identity))
             process.terminated_at = facts.now
-        case Do.KILL:
+        case ProcessStep.KILL:
             os_process.kill(_leader(identity))
     return decision
 
@@ -187,7 +187,7 @@ def _spawn(process: ManagedProcess, facts: ManagedProcessFacts, decision: Proces
         failed = could_not_start(never_ran, str(error))
         process.ended_at = facts.now
         _note(process, failed, facts)
-        return replace(failed, do=Do.SPAWN)
+        return replace(failed, do=ProcessStep.SPAWN)
     process.pid, process.create_time = identity.pid, identity.create_time
     write_run_file(run_files_of_processes(), process.name, identity)
     return decision

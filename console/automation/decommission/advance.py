@@ -5,7 +5,7 @@ from functools import partial
 from django.conf import settings
 
 from console.automation.decommission.actions import do_drain
-from console.automation.decommission.decide import DecommissionDecision, DecommissionFacts, Do, decide
+from console.automation.decommission.decide import DecommissionDecision, DecommissionFacts, DecommissionStep, decide
 from console.automation.decommission.models import Decommission
 from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
 from console.cluster.placement.moving import drain_proposal, partitions_on, planned
@@ -61,16 +61,16 @@ def _facts(decommission: Decommission, process: ManagedProcess | None) -> Decomm
 
 def _do(decommission: Decommission, decision: DecommissionDecision) -> dict[str, object]:
     """Columns that are others from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
-    if decision.do in (Do.DRAIN, Do.REMOVE) and not _may_go_on(decommission):
+    if decision.do in (DecommissionStep.DRAIN, DecommissionStep.REMOVE) and not _may_go_on(decommission):
         return _paused(f"{decommission.whose} may not do this any more. Who may resumes it.")
     match decision.do:
-        case Do.FINISH:
+        case DecommissionStep.FINISH:
             return {"state": State.DONE}
-        case Do.REMOVE:
+        case DecommissionStep.REMOVE:
             if held := replicas_of(decommission.broker_id):
                 return {"sentence": f"Waits: the cluster says that it still holds {len(held):,} replicas."}
             return {"is_stopping": True}
-        case Do.DRAIN:
+        case DecommissionStep.DRAIN:
             return _drain(decommission)
     return {}
 

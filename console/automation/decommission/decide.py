@@ -13,7 +13,7 @@ from console.cluster.placement.sentences import count_of
 FRESH_MS = 15_000
 
 
-class Do(StrEnum):
+class DecommissionStep(StrEnum):
     NOTHING = "nothing"
     DRAIN = "drain"
     REMOVE = "remove"
@@ -39,24 +39,32 @@ class DecommissionFacts:
 class DecommissionDecision:
     """No sentence: the last one holds."""
 
-    do: Do
+    do: DecommissionStep
     sentence: str = ""
 
 
 def decide(facts: DecommissionFacts) -> DecommissionDecision:
     if not facts.is_managed:
-        return DecommissionDecision(Do.FINISH, "It has been stopped and is not managed here any more; its files stay.")
+        return DecommissionDecision(
+            DecommissionStep.FINISH, "It has been stopped and is not managed here any more; its files stay."
+        )
     if facts.is_stopping:
-        return DecommissionDecision(Do.NOTHING, f"It holds nothing any more and is being stopped: {facts.process}")
+        return DecommissionDecision(
+            DecommissionStep.NOTHING, f"It holds nothing any more and is being stopped: {facts.process}"
+        )
     if facts.is_paused:
-        return DecommissionDecision(Do.NOTHING)
+        return DecommissionDecision(DecommissionStep.NOTHING)
     if facts.now_ms - facts.seen_at_ms > FRESH_MS:
-        return DecommissionDecision(Do.NOTHING, "Waits: the collector has not read the partitions of late.")
+        return DecommissionDecision(
+            DecommissionStep.NOTHING, "Waits: the collector has not read the partitions of late."
+        )
     if not facts.left:
-        return DecommissionDecision(Do.REMOVE, "It holds nothing any more.")
+        return DecommissionDecision(DecommissionStep.REMOVE, "It holds nothing any more.")
     if facts.is_moving:
         gone = max(0, facts.held - facts.left)
         return DecommissionDecision(
-            Do.NOTHING, f"{gone:,} of {facts.held:,} partitions have left it; the others are on the move."
+            DecommissionStep.NOTHING, f"{gone:,} of {facts.held:,} partitions have left it; the others are on the move."
         )
-    return DecommissionDecision(Do.DRAIN, f"Moves away what is still there: {count_of(facts.left, 'partition')}.")
+    return DecommissionDecision(
+        DecommissionStep.DRAIN, f"Moves away what is still there: {count_of(facts.left, 'partition')}."
+    )

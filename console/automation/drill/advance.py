@@ -9,7 +9,7 @@ from functools import partial
 
 from console.automation.drill import hold
 from console.automation.drill.compare import Probed, compare
-from console.automation.drill.decide import Do, DrillDecision, DrillFacts, Phase, decide
+from console.automation.drill.decide import DrillDecision, DrillFacts, DrillStep, Phase, decide
 from console.automation.drill.faults import Fault
 from console.automation.drill.groups import looked_on, read_stories, went_on
 from console.automation.drill.guarding import why_worse
@@ -24,7 +24,7 @@ from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
 
 State = Drill.State
-_STATES = {Do.FINISH: State.DONE, Do.CALL_OFF: State.CALLED_OFF}
+_STATES = {DrillStep.FINISH: State.DONE, DrillStep.CALL_OFF: State.CALLED_OFF}
 
 
 def advance(drill: Drill) -> None:
@@ -33,11 +33,13 @@ def advance(drill: Drill) -> None:
     samples = [*drill.seen, sample_now(drill)][-SAMPLES_MAX:]
     decision = decide(_facts(drill, process, samples))
     values = _values(drill, process, decision, samples)
-    also = partial(_begin_kill, drill, process) if decision.do is Do.BEGIN and drill.fault == Fault.KILL else None
+    also = (
+        partial(_begin_kill, drill, process) if decision.do is DrillStep.BEGIN and drill.fault == Fault.KILL else None
+    )
     settle(drill, values, also)
-    if decision.do is Do.BEGIN:
+    if decision.do is DrillStep.BEGIN:
         _begin_hold(drill)
-    if decision.do is Do.PUT_BACK:
+    if decision.do is DrillStep.PUT_BACK:
         hold.put_back(drill, process)
 
 
@@ -105,7 +107,7 @@ def _values(
     values |= _groups(drill, samples)
     if decision.phase != drill.phase:
         values["phase_ms"] = at_ms
-    if decision.do is Do.BEGIN:
+    if decision.do is DrillStep.BEGIN:
         values |= {"fault_ms": at_ms, "holder_token": "" if drill.fault == Fault.KILL else hold.new_token()}
     if decision.early:
         values["early"] = decision.early[:300]

@@ -27,7 +27,7 @@ class Phase(StrEnum):
     COUNT = "counting"
 
 
-class Do(StrEnum):
+class DrillStep(StrEnum):
     NOTHING = "nothing"
     BEGIN = "begin"
     PUT_BACK = "put back"
@@ -59,7 +59,7 @@ class DrillFacts:
 class DrillDecision:
     """`early`: why the fault ended before its time; empty: it did not, or that was said before."""
 
-    do: Do
+    do: DrillStep
     phase: Phase
     sentence: str
     early: str = ""
@@ -88,13 +88,13 @@ def _as_if_it_were_over(facts: DrillFacts) -> DrillFacts:
 
 def _before(facts: DrillFacts) -> DrillDecision:
     if facts.is_called_off:
-        return DrillDecision(Do.CALL_OFF, Phase.BEFORE, "Stopped before anything was done.")
+        return DrillDecision(DrillStep.CALL_OFF, Phase.BEFORE, "Stopped before anything was done.")
     if facts.why_not:
-        return DrillDecision(Do.CALL_OFF, Phase.BEFORE, f"Nothing was done: {facts.why_not}")
+        return DrillDecision(DrillStep.CALL_OFF, Phase.BEFORE, f"Nothing was done: {facts.why_not}")
     left = BEFORE_MS - facts.in_phase_ms
     if left > 0:
-        return DrillDecision(Do.NOTHING, Phase.BEFORE, "Looks at the cluster as it is, to compare with.")
-    return DrillDecision(Do.BEGIN, Phase.FAULT, f"{facts.name} is held up now.")
+        return DrillDecision(DrillStep.NOTHING, Phase.BEFORE, "Looks at the cluster as it is, to compare with.")
+    return DrillDecision(DrillStep.BEGIN, Phase.FAULT, f"{facts.name} is held up now.")
 
 
 def _fault(facts: DrillFacts) -> DrillDecision:
@@ -107,33 +107,37 @@ def _fault(facts: DrillFacts) -> DrillDecision:
         return _put_back(facts, "")
     if facts.is_over and facts.in_phase_ms >= BEGINS_MS:
         return _put_back(facts, "what held it up has ended")
-    return DrillDecision(Do.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
+    return DrillDecision(DrillStep.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
 
 
 def _put_back(facts: DrillFacts, early: str) -> DrillDecision:
     why = f" Ended early: {early}." if early else ""
-    return DrillDecision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is put back.{why}", early)
+    return DrillDecision(DrillStep.PUT_BACK, Phase.BACK, f"{facts.name} is put back.{why}", early)
 
 
 def _back(facts: DrillFacts) -> DrillDecision:
     if not facts.is_back:
-        return DrillDecision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is being put back.")
-    return DrillDecision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
+        return DrillDecision(DrillStep.PUT_BACK, Phase.BACK, f"{facts.name} is being put back.")
+    return DrillDecision(
+        DrillStep.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync."
+    )
 
 
 def _recover(facts: DrillFacts) -> DrillDecision:
     if facts.is_whole:
-        return DrillDecision(Do.NOTHING, Phase.COUNT, "All is in sync again; waits for the probe's last minute.")
+        return DrillDecision(DrillStep.NOTHING, Phase.COUNT, "All is in sync again; waits for the probe's last minute.")
     if facts.in_phase_ms >= RECOVER_MAX_MS:
         return DrillDecision(
-            Do.NOTHING, Phase.COUNT, f"Not whole {RECOVER_MAX_MS // 60_000} minutes after it was put back."
+            DrillStep.NOTHING, Phase.COUNT, f"Not whole {RECOVER_MAX_MS // 60_000} minutes after it was put back."
         )
     if not facts.is_back:
-        return DrillDecision(Do.PUT_BACK, Phase.RECOVER, f"{facts.name} is not there; it is put back again.")
-    return DrillDecision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
+        return DrillDecision(DrillStep.PUT_BACK, Phase.RECOVER, f"{facts.name} is not there; it is put back again.")
+    return DrillDecision(
+        DrillStep.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync."
+    )
 
 
 def _count(facts: DrillFacts) -> DrillDecision:
     if facts.is_counted or facts.in_phase_ms >= COUNT_MAX_MS:
-        return DrillDecision(Do.CALL_OFF if facts.is_called_off else Do.FINISH, Phase.COUNT, "")
-    return DrillDecision(Do.NOTHING, Phase.COUNT, "Waits for the probe's last minute.")
+        return DrillDecision(DrillStep.CALL_OFF if facts.is_called_off else DrillStep.FINISH, Phase.COUNT, "")
+    return DrillDecision(DrillStep.NOTHING, Phase.COUNT, "Waits for the probe's last minute.")

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from console.automation.rolling_restart.decide import (
     BrokerFacts,
-    Do,
     RestartDecision,
     RestartFacts,
     RestartProgress,
+    RestartStep,
     decide,
 )
 from console.automation.rolling_restart.models import RestartedBroker, RollingRestart
@@ -31,7 +31,7 @@ from console.state.clusters.models import Broker, Partition
 from console.state.clusters.queries import cluster_state
 
 State = RollingRestart.State
-_STATES = {Do.PAUSE: State.PAUSED, Do.FINISH: State.DONE}
+_STATES = {RestartStep.PAUSE: State.PAUSED, RestartStep.FINISH: State.DONE}
 #: Partitions named in a sentence.
 NAMED_MAX = 3
 _NOT_ALLOWED = "{} may not restart these brokers any more. Who may resumes it in their own name."
@@ -47,9 +47,9 @@ def advance(restart: RollingRestart) -> None:
     }
     _note_who_is_back(rows, processes, now)
     decision = decide(_facts(restart, rows, processes))
-    if decision.do is Do.RESTART and not may_still_operate(restart.actor, [row.name for row in rows]):
+    if decision.do is RestartStep.RESTART and not may_still_operate(restart.actor, [row.name for row in rows]):
         decision = RestartDecision(
-            Do.PAUSE, f"Paused before {decision.name}: {_NOT_ALLOWED.format(restart.actor_name)}"
+            RestartStep.PAUSE, f"Paused before {decision.name}: {_NOT_ALLOWED.format(restart.actor_name)}"
         )
     values = {"state": _STATES.get(decision.do, restart.state), "sentence": decision.sentence}
     settle(restart, values, partial(_move_on, restart, rows, decision, now))
@@ -61,10 +61,10 @@ def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: Res
     if row is None or decision.progress is None:
         return False
     before, row.progress = row.progress, decision.progress.value
-    row.asked_at = now if decision.do is Do.RESTART else row.asked_at
+    row.asked_at = now if decision.do is RestartStep.RESTART else row.asked_at
     row.done_at = now if decision.progress is RestartProgress.DONE else row.done_at
     row.save(update_fields=["progress", "asked_at", "done_at"])
-    if decision.do is Do.RESTART:
+    if decision.do is RestartStep.RESTART:
         do_restart(restart.actor, ManagedProcess.objects.get(name=row.name))
     return row.progress != before
 

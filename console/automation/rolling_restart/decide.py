@@ -19,7 +19,7 @@ class RestartProgress(StrEnum):
     DONE = "done"
 
 
-class Do(StrEnum):
+class RestartStep(StrEnum):
     NOTHING = "nothing"
     RESTART = "restart"
     PAUSE = "pause"
@@ -62,7 +62,7 @@ class RestartFacts:
 class RestartDecision:
     """`progress` of the broker called `name` from now on, if one is named. No sentence: the last one holds."""
 
-    do: Do
+    do: RestartStep
     sentence: str
     name: str = ""
     progress: RestartProgress | None = None
@@ -76,15 +76,15 @@ def decide(facts: RestartFacts) -> RestartDecision:
     """The next step, and the sentence that says what is done or waited for."""
     current = next((broker for broker in facts.brokers if broker.progress in _UNDER_WAY), None)
     if facts.is_paused and (current is None or current.has_ended):
-        return RestartDecision(Do.NOTHING, "")
+        return RestartDecision(RestartStep.NOTHING, "")
     if current is not None:
         return _go_on_with(current, facts)
     waiting = [broker for broker in facts.brokers if broker.progress is RestartProgress.WAITING]
     if not waiting:
-        return RestartDecision(Do.FINISH, f"All {len(facts.brokers)} brokers have been restarted.")
+        return RestartDecision(RestartStep.FINISH, f"All {len(facts.brokers)} brokers have been restarted.")
     reason = _why_not_now(facts)
     if reason:
-        return RestartDecision(Do.NOTHING, f"Waits before the next broker: {reason}")
+        return RestartDecision(RestartStep.NOTHING, f"Waits before the next broker: {reason}")
     chosen = next(
         (broker_facts for broker_facts in waiting if broker_facts.broker_id != facts.controller_id), waiting[0]
     )
@@ -97,20 +97,22 @@ _UNDER_WAY = (RestartProgress.RESTARTING, RestartProgress.CATCHING_UP)
 def _go_on_with(broker: BrokerFacts, facts: RestartFacts) -> RestartDecision:
     if broker.has_ended:
         sentence = f"Paused: {broker.name} did not stay ({broker.state}). Read its log, start it, then resume."
-        return RestartDecision(Do.PAUSE, sentence, broker.name, broker.progress)
+        return RestartDecision(RestartStep.PAUSE, sentence, broker.name, broker.progress)
     if not (broker.is_new and broker.is_running):
         return RestartDecision(
-            Do.NOTHING, f"{broker.name} is restarting: {broker.state}", broker.name, RestartProgress.RESTARTING
+            RestartStep.NOTHING, f"{broker.name} is restarting: {broker.state}", broker.name, RestartProgress.RESTARTING
         )
     if not broker.is_registered:
         sentence = f"{broker.name} runs and is not registered in ZooKeeper yet."
-        return RestartDecision(Do.NOTHING, sentence, broker.name, RestartProgress.CATCHING_UP)
+        return RestartDecision(RestartStep.NOTHING, sentence, broker.name, RestartProgress.CATCHING_UP)
     missing = _why_not_whole(facts, broker.back_at_ms or facts.now_ms)
     if missing:
         return RestartDecision(
-            Do.NOTHING, f"{broker.name} is catching up: {missing}", broker.name, RestartProgress.CATCHING_UP
+            RestartStep.NOTHING, f"{broker.name} is catching up: {missing}", broker.name, RestartProgress.CATCHING_UP
         )
-    return RestartDecision(Do.NOTHING, f"{broker.name} is back and in sync.", broker.name, RestartProgress.DONE)
+    return RestartDecision(
+        RestartStep.NOTHING, f"{broker.name} is back and in sync.", broker.name, RestartProgress.DONE
+    )
 
 
 def _why_not_now(facts: RestartFacts) -> str:
@@ -145,5 +147,7 @@ def _restart(broker: BrokerFacts, facts: RestartFacts) -> RestartDecision:
             f"Paused before {broker.name}: {gaps} {have} no replica to spare now and would be out of order. "
             "Give the topics more replicas or a lower min.insync.replicas, then resume."
         )
-        return RestartDecision(Do.PAUSE, sentence)
-    return RestartDecision(Do.RESTART, f"{broker.name} is restarting.", broker.name, RestartProgress.RESTARTING)
+        return RestartDecision(RestartStep.PAUSE, sentence)
+    return RestartDecision(
+        RestartStep.RESTART, f"{broker.name} is restarting.", broker.name, RestartProgress.RESTARTING
+    )

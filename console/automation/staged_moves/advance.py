@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from console.automation.staged_moves.actions import do_batch
 from console.automation.staged_moves.decide import (
-    Do,
     StagedMoveDecision,
     StagedMoveFacts,
+    StagedMoveStep,
     may_begin,
     next_batch,
     remade,
@@ -41,11 +41,11 @@ def advance(operation: StagedMove) -> None:
     decision = may_begin(_facts(operation))
     values: dict[str, object] = {"sentence": decision.sentence}
     try:
-        values = _values(operation, _asked(operation) if decision.do is Do.BEGIN else decision)
+        values = _values(operation, _asked(operation) if decision.do is StagedMoveStep.BEGIN else decision)
     except GatewayError as error:
         values["sentence"] = f"Waits: {error}"
     except NotConfirmedError as error:
-        values = _values(operation, StagedMoveDecision(Do.REFUSE, str(error)))
+        values = _values(operation, StagedMoveDecision(StagedMoveStep.REFUSE, str(error)))
     settle(operation, values)
 
 
@@ -60,7 +60,7 @@ def _facts(operation: StagedMove) -> StagedMoveFacts:
         moving=batch.partition_count if batch else _on_the_move(operation),
         batches=operation.batches,
     )
-    if may_begin(facts).do is not Do.BEGIN:
+    if may_begin(facts).do is not StagedMoveStep.BEGIN:
         return facts
     not_allowed = "" if _may_go_on(operation) else _NOT_ALLOWED.format(operation.whose)
     return replace(facts, not_allowed=not_allowed, forbids=_forbids(operation))
@@ -96,20 +96,20 @@ def _asked(operation: StagedMove) -> StagedMoveDecision:
     wanted = flat(operation.wanted)
     ids = cluster_gateway().moves.topic_ids(operation.topics)
     if others := remade(operation.topic_ids, ids):
-        return StagedMoveDecision(Do.REFUSE, others)
+        return StagedMoveDecision(StagedMoveStep.REFUSE, others)
     present = cluster_gateway().moves.assignments(operation.topics)
     decision = next_batch(flat(operation.former), wanted, present, operation.batch_size)
-    if decision.do is not Do.BEGIN:
+    if decision.do is not StagedMoveStep.BEGIN:
         return decision
     if operation.rate is not None and (other := throttled_by()):
-        return replace(decision, do=Do.NOTHING, sentence=f"Waits: a throttled move is under way ({other}).")
+        return replace(decision, do=StagedMoveStep.NOTHING, sentence=f"Waits: a throttled move is under way ({other}).")
     batch = planned(decision.batch, operation.rate)
     if batch.obstacle:
-        return replace(decision, do=Do.REFUSE, sentence=batch.obstacle)
+        return replace(decision, do=StagedMoveStep.REFUSE, sentence=batch.obstacle)
     refused, kept = do_batch(operation, batch, here.BOOTSTRAP_SERVERS)
     if kept is not None and len(refused) == len(batch.moves):
         place, why = next(iter(refused.items()))
-        return replace(decision, do=Do.PAUSE, sentence=f"{place} was refused: {why}")
+        return replace(decision, do=StagedMoveStep.PAUSE, sentence=f"{place} was refused: {why}")
     moving = count_of(len(batch.moves) - len(refused), "partition")
     return replace(decision, sentence=f"Batch {operation.batches + 1}: {moving} on the move.")
 
@@ -120,12 +120,12 @@ def _values(operation: StagedMove, decision: StagedMoveDecision) -> dict[str, ob
     if decision.left is not None:
         values["left"] = decision.left
     match decision.do:
-        case Do.BEGIN:
+        case StagedMoveStep.BEGIN:
             values["batches"] = operation.batches + 1
-        case Do.FINISH:
+        case StagedMoveStep.FINISH:
             values["state"] = State.DONE
-        case Do.REFUSE if not operation.batches:
+        case StagedMoveStep.REFUSE if not operation.batches:
             values |= {"state": State.CALLED_OFF, "sentence": f"Refused, and nothing was moved: {decision.sentence}"}
-        case Do.REFUSE | Do.PAUSE:
+        case StagedMoveStep.REFUSE | StagedMoveStep.PAUSE:
             values |= {"state": State.PAUSED, "sentence": f"Paused: {decision.sentence}"}
     return values

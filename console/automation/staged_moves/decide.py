@@ -15,7 +15,7 @@ from console.cluster.placement.sentences import count_of
 _NAMED_MAX = 3
 
 
-class Do(StrEnum):
+class StagedMoveStep(StrEnum):
     NOTHING = "nothing"
     BEGIN = "begin"
     FINISH = "finish"
@@ -28,7 +28,7 @@ class Do(StrEnum):
 class StagedMoveDecision:
     """No sentence: the last one holds. `batch`: what begins now; `left`: partitions that have not arrived."""
 
-    do: Do
+    do: StagedMoveStep
     sentence: str = ""
     batch: Targets = field(default_factory=dict)
     left: int | None = None
@@ -52,39 +52,41 @@ class StagedMoveFacts:
 def may_begin(facts: StagedMoveFacts) -> StagedMoveDecision:
     """BEGIN if the next batch is due, as far as the cluster has not to be asked for it."""
     if facts.is_paused:
-        return StagedMoveDecision(Do.NOTHING)
+        return StagedMoveDecision(StagedMoveStep.NOTHING)
     if facts.now_ms < facts.begins_ms:
-        return StagedMoveDecision(Do.NOTHING, f"Begins {facts.begins}.")
+        return StagedMoveDecision(StagedMoveStep.NOTHING, f"Begins {facts.begins}.")
     if facts.moving:
         return StagedMoveDecision(
-            Do.NOTHING, f"Batch {facts.batches}: {count_of(facts.moving, 'partition')} on the move."
+            StagedMoveStep.NOTHING, f"Batch {facts.batches}: {count_of(facts.moving, 'partition')} on the move."
         )
     if facts.not_allowed:
-        return StagedMoveDecision(Do.PAUSE, facts.not_allowed)
+        return StagedMoveDecision(StagedMoveStep.PAUSE, facts.not_allowed)
     if facts.forbids:
-        return StagedMoveDecision(Do.NOTHING, f"Waits: {facts.forbids}")
-    return StagedMoveDecision(Do.BEGIN)
+        return StagedMoveDecision(StagedMoveStep.NOTHING, f"Waits: {facts.forbids}")
+    return StagedMoveDecision(StagedMoveStep.BEGIN)
 
 
 def next_batch(former: Targets, wanted: Targets, present: Targets, size: int) -> StagedMoveDecision:
     """The first `size` partitions that have not arrived, if all of them are still where they were."""
     left = {place: target for place, target in sorted(wanted.items()) if present.get(place) != target}
     if not left:
-        return StagedMoveDecision(Do.FINISH, f"All {count_of(len(wanted), 'partition')} arrived.", left=0)
+        return StagedMoveDecision(StagedMoveStep.FINISH, f"All {count_of(len(wanted), 'partition')} arrived.", left=0)
     gone = [place for place in left if place not in present]
     if gone:
-        return StagedMoveDecision(Do.REFUSE, f"{_named(gone)} {_is_are(gone)} not there any more.", left=len(left))
+        return StagedMoveDecision(
+            StagedMoveStep.REFUSE, f"{_named(gone)} {_is_are(gone)} not there any more.", left=len(left)
+        )
     # What was called off has come back in whatever order.
     moved = [place for place in left if set(present[place]) != set(former.get(place, ()))]
     if moved:
         now = ", ".join(map(str, present[moved[0]]))
         return StagedMoveDecision(
-            Do.REFUSE,
+            StagedMoveStep.REFUSE,
             f"{_named(moved)} {_is_are(moved)} on other brokers than planned from ({now} now).",
             left=len(left),
         )
     batch = dict(list(left.items())[:size])
-    return StagedMoveDecision(Do.BEGIN, batch=batch, left=len(left))
+    return StagedMoveDecision(StagedMoveStep.BEGIN, batch=batch, left=len(left))
 
 
 def remade(then: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -8,9 +8,9 @@ from datetime import timedelta
 from django.utils import timezone
 
 from console.cluster.zookeeper.ensemble import (
-    Do,
     EnsembleDecision,
     EnsembleFacts,
+    EnsembleStep,
     ProcessFacts,
     Server,
     Stage,
@@ -29,7 +29,7 @@ from console.processes.registry import add_process, change_process
 from console.processes.states import Desired, Observed
 
 State = EnsembleChange.State
-_STATES = {Do.FINISH: State.DONE, Do.CANCEL: State.CALLED_OFF}
+_STATES = {EnsembleStep.FINISH: State.DONE, EnsembleStep.CANCEL: State.CALLED_OFF}
 #: How long a reconfig whose answer was lost may still be carried out: its connection has long been given up by then.
 ON_ITS_WAY = timedelta(seconds=60)
 
@@ -39,7 +39,7 @@ def advance(change: EnsembleChange) -> None:
     config, why_silent = _config()
     decision = next_step(_facts(change, config, why_silent))
     if config is not None:  # without one `next_step` waits
-        if decision.do is Do.RECONFIG:
+        if decision.do is EnsembleStep.RECONFIG:
             decision = _reconfigure(change, config, decision)
         else:
             _do(change, config, decision)
@@ -98,16 +98,16 @@ def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]
 
 def _do(change: EnsembleChange, config: EnsembleConfig, decision: EnsembleDecision) -> None:
     match decision.do:
-        case Do.START:
+        case EnsembleStep.START:
             members = [member.line for member in config.members]
             for server in change.joining:
                 if server.number in decision.numbers:
                     row = add_process("zookeeper", server.process, spec_of(server, members), desired=Desired.RUNNING)
                     do_start(change.actor, row)
-        case Do.TELL:
+        case EnsembleStep.TELL:
             for row, connect in _brokers_to_tell(config):
                 change_process(row, {**row.spec, "zookeeper": connect})
-        case Do.STOP | Do.WITHDRAW:
+        case EnsembleStep.STOP | EnsembleStep.WITHDRAW:
             processes = server_processes()  # those asked to go already are not among them
             for number in decision.numbers:
                 if number in processes:
@@ -119,7 +119,7 @@ def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: Ensem
     with cluster_atomic():
         locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
         if locked.is_called_off:
-            return EnsembleDecision(Do.NOTHING, decision.stage, change.sentence)
+            return EnsembleDecision(EnsembleStep.NOTHING, decision.stage, change.sentence)
         locked.asked_at = locked.asked_at or timezone.now()
         locked.save(update_fields=["asked_at"])
     joining = [member.line for member in change.joining if member.number not in config.numbers]
@@ -129,7 +129,9 @@ def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: Ensem
     except (ReconfigRefusedError, NotAllowedError) as error:
         if change.asked_at is None or timezone.now() - change.asked_at > ON_ITS_WAY:
             EnsembleChange.objects.filter(pk=change.pk).update(asked_at=None)
-        return EnsembleDecision(Do.NOTHING, Stage.RECONFIG, f"The members are as they were, it is tried again: {error}")
+        return EnsembleDecision(
+            EnsembleStep.NOTHING, Stage.RECONFIG, f"The members are as they were, it is tried again: {error}"
+        )
     except GatewayError as error:
-        return EnsembleDecision(Do.NOTHING, Stage.RECONFIG, f"{error} It is looked at again.")
-    return EnsembleDecision(Do.NOTHING, Stage.TELL, "The members have changed.")
+        return EnsembleDecision(EnsembleStep.NOTHING, Stage.RECONFIG, f"{error} It is looked at again.")
+    return EnsembleDecision(EnsembleStep.NOTHING, Stage.TELL, "The members have changed.")

@@ -105,7 +105,7 @@ class Stage(IntEnum):
     DONE = 5
 
 
-class Do(StrEnum):
+class EnsembleStep(StrEnum):
     NOTHING = "nothing"
     START = "start"
     RECONFIG = "reconfig"
@@ -145,7 +145,7 @@ class EnsembleFacts:
 
 @dataclass(frozen=True, slots=True)
 class EnsembleDecision:
-    do: Do
+    do: EnsembleStep
     stage: Stage
     sentence: str
     #: The servers that are started, stopped or withdrawn.
@@ -155,7 +155,7 @@ class EnsembleDecision:
 def next_step(facts: EnsembleFacts) -> EnsembleDecision:
     """What to do now, and what to tell those who wait."""
     if facts.config is None:
-        return EnsembleDecision(Do.NOTHING, Stage.SYNC, f"Waits for the ensemble: {facts.why_silent}")
+        return EnsembleDecision(EnsembleStep.NOTHING, Stage.SYNC, f"Waits for the ensemble: {facts.why_silent}")
     numbers = facts.config.numbers
     if not _is_reconfigured(facts, numbers):
         may_withdraw = facts.is_called_off and not facts.is_asked
@@ -170,44 +170,48 @@ def _is_reconfigured(facts: EnsembleFacts, numbers: frozenset[int]) -> bool:
 def _before(facts: EnsembleFacts, numbers: frozenset[int]) -> EnsembleDecision:
     missing = tuple(server.number for server in facts.joining if server.number not in facts.processes)
     if missing:
-        return EnsembleDecision(Do.START, Stage.START, f"Starts {name_servers(missing)}.", missing)
+        return EnsembleDecision(EnsembleStep.START, Stage.START, f"Starts {name_servers(missing)}.", missing)
     unready = [item.number for item in facts.joining if facts.modes.get(item.number) not in _SERVING]
     ended = [number for number in unready if facts.processes[number].has_ended]
     if ended:
         who, why = name_servers(ended[:1], capital=True), facts.processes[ended[0]].sentence.rstrip(".")
         sentence = f"{who} does not run: {why}. Start it on the processes page, or call this off."
-        return EnsembleDecision(Do.NOTHING, Stage.SYNC, sentence)
+        return EnsembleDecision(EnsembleStep.NOTHING, Stage.SYNC, sentence)
     if unready:
         sentence = f"Waits until {name_servers(unready)} {_has(unready)} all data from the leader."
-        return EnsembleDecision(Do.NOTHING, Stage.SYNC, sentence)
+        return EnsembleDecision(EnsembleStep.NOTHING, Stage.SYNC, sentence)
     staying = numbers - set(facts.leaving)
     silent = sorted(number for number in staying if facts.modes.get(number) not in _SERVING)
     after = len(staying) + len(facts.joining)
     if after - len(silent) < quorum_of(after):
         sentence = f"Waits for {name_servers(silent)}: without a quorum of the new members nothing would work."
-        return EnsembleDecision(Do.NOTHING, Stage.RECONFIG, sentence)
-    return EnsembleDecision(Do.RECONFIG, Stage.RECONFIG, "Asks the leader to change the members.")
+        return EnsembleDecision(EnsembleStep.NOTHING, Stage.RECONFIG, sentence)
+    return EnsembleDecision(EnsembleStep.RECONFIG, Stage.RECONFIG, "Asks the leader to change the members.")
 
 
 def _after(facts: EnsembleFacts, numbers: frozenset[int]) -> EnsembleDecision:
     if not facts.are_brokers_told:
-        return EnsembleDecision(Do.TELL, Stage.TELL, "Writes the new members into the brokers' configuration.")
+        return EnsembleDecision(
+            EnsembleStep.TELL, Stage.TELL, "Writes the new members into the brokers' configuration."
+        )
     left = tuple(number for number in facts.leaving if number in facts.processes)
     if left:
-        return EnsembleDecision(Do.STOP, Stage.STOP, f"Stops {name_servers(left)}.", left)
+        return EnsembleDecision(EnsembleStep.STOP, Stage.STOP, f"Stops {name_servers(left)}.", left)
     silent = sorted(number for number in numbers if facts.modes.get(number) not in _SERVING)
     down = f" {name_servers(silent, capital=True)} {_does(silent)} not serve now." if silent else ""
     too_late = " It was called off when the members had changed already." if facts.is_called_off else ""
     members = name_servers(sorted(numbers))
-    return EnsembleDecision(Do.FINISH, Stage.DONE, f"Done: the ensemble is {members}.{down}{too_late}")
+    return EnsembleDecision(EnsembleStep.FINISH, Stage.DONE, f"Done: the ensemble is {members}.{down}{too_late}")
 
 
 def _call_off(facts: EnsembleFacts, numbers: frozenset[int]) -> EnsembleDecision:
     started = tuple(server.number for server in facts.joining if server.number in facts.processes)
     if started:
-        return EnsembleDecision(Do.WITHDRAW, Stage.START, f"Called off: stops {name_servers(started)}.", started)
+        return EnsembleDecision(
+            EnsembleStep.WITHDRAW, Stage.START, f"Called off: stops {name_servers(started)}.", started
+        )
     members = name_servers(sorted(numbers))
-    return EnsembleDecision(Do.CANCEL, Stage.START, f"Called off: the ensemble is {members}, as before.")
+    return EnsembleDecision(EnsembleStep.CANCEL, Stage.START, f"Called off: the ensemble is {members}, as before.")
 
 
 def name_servers(numbers: Sequence[int], *, capital: bool = False) -> str:

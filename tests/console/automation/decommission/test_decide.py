@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.automation.decommission.decide import FRESH_MS, DecommissionFacts, Do, decide
+from console.automation.decommission.decide import FRESH_MS, DecommissionFacts, DecommissionStep, decide
 
 NOW = 1_000_000
 
@@ -13,25 +13,25 @@ def facts(**given) -> DecommissionFacts:
 
 
 TABLE = [
-    (facts(), Do.NOTHING, "2 of 5 partitions have left it; the others are on the move."),
-    (facts(is_moving=False), Do.DRAIN, "Moves away what is still there: 3 partitions."),
-    (facts(left=0, is_moving=False), Do.REMOVE, "It holds nothing any more."),
-    (facts(left=0), Do.REMOVE, "It holds nothing any more."),
-    (facts(left=9), Do.NOTHING, "0 of 5 partitions have left it; the others are on the move."),
+    (facts(), DecommissionStep.NOTHING, "2 of 5 partitions have left it; the others are on the move."),
+    (facts(is_moving=False), DecommissionStep.DRAIN, "Moves away what is still there: 3 partitions."),
+    (facts(left=0, is_moving=False), DecommissionStep.REMOVE, "It holds nothing any more."),
+    (facts(left=0), DecommissionStep.REMOVE, "It holds nothing any more."),
+    (facts(left=9), DecommissionStep.NOTHING, "0 of 5 partitions have left it; the others are on the move."),
     (
         facts(left=0, seen_at_ms=NOW - FRESH_MS - 1),
-        Do.NOTHING,
+        DecommissionStep.NOTHING,
         "Waits: the collector has not read the partitions of late.",
     ),
-    (facts(is_paused=True, left=0), Do.NOTHING, ""),
+    (facts(is_paused=True, left=0), DecommissionStep.NOTHING, ""),
     (
         facts(is_stopping=True, process="asked 2 s ago"),
-        Do.NOTHING,
+        DecommissionStep.NOTHING,
         "It holds nothing any more and is being stopped: asked 2 s ago",
     ),
     (
         facts(is_managed=False, is_stopping=True),
-        Do.FINISH,
+        DecommissionStep.FINISH,
         "It has been stopped and is not managed here any more; its files stay.",
     ),
 ]
@@ -45,4 +45,4 @@ def test_next_step_follows_from_the_facts(known, do, sentence):
 
 def test_nothing_old_ever_removes_a_broker():
     for left in (0, 1):
-        assert decide(facts(left=left, seen_at_ms=0, is_moving=False)).do is Do.NOTHING
+        assert decide(facts(left=left, seen_at_ms=0, is_moving=False)).do is DecommissionStep.NOTHING

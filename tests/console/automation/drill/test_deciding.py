@@ -10,8 +10,8 @@ from console.automation.drill.decide import (
     BEGINS_MS,
     COUNT_MAX_MS,
     RECOVER_MAX_MS,
-    Do,
     DrillFacts,
+    DrillStep,
     Phase,
     decide,
 )
@@ -31,32 +31,32 @@ def facts(phase: Phase, **named) -> DrillFacts:
 @pytest.mark.parametrize(
     ("given", "do", "phase"),
     [
-        (facts(Phase.BEFORE), Do.NOTHING, Phase.BEFORE),
-        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS), Do.BEGIN, Phase.FAULT),
-        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS, why_not="a broker is away"), Do.CALL_OFF, Phase.BEFORE),
-        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS, is_called_off=True), Do.CALL_OFF, Phase.BEFORE),
-        (facts(Phase.FAULT, in_phase_ms=19_999), Do.NOTHING, Phase.FAULT),
-        (facts(Phase.FAULT, in_phase_ms=20_000), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, is_called_off=True), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, worse="another broker is away, 3"), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS - 1), Do.NOTHING, Phase.FAULT),
-        (facts(Phase.BACK, is_called_off=True), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.BACK, in_phase_ms=10 * RECOVER_MAX_MS), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.BACK, is_back=True), Do.NOTHING, Phase.RECOVER),
-        (facts(Phase.RECOVER, is_back=True), Do.NOTHING, Phase.RECOVER),
-        (facts(Phase.RECOVER), Do.PUT_BACK, Phase.RECOVER),
-        (facts(Phase.RECOVER, is_back=True, is_whole=True), Do.NOTHING, Phase.COUNT),
-        (facts(Phase.RECOVER, in_phase_ms=RECOVER_MAX_MS), Do.NOTHING, Phase.COUNT),
-        (facts(Phase.COUNT, is_counted=False), Do.NOTHING, Phase.COUNT),
-        (facts(Phase.COUNT, is_counted=False, in_phase_ms=COUNT_MAX_MS), Do.FINISH, Phase.COUNT),
-        (facts(Phase.COUNT), Do.FINISH, Phase.COUNT),
-        (facts(Phase.COUNT, is_called_off=True), Do.CALL_OFF, Phase.COUNT),
+        (facts(Phase.BEFORE), DrillStep.NOTHING, Phase.BEFORE),
+        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS), DrillStep.BEGIN, Phase.FAULT),
+        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS, why_not="a broker is away"), DrillStep.CALL_OFF, Phase.BEFORE),
+        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS, is_called_off=True), DrillStep.CALL_OFF, Phase.BEFORE),
+        (facts(Phase.FAULT, in_phase_ms=19_999), DrillStep.NOTHING, Phase.FAULT),
+        (facts(Phase.FAULT, in_phase_ms=20_000), DrillStep.PUT_BACK, Phase.BACK),
+        (facts(Phase.FAULT, is_called_off=True), DrillStep.PUT_BACK, Phase.BACK),
+        (facts(Phase.FAULT, worse="another broker is away, 3"), DrillStep.PUT_BACK, Phase.BACK),
+        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS), DrillStep.PUT_BACK, Phase.BACK),
+        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS - 1), DrillStep.NOTHING, Phase.FAULT),
+        (facts(Phase.BACK, is_called_off=True), DrillStep.PUT_BACK, Phase.BACK),
+        (facts(Phase.BACK, in_phase_ms=10 * RECOVER_MAX_MS), DrillStep.PUT_BACK, Phase.BACK),
+        (facts(Phase.BACK, is_back=True), DrillStep.NOTHING, Phase.RECOVER),
+        (facts(Phase.RECOVER, is_back=True), DrillStep.NOTHING, Phase.RECOVER),
+        (facts(Phase.RECOVER), DrillStep.PUT_BACK, Phase.RECOVER),
+        (facts(Phase.RECOVER, is_back=True, is_whole=True), DrillStep.NOTHING, Phase.COUNT),
+        (facts(Phase.RECOVER, in_phase_ms=RECOVER_MAX_MS), DrillStep.NOTHING, Phase.COUNT),
+        (facts(Phase.COUNT, is_counted=False), DrillStep.NOTHING, Phase.COUNT),
+        (facts(Phase.COUNT, is_counted=False, in_phase_ms=COUNT_MAX_MS), DrillStep.FINISH, Phase.COUNT),
+        (facts(Phase.COUNT), DrillStep.FINISH, Phase.COUNT),
+        (facts(Phase.COUNT, is_called_off=True), DrillStep.CALL_OFF, Phase.COUNT),
         # The clock was set back by an hour.
-        (facts(Phase.BEFORE, in_phase_ms=-3_600_000), Do.CALL_OFF, Phase.BEFORE),
-        (facts(Phase.FAULT, in_phase_ms=-3_600_000), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.RECOVER, in_phase_ms=-3_600_000, is_back=True), Do.NOTHING, Phase.COUNT),
-        (facts(Phase.COUNT, in_phase_ms=-3_600_000, is_counted=False), Do.FINISH, Phase.COUNT),
+        (facts(Phase.BEFORE, in_phase_ms=-3_600_000), DrillStep.CALL_OFF, Phase.BEFORE),
+        (facts(Phase.FAULT, in_phase_ms=-3_600_000), DrillStep.PUT_BACK, Phase.BACK),
+        (facts(Phase.RECOVER, in_phase_ms=-3_600_000, is_back=True), DrillStep.NOTHING, Phase.COUNT),
+        (facts(Phase.COUNT, in_phase_ms=-3_600_000, is_counted=False), DrillStep.FINISH, Phase.COUNT),
     ],
 )
 def test_what_comes_next(given, do, phase):
@@ -69,7 +69,7 @@ def test_it_is_never_over_before_everything_is_back():
         for is_called_off in (False, True):
             for in_phase_ms in (0, 10**9):
                 decision = decide(facts(phase, is_called_off=is_called_off, in_phase_ms=in_phase_ms))
-                assert decision.do not in (Do.FINISH, Do.CALL_OFF)
+                assert decision.do not in (DrillStep.FINISH, DrillStep.CALL_OFF)
 
 
 def hosted(partition: int) -> Hosted:

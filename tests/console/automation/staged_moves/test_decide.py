@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.automation.staged_moves.decide import Do, StagedMoveFacts, may_begin, next_batch
+from console.automation.staged_moves.decide import StagedMoveFacts, StagedMoveStep, may_begin, next_batch
 
 FORMER = {("orders", number): (1, 2) for number in range(5)}
 WANTED = {("orders", number): (3, 2) for number in range(5)}
@@ -12,16 +12,24 @@ NOTHING_FORBIDS = {"now_ms": 1_000}
 @pytest.mark.parametrize(
     ("facts", "do", "says"),
     [
-        ({}, Do.BEGIN, ""),
-        ({"is_paused": True}, Do.NOTHING, ""),
-        ({"begins_ms": 1_001, "begins": "2026-05-01 22:00 UTC"}, Do.NOTHING, "Begins 2026-05-01 22:00 UTC."),
-        ({"begins_ms": 1_000}, Do.BEGIN, ""),
-        ({"moving": 2, "batches": 1}, Do.NOTHING, "Batch 1: 2 partitions on the move."),
-        ({"forbids": "it is frozen."}, Do.NOTHING, "Waits: it is frozen."),
-        ({"not_allowed": "ann may not."}, Do.PAUSE, "ann may not."),
-        ({"not_allowed": "ann may not.", "forbids": "it is frozen."}, Do.PAUSE, "ann may not."),
-        ({"not_allowed": "ann may not.", "moving": 1, "batches": 2}, Do.NOTHING, "Batch 2: 1 partition on the move."),
-        ({"is_paused": True, "not_allowed": "ann may not."}, Do.NOTHING, ""),
+        ({}, StagedMoveStep.BEGIN, ""),
+        ({"is_paused": True}, StagedMoveStep.NOTHING, ""),
+        (
+            {"begins_ms": 1_001, "begins": "2026-05-01 22:00 UTC"},
+            StagedMoveStep.NOTHING,
+            "Begins 2026-05-01 22:00 UTC.",
+        ),
+        ({"begins_ms": 1_000}, StagedMoveStep.BEGIN, ""),
+        ({"moving": 2, "batches": 1}, StagedMoveStep.NOTHING, "Batch 1: 2 partitions on the move."),
+        ({"forbids": "it is frozen."}, StagedMoveStep.NOTHING, "Waits: it is frozen."),
+        ({"not_allowed": "ann may not."}, StagedMoveStep.PAUSE, "ann may not."),
+        ({"not_allowed": "ann may not.", "forbids": "it is frozen."}, StagedMoveStep.PAUSE, "ann may not."),
+        (
+            {"not_allowed": "ann may not.", "moving": 1, "batches": 2},
+            StagedMoveStep.NOTHING,
+            "Batch 2: 1 partition on the move.",
+        ),
+        ({"is_paused": True, "not_allowed": "ann may not."}, StagedMoveStep.NOTHING, ""),
     ],
 )
 def test_a_batch_begins_when_it_is_due_and_nothing_forbids_it(facts, do, says):
@@ -31,11 +39,11 @@ def test_a_batch_begins_when_it_is_due_and_nothing_forbids_it(facts, do, says):
 
 def test_batches_go_one_after_the_other_until_all_have_arrived():
     present, seen = dict(FORMER), []
-    while (decision := next_batch(FORMER, WANTED, present, 2)).do is Do.BEGIN:
+    while (decision := next_batch(FORMER, WANTED, present, 2)).do is StagedMoveStep.BEGIN:
         seen.append(([place[1] for place in decision.batch], decision.left))
         present |= decision.batch
     assert seen == [([0, 1], 5), ([2, 3], 3), ([4], 1)]
-    assert (decision.do, decision.sentence, decision.left) == (Do.FINISH, "All 5 partitions arrived.", 0)
+    assert (decision.do, decision.sentence, decision.left) == (StagedMoveStep.FINISH, "All 5 partitions arrived.", 0)
 
 
 def test_what_was_called_off_is_tried_again_and_what_arrived_is_not():
@@ -46,16 +54,16 @@ def test_what_was_called_off_is_tried_again_and_what_arrived_is_not():
 
 def test_a_partition_that_somebody_else_moved_ends_it():
     decision = next_batch(FORMER, WANTED, FORMER | {("orders", 4): (1, 3)}, 2)
-    assert decision.do is Do.REFUSE
+    assert decision.do is StagedMoveStep.REFUSE
     assert decision.sentence == "orders-4 is on other brokers than planned from (1, 3 now)."
     assert decision.batch == {}
 
 
 def test_what_came_back_in_another_order_is_where_it_was():
-    assert next_batch(FORMER, WANTED, FORMER | {("orders", 0): (2, 1)}, 2).do is Do.BEGIN
+    assert next_batch(FORMER, WANTED, FORMER | {("orders", 0): (2, 1)}, 2).do is StagedMoveStep.BEGIN
 
 
 def test_a_topic_that_is_gone_ends_it():
     decision = next_batch(FORMER, WANTED, {}, 2)
-    assert decision.do is Do.REFUSE
+    assert decision.do is StagedMoveStep.REFUSE
     assert decision.sentence == "orders-0, orders-1, orders-2 and 2 more are not there any more."

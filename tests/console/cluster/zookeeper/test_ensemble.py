@@ -6,9 +6,9 @@ import pytest
 
 from broker.zookeeper.ensemble_config import parse_config
 from console.cluster.zookeeper.ensemble import (
-    Do,
     EnsembleChangeKind,
     EnsembleFacts,
+    EnsembleStep,
     ProcessFacts,
     Server,
     Stage,
@@ -91,57 +91,57 @@ def test_a_number_is_never_used_twice():
 
 def test_growing_starts_both_new_servers_together():
     decision = next_step(facts([1], [2, 3]))
-    assert (decision.do, decision.numbers, decision.stage) == (Do.START, (2, 3), Stage.START)
+    assert (decision.do, decision.numbers, decision.stage) == (EnsembleStep.START, (2, 3), Stage.START)
     assert decision.sentence == "Starts servers 2 and 3."
 
 
 def test_a_worker_that_died_between_two_starts_left_one_to_start():
     decision = next_step(facts([1], [2, 3], processes={1: RUNS, 2: RUNS}))
-    assert (decision.do, decision.numbers) == (Do.START, (3,))
+    assert (decision.do, decision.numbers) == (EnsembleStep.START, (3,))
 
 
 def test_the_members_stay_until_every_new_server_has_all_data():
     waiting = joined([1], [2, 3], modes={1: "leader", 2: "follower"})
     decision = next_step(waiting)
-    assert (decision.do, decision.stage) == (Do.NOTHING, Stage.SYNC)
+    assert (decision.do, decision.stage) == (EnsembleStep.NOTHING, Stage.SYNC)
     assert decision.sentence == "Waits until server 3 has all data from the leader."
-    assert next_step(joined([1], [2, 3])).do is Do.RECONFIG
+    assert next_step(joined([1], [2, 3])).do is EnsembleStep.RECONFIG
 
 
 def test_a_new_server_that_ended_is_named_with_its_reason():
     broken = joined([1], [2, 3], modes={1: "leader", 2: "follower"})
     decision = next_step(replace(broken, processes={**broken.processes, 3: ENDED}))
-    assert decision.do is Do.NOTHING
+    assert decision.do is EnsembleStep.NOTHING
     assert decision.sentence.startswith("Server 3 does not run: exited: port taken. Start it")
 
 
 def test_an_ensemble_that_does_not_answer_is_waited_for():
     decision = next_step(facts([1], [2, 3], config=None, why_silent="no quorum."))
-    assert (decision.do, decision.sentence) == (Do.NOTHING, "Waits for the ensemble: no quorum.")
+    assert (decision.do, decision.sentence) == (EnsembleStep.NOTHING, "Waits for the ensemble: no quorum.")
 
 
 def test_no_member_is_given_up_while_the_others_would_have_no_quorum():
     shrinking = facts([1, 2, 3], leaving=[2, 3], modes={2: "leader", 3: "follower"})
     decision = next_step(shrinking)
-    assert decision.do is Do.NOTHING
+    assert decision.do is EnsembleStep.NOTHING
     assert "Waits for server 1" in decision.sentence
 
 
 def test_a_dead_member_can_be_replaced():
     replacing = joined([1, 2, 3], [4], leaving=(2,), modes={1: "leader", 3: "follower", 4: "follower"})
-    assert next_step(replacing).do is Do.RECONFIG
+    assert next_step(replacing).do is EnsembleStep.RECONFIG
 
 
 def test_old_servers_are_stopped_only_after_the_members_have_changed_and_brokers_know():
     changed = facts([1, 3, 4], [4], leaving=(2,), processes=dict.fromkeys([1, 2, 3, 4], RUNS))
-    assert next_step(replace(changed, are_brokers_told=False)).do is Do.TELL
+    assert next_step(replace(changed, are_brokers_told=False)).do is EnsembleStep.TELL
     decision = next_step(changed)
-    assert (decision.do, decision.numbers, decision.stage) == (Do.STOP, (2,), Stage.STOP)
+    assert (decision.do, decision.numbers, decision.stage) == (EnsembleStep.STOP, (2,), Stage.STOP)
 
 
 def test_it_is_over_when_the_old_servers_are_gone():
     decision = next_step(facts([1, 3, 4], [4], leaving=(2,)))
-    assert (decision.do, decision.sentence) == (Do.FINISH, "Done: the ensemble is servers 1, 3 and 4.")
+    assert (decision.do, decision.sentence) == (EnsembleStep.FINISH, "Done: the ensemble is servers 1, 3 and 4.")
 
 
 def test_a_member_that_does_not_serve_at_the_end_is_named():
@@ -152,21 +152,21 @@ def test_a_member_that_does_not_serve_at_the_end_is_named():
 def test_calling_off_stops_the_new_servers_and_leaves_the_members():
     called_off = replace(joined([1], [2, 3]), is_called_off=True)
     decision = next_step(called_off)
-    assert (decision.do, decision.numbers) == (Do.WITHDRAW, (2, 3))
+    assert (decision.do, decision.numbers) == (EnsembleStep.WITHDRAW, (2, 3))
     over = next_step(replace(called_off, processes={1: RUNS}))
-    assert (over.do, over.sentence) == (Do.CANCEL, "Called off: the ensemble is server 1, as before.")
+    assert (over.do, over.sentence) == (EnsembleStep.CANCEL, "Called off: the ensemble is server 1, as before.")
 
 
 def test_a_reconfig_that_may_still_happen_is_never_called_off():
     """The servers it names would be needed for the quorum the moment it happens."""
     asked = replace(joined([1], [2, 3]), is_called_off=True, is_asked=True)
-    assert next_step(asked).do is Do.RECONFIG
+    assert next_step(asked).do is EnsembleStep.RECONFIG
 
 
 def test_calling_off_too_late_goes_on_to_the_end():
     late = replace(joined([1, 2, 3], []), joining=(server(2), server(3)), is_called_off=True)
     decision = next_step(late)
-    assert decision.do is Do.FINISH
+    assert decision.do is EnsembleStep.FINISH
     assert "had changed already" in decision.sentence
 
 
@@ -181,26 +181,32 @@ def test_every_step_leads_to_another_or_to_the_end(members):
     """Carried out as decided, each change ends, whatever the ensemble was."""
     state = facts(members, [7, 8], leaving=members[1:])
     done = []
-    while not done or done[-1] not in (Do.FINISH, Do.NOTHING):
+    while not done or done[-1] not in (EnsembleStep.FINISH, EnsembleStep.NOTHING):
         decision = next_step(state)
         done.append(decision.do)
         state = carried_out(state, decision)
-    assert done[-1] is Do.FINISH
-    assert done == [Do.START, Do.RECONFIG, Do.TELL, *([Do.STOP] if members[1:] else []), Do.FINISH]
+    assert done[-1] is EnsembleStep.FINISH
+    assert done == [
+        EnsembleStep.START,
+        EnsembleStep.RECONFIG,
+        EnsembleStep.TELL,
+        *([EnsembleStep.STOP] if members[1:] else []),
+        EnsembleStep.FINISH,
+    ]
 
 
 def carried_out(state: EnsembleFacts, decision) -> EnsembleFacts:
     match decision.do:
-        case Do.START:
+        case EnsembleStep.START:
             started = dict.fromkeys(decision.numbers, RUNS)
             follow = dict.fromkeys(decision.numbers, "follower")
             return replace(state, processes={**state.processes, **started}, modes={**state.modes, **follow})
-        case Do.RECONFIG:
+        case EnsembleStep.RECONFIG:
             numbers = (state.config.numbers | {item.number for item in state.joining}) - set(state.leaving)
             return replace(state, config=config(*sorted(numbers)), are_brokers_told=False)
-        case Do.TELL:
+        case EnsembleStep.TELL:
             return replace(state, are_brokers_told=True)
-        case Do.STOP:
+        case EnsembleStep.STOP:
             left = {number: item for number, item in state.processes.items() if number not in decision.numbers}
             return replace(state, processes=left)
     return state
