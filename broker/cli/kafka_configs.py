@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.configs.config_changes import SCRAM, Changes, read_added, read_deleted, scram_deletions
+from broker.cli.configs.config_changes import SCRAM, ConfigEdits, read_added, read_deleted, scram_deletions
 from broker.cli.configs.config_entities import (
     BROKER_LOGGERS,
     BROKERS,
@@ -101,12 +101,12 @@ def _checked(arguments: Arguments) -> list[Entity]:
     return whose
 
 
-def _changes(arguments: Arguments) -> Changes:
+def _changes(arguments: Arguments) -> ConfigEdits:
     added = dict(client_config(arguments["add-config-file"]))
     if arguments.given("add-config"):
         added = read_added(arguments["add-config"])
     deleted = [key for text in arguments["delete-config"] for key in read_deleted(text)]
-    return Changes(added, tuple(dict.fromkeys(deleted)))
+    return ConfigEdits(added, tuple(dict.fromkeys(deleted)))
 
 
 def _describe(cluster: Cluster, entity: Entity, arguments: Arguments) -> None:
@@ -163,7 +163,7 @@ def _ask(cluster: Cluster, entity: Entity, request: DescribeConfigsRequest | Inc
     return cluster.ask_any(request)
 
 
-def _alter(cluster: Cluster, whose: Sequence[Entity], changes: Changes, arguments: Arguments) -> None:
+def _alter(cluster: Cluster, whose: Sequence[Entity], changes: ConfigEdits, arguments: Arguments) -> None:
     first = whose[0]
     if first.type in QUOTA_TYPES:
         alter_quotas(cluster, whose, changes)
@@ -185,7 +185,7 @@ def _tell_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
         print(f"Completed updating default config for {first.type} in the cluster.")
 
 
-def _alter_settings(cluster: Cluster, entity: Entity, changes: Changes) -> None:
+def _alter_settings(cluster: Cluster, entity: Entity, changes: ConfigEdits) -> None:
     ((_, present),) = _described(cluster, [entity])
     check(present.error_code, present.error_message)
     known = {config.name for config in own(entity, present.configs)}
@@ -205,13 +205,13 @@ def _alter_settings(cluster: Cluster, entity: Entity, changes: Changes) -> None:
     check(result.error_code, result.error_message)
 
 
-def _is_about_credentials(entities: Sequence[Entity], changes: Changes | None) -> bool:
+def _is_about_credentials(entities: Sequence[Entity], changes: ConfigEdits | None) -> bool:
     """Nothing else of the change needs a broker."""
     is_one_user = [entity.type for entity in entities] == [USERS] and bool(entities[0].name)
     return is_one_user and changes is not None and bool(changes.of_scram()) and not changes.of_others()
 
 
-def _alter_stored(zookeeper: ZooKeeperAccess, user: str, changes: Changes) -> None:
+def _alter_stored(zookeeper: ZooKeeperAccess, user: str, changes: ConfigEdits) -> None:
     """Write a user's SCRAM credentials straight into ZooKeeper, as a broker would.
 
     For the first user of a cluster, when no client can log in yet, and while no broker runs. Raises CommandError.

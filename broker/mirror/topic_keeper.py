@@ -25,7 +25,7 @@ from confluent_kafka.admin import (
 from broker.common.logs import logger
 from broker.mirror.records import TOPIC
 from broker.mirror.status import STATUS_TOPIC
-from broker.mirror.topics import Changes, TopicAcl
+from broker.mirror.topics import MirrorTopicChanges, TopicAcl
 
 _log = logger("broker.mirror")
 _TIMEOUT_S = 30.0
@@ -82,7 +82,7 @@ class TopicKeeper:
         listed = admin.list_topics(timeout=_TIMEOUT_S).topics
         return {name: len(item.partitions) for name, item in listed.items() if item.partitions}
 
-    def apply(self, changes: Changes, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    def apply(self, changes: MirrorTopicChanges, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         """`settings` of copies that are made; one whose settings are refused is made without them. What could not be
         done: topic of the target → why."""
         failed = self._create(changes.create, settings)

@@ -21,7 +21,7 @@ SETTINGS_EXCLUDED = (
 
 
 @dataclass(frozen=True)
-class Changes:
+class MirrorTopicChanges:
     """`create`, `grow`: topic of the target → partitions. `refused`: topic of the source → why it is not copied."""
 
     create: dict[str, int]
@@ -29,9 +29,9 @@ class Changes:
     refused: dict[str, str]
 
 
-def decide(names: Mapping[str, str], source: Mapping[str, int], target: Mapping[str, int]) -> Changes:
+def decide(names: Mapping[str, str], source: Mapping[str, int], target: Mapping[str, int]) -> MirrorTopicChanges:
     """`names`: topic → its copy; the others: topic → partitions. A copy never gets fewer partitions."""
-    changes = Changes({}, {}, {})
+    changes = MirrorTopicChanges({}, {}, {})
     for topic, copy in names.items():
         wanted, there = source[topic], target.get(copy)
         if len(copy) > NAME_LENGTH_MAX:

@@ -23,18 +23,18 @@ _ITERATIONS_MIN, _ITERATIONS_MAX = 4096, 16384
 
 
 @dataclass(frozen=True)
-class Changes:
+class ConfigEdits:
     added: Mapping[str, str]
     deleted: tuple[str, ...]
 
-    def of_scram(self) -> "Changes":
-        return Changes(
+    def of_scram(self) -> "ConfigEdits":
+        return ConfigEdits(
             {key: value for key, value in self.added.items() if key in SCRAM},
             tuple(key for key in self.deleted if key in SCRAM),
         )
 
-    def of_others(self) -> "Changes":
-        return Changes(
+    def of_others(self) -> "ConfigEdits":
+        return ConfigEdits(
             {key: value for key, value in self.added.items() if key not in SCRAM},
             tuple(key for key in self.deleted if key not in SCRAM),
         )
@@ -68,7 +68,7 @@ def quota_values(added: Mapping[str, str]) -> dict[str, float]:
     return values
 
 
-def scram_deletions(user: str, changes: Changes) -> list[ScramCredentialDeletion]:
+def scram_deletions(user: str, changes: ConfigEdits) -> list[ScramCredentialDeletion]:
     return [ScramCredentialDeletion(name=user, mechanism=SCRAM[key]) for key in changes.deleted]
 
 

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from broker.cli.configs.config_changes import Changes, quota_values, scram_deletions, scram_upsertion
+from broker.cli.configs.config_changes import ConfigEdits, quota_values, scram_deletions, scram_upsertion
 from broker.cli.configs.config_entities import CLIENTS, IPS, USERS, Entity
 from broker.cli.configs.config_listing import quota_as_json, scram_line
 from broker.cli.frame.answers import check
@@ -54,7 +54,7 @@ def describe_quotas(
         print(scram_line(credential))
 
 
-def alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes) -> None:
+def alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: ConfigEdits) -> None:
     """Raises ApiError, CommandError."""
     of_scram, of_quotas = changes.of_scram(), changes.of_others()
     if of_scram and not (_may_have_credentials(entities) and entities[0].name):
@@ -65,7 +65,7 @@ def alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes)
         _alter_credentials(cluster, str(entities[0].name), of_scram)
 
 
-def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes) -> None:
+def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: ConfigEdits) -> None:
     values = quota_values(changes.added)
     present = {value.key for entry in _quotas(cluster, entities) for value in entry.values}
     if absent := [key for key in changes.deleted if key not in present]:
@@ -83,7 +83,7 @@ def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes
         check(result.error_code, result.error_message)
 
 
-def _alter_credentials(cluster: Cluster, user: str, changes: Changes) -> None:
+def _alter_credentials(cluster: Cluster, user: str, changes: ConfigEdits) -> None:
     upsertions = [new_upsertion(user, key, text) for key, text in changes.added.items()]
     request = AlterUserScramCredentialsRequest(deletions=scram_deletions(user, changes), upsertions=upsertions)
     with _kept_by_the_cluster(_HAVE_NO_PASSWORDS):

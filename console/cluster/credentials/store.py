@@ -13,7 +13,7 @@ _ROWS_PER_STATEMENT = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class CredentialChanges:
     """`keys`: the primary keys of rows that read differently."""
 
     keys: tuple[int, ...] = ()
@@ -33,7 +33,7 @@ def keep_refusal(error: str, code: str) -> bool:
     return True
 
 
-def keep(view: CredentialsView, at_ms: int) -> Changes:
+def keep(view: CredentialsView, at_ms: int) -> CredentialChanges:
     """A name that is longer than any broker of ours takes is left out."""
     users = {name: of for name, of in view.users.items() if len(name) <= USER_LENGTH_MAX}
     with cluster_atomic():
@@ -56,7 +56,7 @@ def keep(view: CredentialsView, at_ms: int) -> Changes:
         )
         ensure_look()
         CredentialsLook.objects.update(at_ms=at_ms, error="", code="")
-    return Changes(tuple(user.pk for user in changed), bool(gone) or bool(wanted.keys() - known.keys()))
+    return CredentialChanges(tuple(user.pk for user in changed), bool(gone) or bool(wanted.keys() - known.keys()))
 
 
 def keep_one(name: str, mechanisms: Mapping[str, int], *, has_new_password: bool = False) -> None:

@@ -12,7 +12,7 @@ _FIELDS = ["path", "words", "rank", "values", "uses", "use_counts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class QuotaChanges:
     """`keys`: the primary keys of rows that read differently."""
 
     keys: tuple[int, ...] = ()
@@ -32,7 +32,7 @@ def keep_refusal(error: str, code: str) -> bool:
     return True
 
 
-def keep(rows: Mapping[QuotaEntity, QuotaEntityRow], at_ms: int) -> Changes:
+def keep(rows: Mapping[QuotaEntity, QuotaEntityRow], at_ms: int) -> QuotaChanges:
     wanted = {digest_of_path(entity.path): _model(row) for entity, row in rows.items()}
     with cluster_atomic():
         known = {row.digest: row for row in QuotaRow.objects.all()}
@@ -44,7 +44,7 @@ def keep(rows: Mapping[QuotaEntity, QuotaEntityRow], at_ms: int) -> Changes:
         )
         ensure_look()
         QuotaLook.objects.update(at_ms=at_ms, error="", code="")
-    return Changes(tuple(row.pk for row in made), bool(gone) or bool(wanted.keys() - known.keys()))
+    return QuotaChanges(tuple(row.pk for row in made), bool(gone) or bool(wanted.keys() - known.keys()))
 
 
 def keep_one(entity: QuotaEntity, values: Mapping[str, float]) -> None:

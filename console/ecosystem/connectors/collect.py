@@ -46,7 +46,7 @@ class ConnectorCollector:
         self._tell(changes, has_news)
         return store.has_failed()
 
-    def _tell(self, changes: store.Changes, has_news: bool) -> None:
+    def _tell(self, changes: store.ConnectorChanges, has_news: bool) -> None:
         rows = {"connector-row": changes.keys, "connector-page": changes.keys}
         self._changes.send(rows, ["connectors"] if has_news or changes.is_list_changed else [])
 
@@ -60,7 +60,7 @@ def _forget() -> None:
         update_state(connectors_at_ms=0, connectors_error="")
 
 
-def look_once(client: ConnectClient, declared: DeclaredSecrets, at_ms: int) -> store.Changes:
+def look_once(client: ConnectClient, declared: DeclaredSecrets, at_ms: int) -> store.ConnectorChanges:
     """Raises GatewayError."""
     listing = client.connectors()
     classes = {connector.class_name for connector in listing.connectors} - {""}

@@ -23,7 +23,7 @@ _SEEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ConnectorChanges:
     """`keys`: the primary keys of rows that read differently."""
 
     keys: tuple[int, ...] = ()
@@ -54,7 +54,7 @@ def _looks() -> QuerySet[ConnectLook]:
     return ConnectLook.objects.filter(pk=1)
 
 
-def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) -> Changes:
+def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) -> ConnectorChanges:
     """`declared`: of each class, which of its keys are passwords."""
     wanted = {
         connector.name: row_of(connector, declared.get(connector.class_name, ())) for connector in listing.connectors
@@ -67,7 +67,9 @@ def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) 
     written = _write(changed, gone) if changed or gone else []
     if listing.left_out != next((row.left_out for row in kept_rows(_looks)), None):
         ConnectLook.objects.update_or_create(pk=1, defaults={"left_out": listing.left_out})
-    return Changes(tuple(connector.pk for connector in written), bool(gone) or bool(wanted.keys() - known.keys()))
+    return ConnectorChanges(
+        tuple(connector.pk for connector in written), bool(gone) or bool(wanted.keys() - known.keys())
+    )
 
 
 @cluster_atomic()

@@ -21,7 +21,7 @@ from broker.connect.plugins.mirror.source import MirrorSourceConnector, parse_pa
 from broker.mirror.naming import HEARTBEATS
 from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, understood
 from broker.mirror.topic_keeper import TopicKeeper
-from broker.mirror.topics import Changes
+from broker.mirror.topics import MirrorTopicChanges
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import denial
 
@@ -207,5 +207,5 @@ def test_a_setting_that_was_changed_is_not_taken_back_by_the_mirror_that_comes_t
 def test_a_copy_whose_settings_the_target_does_not_know_is_made_without_them(north, south, mark):
     keeper = TopicKeeper(north.admin, south.admin, 1)
     settings = {mark: {"retention.ms": "never"}}
-    assert keeper.apply(Changes({mark: 3}, {}, {}), settings) == {}
+    assert keeper.apply(MirrorTopicChanges({mark: 3}, {}, {}), settings) == {}
     await_true(lambda: keeper.topics(of_source=False).get(mark) == 3, "it is there", 20)

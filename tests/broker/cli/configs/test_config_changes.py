@@ -3,7 +3,7 @@ from hashlib import pbkdf2_hmac
 import pytest
 
 from broker.cli.configs.config_changes import (
-    Changes,
+    ConfigEdits,
     quota_values,
     read_added,
     read_deleted,
@@ -38,12 +38,12 @@ def test_quotas_are_numbers():
 
 
 def test_scram_credentials_are_told_from_quotas():
-    changes = Changes({"SCRAM-SHA-512": "password=x", "a": "1"}, ("SCRAM-SHA-256", "b"))
+    changes = ConfigEdits({"SCRAM-SHA-512": "password=x", "a": "1"}, ("SCRAM-SHA-256", "b"))
     assert (changes.of_scram(), changes.of_others()) == (
-        Changes({"SCRAM-SHA-512": "password=x"}, ("SCRAM-SHA-256",)),
-        Changes({"a": "1"}, ("b",)),
+        ConfigEdits({"SCRAM-SHA-512": "password=x"}, ("SCRAM-SHA-256",)),
+        ConfigEdits({"a": "1"}, ("b",)),
     )
-    assert not Changes({}, ())
+    assert not ConfigEdits({}, ())
     assert [(deletion.name, deletion.mechanism) for deletion in scram_deletions("bob", changes.of_scram())] == [
         ("bob", 1)
     ]
