@@ -7,7 +7,7 @@ from broker.cli.frame.connecting import BOOTSTRAP_SERVER, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.json_files import read_partitions
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
-from broker.cli.placement.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
+from broker.cli.placement.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, ElectionOutcome, elect, named
 from broker.common.types import TopicPartition
 from broker.protocol.messages.elect_leaders import ElectionType
 
@@ -41,7 +41,7 @@ def _scope(arguments: Arguments) -> list[TopicPartition] | None:
     return read_partitions(arguments["path-to-json-file"])
 
 
-def _tell(kind: ElectionType, outcome: Outcome) -> None:
+def _tell(kind: ElectionType, outcome: ElectionOutcome) -> None:
     if outcome.elected:
         done = named(outcome.elected)
         print(f"Successfully completed leader election ({kind.name}) for partitions {done}")
@@ -53,7 +53,7 @@ def _tell(kind: ElectionType, outcome: Outcome) -> None:
     sys.stdout.flush()
 
 
-def _as_json(kind: ElectionType, outcome: Outcome) -> dict[str, object]:
+def _as_json(kind: ElectionType, outcome: ElectionOutcome) -> dict[str, object]:
     return {
         "electionType": kind.name,
         "elected": list(map(str, outcome.elected)),

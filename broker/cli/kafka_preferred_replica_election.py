@@ -5,7 +5,7 @@ from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example
 from broker.cli.frame.json_files import read_partitions
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
-from broker.cli.placement.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
+from broker.cli.placement.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, ElectionOutcome, elect, named
 from broker.client.cluster import Cluster
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
@@ -29,7 +29,7 @@ def run(arguments: Arguments) -> None:
         raise CommandError("\n".join(failed))
 
 
-def _tell(arguments: Arguments, outcome: Outcome, asked: list[TopicPartition]) -> None:
+def _tell(arguments: Arguments, outcome: ElectionOutcome, asked: list[TopicPartition]) -> None:
     if arguments["zookeeper"]:
         absent = [item for item, (code, _) in outcome.failed.items() if _is_absent(code)]
         for partition in absent:
@@ -44,7 +44,7 @@ def _tell(arguments: Arguments, outcome: Outcome, asked: list[TopicPartition]) -
         print(f"Preferred replica already elected for partitions {named(outcome.not_needed)}")
 
 
-def _failed(arguments: Arguments, outcome: Outcome) -> list[str]:
+def _failed(arguments: Arguments, outcome: ElectionOutcome) -> list[str]:
     """In the words of ZooKeeper what is not there was skipped."""
     return [
         f"Error completing preferred leader election for partition: {partition}: {exception_of(code)}: {sentence}"

@@ -74,7 +74,7 @@ Remains = dict[Any, Any] | list[Any]
 
 
 @dataclass(slots=True)
-class Outcome:
+class CoordinatorOutcome:
     """Append and replay `records` first, all or none but for `is_divisible`; send `responses` when they are committed.
 
     An outcome without records may still show what earlier records did, so its responses do not overtake them, but for
@@ -119,7 +119,7 @@ class Turn:
 
     now_ms: int  #: for deadlines
     wall_ms: int  #: for what is written down
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: CoordinatorOutcome = field(default_factory=CoordinatorOutcome)
     record_bytes: int = 0  #: of keys and values
     things_left: int = THINGS_IN_A_TURN  #: that a tick may deal with
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from broker.common.errors import ApiError, ErrorCode
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.outcome import Outcome
+from broker.coordinator.outcome import CoordinatorOutcome
 from broker.coordinator.partitions import partition_for
 from broker.protocol.schema import Message
 from broker.runtime.requests.context import RequestContext
@@ -19,7 +19,7 @@ def client_of(context: RequestContext) -> Client:
 
 
 def ask_group(
-    group_id: str, context: RequestContext, ask: Callable[[GroupCoordinator, int, int], Outcome]
+    group_id: str, context: RequestContext, ask: Callable[[GroupCoordinator, int, int], CoordinatorOutcome]
 ) -> Message | Awaitable[Message]:
     """The answer of the group's coordinator, now or later; raises ApiError when this broker is not it."""
     return context.services.groups.submit(coordinating_partition(group_id, context), ask)

@@ -16,7 +16,7 @@ PATH_TO_JSON_FILE = Option("path-to-json-file", 'Partitions as {"partitions":[{"
 
 
 @dataclass(slots=True)
-class Outcome:
+class ElectionOutcome:
     """Of one election, each list in the order of names."""
 
     elected: list[TopicPartition] = field(default_factory=list)
@@ -26,11 +26,11 @@ class Outcome:
     failed: dict[TopicPartition, tuple[int, str]] = field(default_factory=dict)
 
 
-def elect(cluster: Cluster, kind: ElectionType, partitions: Collection[TopicPartition] | None) -> Outcome:
+def elect(cluster: Cluster, kind: ElectionType, partitions: Collection[TopicPartition] | None) -> ElectionOutcome:
     """Of these partitions, or of all there are (None). Raises ApiError, BrokerUnreachable, ApiNotServed."""
     answer = cluster.ask_controller(ElectLeadersRequest(election_type=kind, topic_partitions=_by_topic(partitions)))
     check(answer.error_code)
-    outcome = Outcome()
+    outcome = ElectionOutcome()
     results = {
         TopicPartition(result.topic, one.partition_id): one
         for result in answer.replica_election_results

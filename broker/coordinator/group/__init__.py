@@ -7,7 +7,7 @@
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.outcome import CoordinatorRecord, CoordinatorResponse, Note, Outcome, Producer
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorRecord, CoordinatorResponse, Note, Producer
 
 __all__ = [
     "CoordinatorResponse",
@@ -16,6 +16,6 @@ __all__ = [
     "GroupConfig",
     "GroupCoordinator",
     "Note",
-    "Outcome",
+    "CoordinatorOutcome",
     "Producer",
 ]

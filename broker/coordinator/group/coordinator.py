@@ -2,7 +2,7 @@
 
 Contract with the runtime that embeds it, in order:
 
-1. Call with the time, best a monotonic one: it never goes back here. Nothing blocks; the call returns an `Outcome`.
+1. Call with the time, best a monotonic one: it never goes back here. Nothing blocks; the call returns an `CoordinatorOutcome`.
 2. If it has records, append them as one batch and call `replay` for each *before any other call*. `replay` is the only
    writer of durable state, here as at start-up.
 3. Send the responses when the records are committed. Those without records do not overtake earlier ones, but for
@@ -39,7 +39,7 @@ from broker.coordinator.group.offsets import Offsets, TopicIdOf, commit_refused,
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
-from broker.coordinator.outcome import CoordinatorResponse, Outcome, Producer, Turn
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse, Producer, Turn
 from broker.coordinator.progress import LogProgress
 from broker.coordinator.recorded_owners import Headers, decode_owners, decode_topic_id
 from broker.coordinator.timers import Timers
@@ -103,7 +103,7 @@ class GroupCoordinator:
 
     # -- membership ---------------------------------------------------------------------------------------------------
 
-    def join_group(self, request: JoinGroupRequest, client: Client, token: int, now_ms: int) -> Outcome:
+    def join_group(self, request: JoinGroupRequest, client: Client, token: int, now_ms: int) -> CoordinatorOutcome:
         """Answered at once when refused or when nothing changes, else when the group's members are together."""
         turn = self._turn(now_ms)
         join = Join(request, client, token, turn)
@@ -120,7 +120,7 @@ class GroupCoordinator:
             self._forget_if_void(group)
         return self._end(turn)
 
-    def sync_group(self, request: SyncGroupRequest, token: int, now_ms: int) -> Outcome:
+    def sync_group(self, request: SyncGroupRequest, token: int, now_ms: int) -> CoordinatorOutcome:
         """The leader's request writes the assignment and answers all that wait for it; later ones get it at once."""
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
@@ -133,14 +133,14 @@ class GroupCoordinator:
             self._membership.sync(group, request, token, turn)
         return self._end(turn)
 
-    def heartbeat(self, request: HeartbeatRequest, token: int, now_ms: int) -> Outcome:
+    def heartbeat(self, request: HeartbeatRequest, token: int, now_ms: int) -> CoordinatorOutcome:
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         error = self._membership.heartbeat(group, request, turn) if group else answers.unknown_group(request.group_id)
         turn.answer_at_once(token, HeartbeatResponse(error_code=error))
         return self._end(turn)
 
-    def leave_group(self, request: LeaveGroupRequest, client: Client, token: int, now_ms: int) -> Outcome:
+    def leave_group(self, request: LeaveGroupRequest, client: Client, token: int, now_ms: int) -> CoordinatorOutcome:
         turn = self._turn(now_ms)
         names_one = client.api_version <= _LEAVE_ONE_VERSION
         identities = [MemberIdentity(member_id=request.member_id)] if names_one else request.members
@@ -156,7 +156,9 @@ class GroupCoordinator:
 
     # -- offsets ------------------------------------------------------------------------------------------------------
 
-    def offset_commit(self, request: OffsetCommitRequest, client: Client, token: int, now_ms: int) -> Outcome:
+    def offset_commit(
+        self, request: OffsetCommitRequest, client: Client, token: int, now_ms: int
+    ) -> CoordinatorOutcome:
         """One record for each partition; a commit also counts as a sign of life."""
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
@@ -170,7 +172,9 @@ class GroupCoordinator:
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)
 
-    def txn_offset_commit(self, request: TxnOffsetCommitRequest, client: Client, token: int, now_ms: int) -> Outcome:
+    def txn_offset_commit(
+        self, request: TxnOffsetCommitRequest, client: Client, token: int, now_ms: int
+    ) -> CoordinatorOutcome:
         """As `offset_commit`, for a producer's transaction: nothing is visible before `complete_transaction`.
 
         Whether the transaction is open, and has this partition in it, is the caller's to know (KIP-890).
@@ -184,7 +188,9 @@ class GroupCoordinator:
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)
 
-    def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
+    def offset_fetch(
+        self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int
+    ) -> CoordinatorOutcome:
         """What is committed for the groups named; all of them must be of this coordinator.
 
         What was loaded is told when it is committed, since the last coordinator may have promised less. Until then
@@ -197,29 +203,29 @@ class GroupCoordinator:
 
     # -- administration -----------------------------------------------------------------------------------------------
 
-    def describe_groups(self, request: DescribeGroupsRequest, token: int, now_ms: int) -> Outcome:
+    def describe_groups(self, request: DescribeGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
         """All of the groups named must be of this coordinator."""
         turn = self._turn(now_ms)
         turn.answer_at_once(token, administration.describe(request, self._groups))
         return self._end(turn)
 
-    def list_groups(self, request: ListGroupsRequest, token: int, now_ms: int) -> Outcome:
+    def list_groups(self, request: ListGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
         turn = self._turn(now_ms)
         turn.answer_at_once(token, administration.list_those(request, self._groups.values()))
         return self._end(turn)
 
-    def delete_groups(self, request: DeleteGroupsRequest, token: int, now_ms: int) -> Outcome:
+    def delete_groups(self, request: DeleteGroupsRequest, token: int, now_ms: int) -> CoordinatorOutcome:
         """All of the groups named must be of this coordinator."""
         turn = self._turn(now_ms)
         turn.answer(token, administration.delete(request, self._groups, self._offsets, turn))
         return self._end(turn)
 
-    def offset_delete(self, request: OffsetDeleteRequest, token: int, now_ms: int) -> Outcome:
+    def offset_delete(self, request: OffsetDeleteRequest, token: int, now_ms: int) -> CoordinatorOutcome:
         turn = self._turn(now_ms)
         turn.answer(token, administration.delete_offsets(request, self._group(request.group_id), self._offsets, turn))
         return self._end(turn)
 
-    def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> Outcome:
+    def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> CoordinatorOutcome:
         """Have `tick` forget what was committed for `partitions`, as soon as it is called; `deleted` has been told."""
         turn = self._turn(now_ms)
         self._expiry.partitions_deleted(partitions, turn.now_ms)
@@ -232,7 +238,7 @@ class GroupCoordinator:
         deadlines = (self._timers.next_deadline_ms(), self._expiry.next_deadline_ms)
         return min((deadline_ms for deadline_ms in deadlines if deadline_ms is not None), default=None)
 
-    def tick(self, now_ms: int) -> Outcome:
+    def tick(self, now_ms: int) -> CoordinatorOutcome:
         """Do what the deadlines that have come ask for, a turn's worth that goes into one batch; the rest stays due.
         A group with a record on its way is left for the next tick.
         """
@@ -319,7 +325,7 @@ class GroupCoordinator:
             self._groups[group_id] = Group(group_id, self._account)
         return self._groups[group_id]
 
-    def after_load(self, now_ms: int) -> Outcome:
+    def after_load(self, now_ms: int) -> CoordinatorOutcome:
         """All of the partition has been replayed: members have one session timeout from now to be heard of."""
         turn = self._turn(now_ms)
         self._progress.loaded_to = self._progress.written_to
@@ -344,7 +350,7 @@ class GroupCoordinator:
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 
-    def abort(self, outcome: Outcome, error_code: ErrorCode) -> Outcome:
+    def abort(self, outcome: CoordinatorOutcome, error_code: ErrorCode) -> CoordinatorOutcome:
         """The records of `outcome` could not be appended, or not be committed; the answers to send instead of its own.
 
         A group whose assignment could not be appended rebalances; the record of an emptied group is tried again soon; a
@@ -363,10 +369,10 @@ class GroupCoordinator:
             turn.outcome.responses.append(self.unconfirmed(answer, error_code))
         return self._end(turn)
 
-    def recover(self) -> Outcome:
+    def recover(self) -> CoordinatorOutcome:
         """The last call raised: what it proposed is withdrawn, and whoever it answered already is answered."""
         broken, self._under_way = self._under_way, None
-        return self.abort(broken.outcome if broken else Outcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
+        return self.abort(broken.outcome if broken else CoordinatorOutcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
 
     def unconfirmed(self, answer: CoordinatorResponse, error_code: ErrorCode) -> CoordinatorResponse:
         """What to send instead of an answer whose records are not committed; one that does not wait for any stays."""
@@ -379,7 +385,7 @@ class GroupCoordinator:
         if (group := self._groups.get(self._parked.pop(token, ""))) is not None:
             self._membership.hang_up(group, token)
 
-    def unload(self) -> Outcome:
+    def unload(self) -> CoordinatorOutcome:
         """The partition has another leader: every parked request is answered NOT_COORDINATOR, everything forgotten."""
         turn = self._turn(self._now_ms)
         for group_id in dict.fromkeys(self._parked.values()):
@@ -399,7 +405,7 @@ class GroupCoordinator:
         self._under_way = Turn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
         return self._under_way
 
-    def _end(self, turn: Turn) -> Outcome:
+    def _end(self, turn: Turn) -> CoordinatorOutcome:
         self._under_way = None
         for answer in turn.outcome.responses:
             self._parked.pop(answer.token, None)

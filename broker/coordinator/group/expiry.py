@@ -25,7 +25,7 @@ from broker.coordinator.group.records import (
 )
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import subscribed_topics
-from broker.coordinator.outcome import Outcome, Turn
+from broker.coordinator.outcome import CoordinatorOutcome, Turn
 
 #: What one slice looks at, and what it writes, at most, unless fewer fill a batch: a few milliseconds.
 _OFFSETS_PER_SLICE = 2_000
@@ -69,7 +69,7 @@ class Expiry:
         #: Ids of groups that have offsets for deleted topics, in the order in which they are looked at.
         self._urgent: dict[str, None] = {}
         self._urgent_at_ms = 0
-        self._last: Outcome | None = None  #: of the last slice
+        self._last: CoordinatorOutcome | None = None  #: of the last slice
         self._last_urgent: list[str] = []  #: ids of the urgent groups that were looked at in it
 
     @property
@@ -142,7 +142,7 @@ class Expiry:
                     self._queue.appendleft(group.group_id)
         self._round_at_ms = turn.now_ms + (0 if self._queue else self._interval_ms)
 
-    def abort(self, outcome: Outcome, now_ms: int) -> None:
+    def abort(self, outcome: CoordinatorOutcome, now_ms: int) -> None:
         """The records could not be appended. If they are those of the last slice, the next waits: it would fail too.
 
         It waits less long while there are offsets that the successors of deleted partitions must not have.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from broker.common.types import TopicPartition
-from broker.coordinator.outcome import Outcome, Turn
+from broker.coordinator.outcome import CoordinatorOutcome, Turn
 from broker.coordinator.recorded_owners import Headers
 from broker.coordinator.transaction.records import encode_key, encode_value
 from broker.coordinator.transaction.states import TransactionState
@@ -28,7 +28,7 @@ def markers_of(decided: Transaction) -> MarkersToWrite:
 
 
 @dataclass(slots=True)
-class TransactionOutcome(Outcome):
+class TransactionOutcome(CoordinatorOutcome):
     """`markers` are to be written when the records are committed; `markers_written` is told when all of them are.
 
     Until then they are repeated, as long as this broker coordinates.

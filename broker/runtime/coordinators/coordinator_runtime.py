@@ -22,9 +22,9 @@ from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.coordinator.outcome import (
     RECORD_BYTES_PER_TICK,
+    CoordinatorOutcome,
     CoordinatorRecord,
     CoordinatorResponse,
-    Outcome,
     Producer,
     Remains,
 )
@@ -375,7 +375,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
         self._carry_out(shard, outcome)
 
 
-def _is_answered(outcome: Outcome, token: int) -> bool:
+def _is_answered(outcome: CoordinatorOutcome, token: int) -> bool:
     """And there is nothing else to do: the usual case, which costs no future."""
     is_plain = len(outcome.responses) == 1 and not outcome.records and not outcome.notes
     return is_plain and outcome.responses[0].token == token and not outcome.is_followed_up

@@ -9,12 +9,12 @@ from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
-from broker.coordinator.outcome import Outcome
+from broker.coordinator.outcome import CoordinatorOutcome
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
-GroupCoordinators = CoordinatorRuntime[GroupCoordinator, Outcome]
+GroupCoordinators = CoordinatorRuntime[GroupCoordinator, CoordinatorOutcome]
 
 
 def group_coordinators(

@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.outcome import CoordinatorResponse, Outcome
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse
 from broker.coordinator.recorded_owners import Headers
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.coordinators.uncommitted import Uncommitted
 from broker.runtime.replication.hosted_partition import HostedPartition
 
 #: What the coordinators of a topic propose, an Outcome of their own kind.
-Proposed = TypeVar("Proposed", bound=Outcome)
+Proposed = TypeVar("Proposed", bound=CoordinatorOutcome)
 
 
 class Coordinator(Protocol[Proposed]):

@@ -5,9 +5,9 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-from broker.coordinator.outcome import CoordinatorResponse, Outcome
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse
 
-Proposed = TypeVar("Proposed", bound=Outcome)
+Proposed = TypeVar("Proposed", bound=CoordinatorOutcome)
 
 
 class _Waiting(NamedTuple):

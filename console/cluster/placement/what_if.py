@@ -52,7 +52,7 @@ class BrokerLoad:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WhatIfOutcome:
     """Partitions by what becomes of them, and what each broker has before and after."""
 
     offline: tuple[TopicPartition, ...] = ()
@@ -68,7 +68,7 @@ class Outcome:
     is_cut: bool = False
 
 
-def outcome(seen: Sequence[Seen], racks: Mapping[int, str], scenario: Scenario) -> Outcome:
+def outcome(seen: Sequence[Seen], racks: Mapping[int, str], scenario: Scenario) -> WhatIfOutcome:
     """`racks`: the brokers that are registered."""
     before = loads_of(map(_as_led, seen), racks)
     after = [_after(item, scenario) for item in seen]
@@ -89,7 +89,7 @@ def outcome(seen: Sequence[Seen], racks: Mapping[int, str], scenario: Scenario) 
             for partition in there
         ]
     loads = loads_of(there, open_racks)
-    return Outcome(
+    return WhatIfOutcome(
         offline=_places(seen for seen in after if seen.leader is None),
         refusing=_places(seen for seen in led if len(seen.isr) < min(seen.min_isr, len(seen.weighed.replicas))),
         short=_places(seen for seen in led if not {*seen.weighed.replicas} <= {*seen.isr}),

@@ -11,7 +11,7 @@ from console.cluster.placement.forms import WhatIfForm
 from console.cluster.placement.goals import GOAL_WORDS, figures
 from console.cluster.placement.moving import seen_now
 from console.cluster.placement.optimise import GOALS
-from console.cluster.placement.what_if import NAMED_MAX, Outcome, outcome
+from console.cluster.placement.what_if import NAMED_MAX, WhatIfOutcome, outcome
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
@@ -50,7 +50,7 @@ def what_if(request: HttpRequest) -> HttpResponseBase:
     return render(request, "placement/what-if.html", context)
 
 
-def _least_ms(found: Outcome, throttle: float | None) -> int | None:
+def _least_ms(found: WhatIfOutcome, throttle: float | None) -> int | None:
     """How long a balance takes at least, copied to as many brokers at a time as were added."""
     added = sum(load.before is None for load in found.loads)
     if not throttle or not added or not found.copied_bytes:
@@ -58,7 +58,7 @@ def _least_ms(found: Outcome, throttle: float | None) -> int | None:
     return round(found.copied_bytes / added / (throttle * 1_000_000) * 1_000)
 
 
-def _cells(found: Outcome) -> Iterator[tuple[object, ...]]:
+def _cells(found: WhatIfOutcome) -> Iterator[tuple[object, ...]]:
     nothing = (None,) * len(GOALS)
     for load in found.loads:
         yield (load.broker_id, *(load.before or nothing), *(load.after or nothing))

@@ -14,7 +14,7 @@ from console.kit.plans.inverse import keep_inverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.shell.changes.announce import tell
 from console.shell.changes.models import ChangeRule, ProposedChange
-from console.shell.changes.replay import Outcome, carry_out
+from console.shell.changes.replay import ReplayOutcome, carry_out
 
 APPROVE, DISCARD, WITHDRAW, EXPIRE = "approve change", "discard change", "withdraw change", "let change expire"
 MAKE = "make waiting change"
@@ -28,14 +28,14 @@ class NotDecidedError(Exception):
     """Its text is one sentence for the user."""
 
 
-def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str = "") -> Outcome:
+def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str = "") -> ReplayOutcome:
     """Have it carried out in the name of who proposed it. Raises NotDecidedError."""
     if change.needs_person and actor.pk == change.actor_id:
         raise NotDecidedError("Somebody else has to approve it: you proposed it.")
     action = APPROVE if change.needs_person else MAKE
     _begin(change, actor)
     note = f"Change {change.pk}, proposed by {change.actor_name}, {action.split()[0]}d by {actor.get_username()}."
-    outcome = Outcome(False, "It ended before it was known what came of it.")
+    outcome = ReplayOutcome(False, "It ended before it was known what came of it.")
     try:
         outcome = carry_out(change, actor, digest, note, emergency)
     finally:

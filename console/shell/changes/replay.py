@@ -53,21 +53,21 @@ def look(change: ProposedChange, person: User | None) -> Look:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ReplayOutcome:
     is_done: bool
     why: str = ""
     told: tuple[str, ...] = ()
 
 
-def carry_out(change: ProposedChange, approver: User, digest: str, note: str, emergency: str = "") -> Outcome:
+def carry_out(change: ProposedChange, approver: User, digest: str, note: str, emergency: str = "") -> ReplayOutcome:
     """Have it done if its plan is still the one whose digest `approver` has confirmed."""
     person = change.actor
     if person is None or not person.is_active:
-        return Outcome(False, GONE)
+        return ReplayOutcome(False, GONE)
     try:
         posted = _posted(change, Mode.APPROVED)
     except UnreadableError:
-        return Outcome(False, UNREADABLE)
+        return ReplayOutcome(False, UNREADABLE)
     posted.approver, posted.digest, posted.note, posted.emergency = approver, digest, note, emergency
     return _asked(person, posted)
 
@@ -78,13 +78,13 @@ def _posted(change: ProposedChange, mode: Mode) -> Posted:
     return Posted(change.path, query, opened(change.form), mode=mode)
 
 
-def _asked(person: User, posted: Posted) -> Outcome:
+def _asked(person: User, posted: Posted) -> ReplayOutcome:
     form = [*posted.form, ("digest", "-"), ("typed_name", "")]
     try:
         answer = door.ask(person, posted.path, posted.query, form, posted)
     except (Http404, Resolver404, PermissionDenied, GatewayError) as error:
         told = error.args[0] if error.args and isinstance(error.args[0], str) else ""
-        return Outcome(False, told or "Its page is not there, or not open to who proposed it.")
+        return ReplayOutcome(False, told or "Its page is not there, or not open to who proposed it.")
     if answer.has_led_on:
-        return Outcome(True, told=answer.told)
-    return Outcome(False, door.why_of(answer) or "It was not carried out.")
+        return ReplayOutcome(True, told=answer.told)
+    return ReplayOutcome(False, door.why_of(answer) or "It was not carried out.")

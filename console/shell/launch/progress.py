@@ -15,7 +15,7 @@ _GREEN, _RED, _GREY, _BOLD, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[90m", "\x1b[1
 _ERASE_LINE = "\r\x1b[2K"
 
 
-class Outcome:
+class StepOutcome:
     """What a block of `LaunchProgress.doing` has to say when it ends."""
 
     def __init__(self) -> None:
@@ -43,9 +43,9 @@ class LaunchProgress:
         return self._clock()
 
     @contextmanager
-    def doing(self, subject: str, under_way: str = "starting", since: float | None = None) -> Iterator[Outcome]:
+    def doing(self, subject: str, under_way: str = "starting", since: float | None = None) -> Iterator[StepOutcome]:
         """Print the outcome of the block and how long it took, counted from `since` if that was earlier."""
-        started, outcome = since or self.now(), Outcome()
+        started, outcome = since or self.now(), StepOutcome()
         self._pending(f"  {subject:<{SUBJECT_WIDTH}} {under_way} …")
         try:
             yield outcome

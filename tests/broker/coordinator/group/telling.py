@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.group import Outcome
+from broker.coordinator.group import CoordinatorOutcome
 from broker.coordinator.group.records import OffsetKey, decode_group_value, decode_key, decode_offset_value
 from tests.broker.coordinator.group.world import World
 
@@ -15,7 +15,7 @@ def told(world: World) -> list[str]:
     return lines
 
 
-def _tell_outcome(world: World, outcome: Outcome) -> Iterator[str]:
+def _tell_outcome(world: World, outcome: CoordinatorOutcome) -> Iterator[str]:
     for note in outcome.notes:
         facts = " ".join(f"{name}={value}" for name, value in note.facts.items())
         yield f"note: {note.event}, {facts}"

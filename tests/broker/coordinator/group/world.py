@@ -12,7 +12,7 @@ from uuid import UUID
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition
-from broker.coordinator.group import Client, GroupConfig, GroupCoordinator, Outcome
+from broker.coordinator.group import Client, CoordinatorOutcome, GroupConfig, GroupCoordinator
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
 from broker.protocol.codec import decode, encode
@@ -122,7 +122,7 @@ class World:
         self.commit_error: ErrorCode | None = None  #: appended and replayed, but never committed
         self.asked: dict[int, Asked] = {}
         self.seats: dict[tuple[str, str], Seat] = {}
-        self.outcomes: list[Outcome] = []  #: as carried out; whoever tells the story empties it
+        self.outcomes: list[CoordinatorOutcome] = []  #: as carried out; whoever tells the story empties it
         self._ids: dict[str, int] = {}
         self.coordinator = self._new_coordinator()
         self.coordinator.after_load(self.now_ms)
@@ -148,7 +148,7 @@ class World:
 
     # -- the runtime's part -------------------------------------------------------------------------------------------
 
-    def carry_out(self, outcome: Outcome) -> None:
+    def carry_out(self, outcome: CoordinatorOutcome) -> None:
         if outcome.records and self.append_error is not None:
             outcome, self.append_error = self.coordinator.abort(outcome, self.append_error), None
         else:
@@ -435,7 +435,7 @@ def _metadata(given: str | bytes) -> bytes:
     return given.encode() if isinstance(given, str) else given
 
 
-def record_bytes(outcome: Outcome) -> int:
+def record_bytes(outcome: CoordinatorOutcome) -> int:
     return sum(record.size_bytes for record in outcome.records)
 
 

@@ -11,7 +11,7 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.outcome import Outcome
+from broker.coordinator.outcome import CoordinatorOutcome
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.protocol.messages.leader_and_isr import (
@@ -84,7 +84,7 @@ async def test_what_a_broker_tells_its_own_coordinators_is_heard_after_a_lost_se
     world.commit(5)
     world.replicas.lost_epoch = world.replicas.told_epoch = 7
     heard = []
-    world.coordinators.tell(0, lambda coordinator, now_ms: heard.append(coordinator) or Outcome())
+    world.coordinators.tell(0, lambda coordinator, now_ms: heard.append(coordinator) or CoordinatorOutcome())
     assert heard == [world.coordinators.shard(0).coordinator]
 
 
