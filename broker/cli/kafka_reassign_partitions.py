@@ -24,7 +24,7 @@ from broker.cli.placement.reassignment import (
     propose,
     replica_throttles,
 )
-from broker.cli.placement.reassignment_states import Line, listed, log_dir_lines, partition_lines
+from broker.cli.placement.reassignment_states import ReassignmentLine, listed, log_dir_lines, partition_lines
 from broker.cli.placement.throttling import clear_brokers, clear_topics, throttle_brokers, throttle_topics
 from broker.client.cluster import Cluster
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
@@ -247,7 +247,7 @@ def _tell_log_dirs(what: str, replicas: Iterable[tuple[TopicPartition, int]]) ->
         print(f"{what}{_s(named)} for: {','.join(named)}")
 
 
-def _as_json(lines: list[Line]) -> list[dict[str, object]]:
+def _as_json(lines: list[ReassignmentLine]) -> list[dict[str, object]]:
     return [
         {"subject": line.subject, "done": line.is_done, "active": line.is_active, "sentence": line.sentence}
         for line in lines

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Protocol
 
 from broker.common.errors import BarnabasError, ProtocolError
-from broker.net.line import Line
+from broker.net.line import PeerConnection
 from broker.net.tls.contexts import Contexts
 from broker.net.tls.reasons import why_not
 from broker.net.tls.stream import TlsStream
@@ -60,12 +60,12 @@ class Dialer:
         dialer._contexts = self._tls.by(listener)
         return dialer
 
-    async def dial(self, host: str, port: int, timeout_ms: int) -> Line:
+    async def dial(self, host: str, port: int, timeout_ms: int) -> PeerConnection:
         """To a member of this cluster, who serves at its other end. Raises PeerUnreachable."""
-        line: Line | None = None
+        line: PeerConnection | None = None
         try:
             async with asyncio.timeout(timeout_ms / 1000):
-                line = Line(await _connect(host, port))
+                line = PeerConnection(await _connect(host, port))
                 if self._contexts is not None:
                     await line.protect(TlsStream(line.sock, self._contexts.current, host))
                 await self._log_in(line, host, port)
@@ -82,7 +82,7 @@ class Dialer:
             _close(line)
             raise
 
-    async def _log_in(self, line: Line, host: str, port: int) -> None:
+    async def _log_in(self, line: PeerConnection, host: str, port: int) -> None:
         talk = login(self._membership.dial(host, port))
         correlation_ids = count()
         with contextlib.suppress(StopIteration):
@@ -106,7 +106,7 @@ async def _connect(host: str, port: int) -> socket.socket:
     return sock
 
 
-async def _exchange(line: Line, message: Request[Message], version: int, correlation_id: int) -> Message:
+async def _exchange(line: PeerConnection, message: Request[Message], version: int, correlation_id: int) -> Message:
     header = encode_request_header(RequestHeader(message.api, version, correlation_id, CLIENT_ID))
     body = encode(message, version)
     await line.send((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
@@ -120,7 +120,7 @@ async def _exchange(line: Line, message: Request[Message], version: int, correla
     return decode(response_type(message), frame[at:], version)
 
 
-def _close(sock: socket.socket | Line | None) -> None:
+def _close(sock: socket.socket | PeerConnection | None) -> None:
     if sock is not None:
         with contextlib.suppress(OSError):
             sock.close()

@@ -10,7 +10,7 @@ from broker.net.tls.stream import TlsStream
 _PIECE_BYTES = 256 * 1024
 
 
-class Line:
+class PeerConnection:
     """Of a socket that does not block and is connected. One coroutine at a time; errors are OSError and EOFError."""
 
     def __init__(self, sock: socket.socket):

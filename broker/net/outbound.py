@@ -9,7 +9,7 @@ from itertools import count
 from broker.common.cluster import LiveBroker
 from broker.common.errors import ProtocolError
 from broker.net.dialer import Dialer, PeerUnreachable, reason_of
-from broker.net.line import Line
+from broker.net.line import PeerConnection
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
@@ -37,7 +37,7 @@ class OutboundConnection:
         self._port = port
         self._client_id = client_id
         self._correlation_ids = count()
-        self._line: Line | None = None
+        self._line: PeerConnection | None = None
         self._turn = asyncio.Lock()
 
     @property
@@ -73,7 +73,7 @@ class OutboundConnection:
             self._line.close()
         self._line = None
 
-    async def _exchange(self, message: Request[AnyResponse], version: int, line: Line) -> AnyResponse:
+    async def _exchange(self, message: Request[AnyResponse], version: int, line: PeerConnection) -> AnyResponse:
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(message.api, version, correlation_id, self._client_id))
         body = encode(message, version)

@@ -10,7 +10,7 @@ from console.kit.audit.record import record_event
 from console.kit.common.databases import cluster_atomic, on_cluster_commit
 from console.kit.plans.apply import ask_rules, carry_out
 from console.kit.plans.inverse import keep_inverse
-from console.kit.plans.plan import Confirmation, Line, Plan
+from console.kit.plans.plan import Confirmation, Plan, PlanLine
 from console.processes import tasks
 from console.processes.announce import push_process
 from console.processes.ending import KILL, RESTART, STOP
@@ -45,7 +45,7 @@ def do_restart(actor: User, process: ManagedProcess) -> None:
 
 def do_start_as_asked(actor: User, process: ManagedProcess) -> None:
     """`do_start` by a person, whom rules of changes may hold. Raises NotConfirmedError."""
-    line = Line("desired", process.desired, str(Desired.RUNNING))
+    line = PlanLine("desired", process.desired, str(Desired.RUNNING))
     ask_rules(actor, Plan("start", "process", process.name, (line,), ()))
     do_start(actor, process)
 
@@ -60,7 +60,9 @@ def do_set_restart(actor: User, process: ManagedProcess, policy: Policy) -> None
 
     Raises NotConfirmedError.
     """
-    ask_rules(actor, Plan(SET_RESTART, "process", process.name, (Line("restart", process.restart, policy.value),), ()))
+    ask_rules(
+        actor, Plan(SET_RESTART, "process", process.name, (PlanLine("restart", process.restart, policy.value),), ())
+    )
     with cluster_atomic():
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
         before, locked.restart = locked.restart, policy.value

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.processes.kinds.spec import Spec
 from console.processes.secured import secured_properties
 
@@ -48,7 +48,7 @@ def addition_plan(spec: Spec, around: Preconditions) -> Plan:
         action=ACTION,
         object_type="process",
         object_name=name_of(broker_id),
-        lines=tuple(Line(name, None, value) for name, value in values.items() if value is not None),
+        lines=tuple(PlanLine(name, None, value) for name, value in values.items() if value is not None),
         read=(*(f"{name}={value}" for name, value in sorted(spec.items())), *_obstacles(spec, around)),
         touches=(
             f"{spec['directory']}/server.properties is written (mode 600), and the broker is started.",

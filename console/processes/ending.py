@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 if TYPE_CHECKING:
     from console.processes.consequences import Consequence
@@ -23,7 +23,7 @@ def ending_plan(action: str, process: "ManagedProcess", consequence: "Consequenc
         action=action,
         object_type="process",
         object_name=process.name,
-        lines=(Line("process", _now(process), _OUTCOMES[action], is_told=True),),
+        lines=(PlanLine("process", _now(process), _OUTCOMES[action], is_told=True),),
         read=(process.name, str(process.pid), process.run_token, *consequence.confirmed),
         touches=(*consequence.course, _how(action, process)),
         safe_because=_why_safe(action, consequence),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.processes.restarts import Policy
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def removal_plan(
         action=REMOVE,
         object_type="process",
         object_name=process.name,
-        lines=(Line(process.name, process.state, None, is_told=True),),
+        lines=(PlanLine(process.name, process.state, None, is_told=True),),
         read=(process.name, str(process.spec), f"holds={held}", f"unknown={unknown}", f"runs={runs}"),
         touches=(f"{stops} Then the console forgets it.", f"Its files stay, in {process.data_dir}.", *meaning),
         losses=(_NOT_SERVED.format(process.name),) if process.kind != "broker" else (),

@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReassignmentLine:
     subject: str
     sentence: str
     is_done: bool
@@ -22,7 +22,7 @@ def partition_lines(
     moves: Mapping[TopicPartition, ReplicaAssignment],
     *,
     as_before: bool = False,
-) -> list[Line]:
+) -> list[ReassignmentLine]:
     """`as_before`: in the words of Kafka before 2.6."""
     return [
         _partition_line(partition, target, current.get(partition, ()), partition in moves, as_before)
@@ -32,20 +32,20 @@ def partition_lines(
 
 def _partition_line(
     partition: TopicPartition, target: tuple[int, ...], current: tuple[int, ...], is_moving: bool, as_before: bool
-) -> Line:
+) -> ReassignmentLine:
     if is_moving:
         sentence = f"Reassignment of partition {partition} is still in progress."
-        return Line(str(partition), sentence, is_done=False, is_active=True)
+        return ReassignmentLine(str(partition), sentence, is_done=False, is_active=True)
     if current == target:
         done = "completed successfully" if as_before else "is completed."
-        return Line(str(partition), f"Reassignment of partition {partition} {done}", is_done=True)
+        return ReassignmentLine(str(partition), f"Reassignment of partition {partition} {done}", is_done=True)
     failed = (
         f"Reassignment of partition [{partition.topic},{partition.partition}] failed"
         if as_before
         else f"There is no active reassignment of partition {partition}, but replica set is {_ids(current)} "
         f"rather than {_ids(target)}."
     )
-    return Line(str(partition), failed, is_done=False)
+    return ReassignmentLine(str(partition), failed, is_done=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +56,33 @@ class Lies:
     future: str | None = None
 
 
-def log_dir_lines(wanted: LogDirs, found: Mapping[tuple[TopicPartition, int], Lies]) -> list[Line]:
+def log_dir_lines(wanted: LogDirs, found: Mapping[tuple[TopicPartition, int], Lies]) -> list[ReassignmentLine]:
     return [
         _log_dir_line(partition, broker, goal, found.get((partition, broker), Lies()))
         for (partition, broker), goal in sorted(wanted.items())
     ]
 
 
-def _log_dir_line(partition: TopicPartition, broker: int, goal: str, lies: Lies) -> Line:
+def _log_dir_line(partition: TopicPartition, broker: int, goal: str, lies: Lies) -> ReassignmentLine:
     replica = f"{partition}-{broker}"
     if lies.future == goal:
-        return Line(replica, f"Reassignment of replica {replica} is still in progress.", is_done=False, is_active=True)
+        return ReassignmentLine(
+            replica, f"Reassignment of replica {replica} is still in progress.", is_done=False, is_active=True
+        )
     if lies.future:
         sentence = (
             f"Partition {partition} on broker {broker} is being moved to log dir {lies.future} instead of {goal}."
         )
-        return Line(replica, sentence, is_done=False, is_active=True)
+        return ReassignmentLine(replica, sentence, is_done=False, is_active=True)
     if lies.current is None:
         sentence = f"Partition {partition} is not found in any live log dir on broker {broker}."
-        return Line(replica, f"{sentence} There is likely an offline log directory on the broker.", is_done=False)
+        return ReassignmentLine(
+            replica, f"{sentence} There is likely an offline log directory on the broker.", is_done=False
+        )
     if lies.current != goal:
         sentence = f"Partition {partition} on broker {broker} is not being moved from log dir {lies.current} to {goal}."
-        return Line(replica, sentence, is_done=False)
-    return Line(replica, f"Reassignment of replica {replica} completed successfully.", is_done=True)
+        return ReassignmentLine(replica, sentence, is_done=False)
+    return ReassignmentLine(replica, f"Reassignment of replica {replica} completed successfully.", is_done=True)
 
 
 def listed(moves: Mapping[TopicPartition, ReplicaAssignment]) -> list[str]:

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from console.kit.plans.apply import Refusals
 from console.kit.plans.digest import digest_of
-from console.kit.plans.plan import Confirmation, Line, Plan
+from console.kit.plans.plan import Confirmation, Plan, PlanLine
 
 APPLY = "apply declaration"
 OBJECT_TYPE = "declaration"
@@ -103,7 +103,7 @@ def _words(plan: Plan) -> str:
     return f"{plan.object_type} {plan.object_name}"
 
 
-def _line(plan: Plan, line: Line) -> Line:
+def _line(plan: Plan, line: PlanLine) -> PlanLine:
     return replace(line, name=f"{_words(plan)}: {plan.action}: {line.name}")
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from console.cluster.placement.move import MovePlan
 from console.kit.gateway.groups.interface import TopicPartition
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 if TYPE_CHECKING:
     from console.processes.models import ManagedProcess
@@ -22,7 +22,7 @@ def decommission_plan(
     """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why; `offices` are sentences on
     what else of the cluster hangs on it: it holds nothing when it is stopped, so no partition does."""
     moving = move.as_plan(bootstrap_servers)
-    end = Line(process.name, process.state, None, is_told=True)
+    end = PlanLine(process.name, process.state, None, is_told=True)
     return Plan(
         action=ACTION,
         object_type="process",

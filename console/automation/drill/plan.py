@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from console.automation.drill.expect import Expected
 from console.automation.drill.faults import WORDS, Fault, course_of
 from console.cluster.placement.sentences import count_of
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 if TYPE_CHECKING:
     from console.automation.drill.queries import Found, Outlook
@@ -23,7 +23,7 @@ def drill_plan(fault: Fault, found: "Found", seconds: int, outlook: "Outlook") -
         action=ACTION,
         object_type="process",
         object_name=process.name,
-        lines=(Line(process.name, process.state, f"{fault}, {seconds} s", is_told=True),),
+        lines=(PlanLine(process.name, process.state, f"{fault}, {seconds} s", is_told=True),),
         read=(
             f"{fault} {seconds}",
             found.why,

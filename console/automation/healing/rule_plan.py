@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS
 from console.automation.healing.kinds import WORDS, Mode, TroubleRule
 from console.kit.common.figures import size
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ACTION, OBJECT_TYPE = "set self-healing", "self-healing"
 
@@ -25,7 +25,7 @@ def rule_plan(before: TroubleRule, after: TroubleRule, actor_before: str, actor:
     )
 
 
-def _lines(before: TroubleRule, after: TroubleRule, actor_before: str, actor: str) -> Iterable[Line]:
+def _lines(before: TroubleRule, after: TroubleRule, actor_before: str, actor: str) -> Iterable[PlanLine]:
     pairs = {
         "mode": (before.mode.value, after.mode.value),
         "after, minutes": (before.minutes, after.minutes),
@@ -36,7 +36,7 @@ def _lines(before: TroubleRule, after: TroubleRule, actor_before: str, actor: st
             actor if after.mode is Mode.ACT else "",
         ),
     }
-    return (Line(name, old, new) for name, (old, new) in pairs.items() if old != new)
+    return (PlanLine(name, old, new) for name, (old, new) in pairs.items() if old != new)
 
 
 def _touches(after: TroubleRule) -> Iterable[str]:

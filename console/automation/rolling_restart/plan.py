@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.cluster.placement.sentences import count_of
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ACTION = "begin rolling restart"
 OBJECT_TYPE, OBJECT_NAME = "rolling restart", "all brokers"
@@ -84,10 +84,10 @@ _WHY_SAFE = "Each partition keeps enough replicas in sync while one broker is aw
 _UNDO = "it can be paused, and called off: brokers that have been restarted stay so, the others are left as they are."
 
 
-def _lines(planned: RestartPlan) -> Iterable[Line]:
+def _lines(planned: RestartPlan) -> Iterable[PlanLine]:
     if planned.brokers:
-        yield Line("brokers", None, sorted(planned.broker_names))
-        yield Line("accepts gaps", None, bool(planned.gaps))
+        yield PlanLine("brokers", None, sorted(planned.broker_names))
+        yield PlanLine("accepts gaps", None, bool(planned.gaps))
 
 
 def _read(planned: RestartPlan) -> Iterable[str]:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from console.cluster.placement.move import MovePlan
 from console.kit.gateway.groups.interface import TopicPartition
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 #: As long as a plan may wait for its time.
 AHEAD_MAX = timedelta(days=30)
@@ -28,7 +28,7 @@ def staged_plan(
         return base
     batches = -(-len(move.moves) // size)
     when = f"{begins_at:%Y-%m-%d %H:%M} UTC" if begins_at else "at once"
-    told = (Line("begins", None, when), Line("partitions at once", None, size))
+    told = (PlanLine("begins", None, when), PlanLine("partitions at once", None, size))
     return replace(
         base,
         lines=(*base.lines, *told),
@@ -68,7 +68,7 @@ def throttle_plan(
     object_type: str, object_name: str, topics: Collection[str], former: int | None, rate: int | None, number: int
 ) -> Plan:
     """Of what is under way and of what follows. Nothing to do: no line."""
-    lines = () if former == rate else (Line("throttle, bytes per second", former, rate),)
+    lines = () if former == rate else (PlanLine("throttle, bytes per second", former, rate),)
     touches = [
         "It counts at once for what is on the move, and for every batch that follows.",
         "Without a throttle brokers copy as fast as they can." if rate is None else

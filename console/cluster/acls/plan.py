@@ -7,7 +7,7 @@ from console.cluster.acls.effects import Change, Effect, Effects, effects, who, 
 from console.kit.gateway.acls.decisions import with_changes
 from console.kit.gateway.acls.interface import ANY_HOST, AclRule, AclView, in_words
 from console.kit.gateway.commands import shell_command
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 OBJECT_TYPE, OBJECT_NAME = "access lists", "cluster"
 CREATE, DELETE, CHANGE = "create access rules", "delete access rules", "change access rules"
@@ -35,8 +35,8 @@ def change_plan(view: AclView, change: Change, found: Effects, bootstrap_servers
         object_type=OBJECT_TYPE,
         object_name=OBJECT_NAME,
         lines=(
-            *(Line(str(item), None, "a rule") for item in change.added),
-            *(Line(str(item), "a rule", None) for item in change.removed),
+            *(PlanLine(str(item), None, "a rule") for item in change.added),
+            *(PlanLine(str(item), "a rule", None) for item in change.removed),
         ),
         # Which names there are changes by itself; who may do what else than before does not.
         read=tuple(_in_short(effect) for effect in found.found),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from console.kit.common.figures import size
 from console.kit.gateway.brokers.interface import LogDirView
 from console.kit.gateway.commands import shell_command
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 MOVE = "move replicas between directories"
 #: Of one plan.
@@ -79,7 +79,7 @@ def directory_plan(
         action=MOVE,
         object_type="broker",
         object_name=str(broker_id),
-        lines=tuple(Line(move.name, move.path, path) for move, path in moves),
+        lines=tuple(PlanLine(move.name, move.path, path) for move, path in moves),
         read=tuple(f"{move.name} goes to {move.going_to}" for move, _ in moves if move.going_to),
         touches=tuple(_touches(moves)),
         losses=(),

@@ -33,7 +33,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A series as SVG points, in pieces where nothing was known in between. `number` counts from 1: its colour."""
 
     name: str
@@ -54,7 +54,7 @@ class Column:
 class TimeChart:
     """`top` and `middle` are what the axis says; `columns` are what the pointer finds."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     columns: tuple[Column, ...]
     top: str
     middle: str
@@ -79,7 +79,7 @@ def time_chart(
     highest = max((value for row in values for value in row if value is not None), default=0.0)
     top = nice_top(highest)
     lines = tuple(
-        Line(item.name, number, _pieces(row, top), say(_last(item)), item.is_former)
+        ChartLine(item.name, number, _pieces(row, top), say(_last(item)), item.is_former)
         for number, item, row in zip(_numbers(series), series, values, strict=True)
     )
     columns = tuple(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from console.kit.gateway.client_metrics.interface import ClientMetricsSubscription
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.kit.plans.setting import configs_command
 
 CHANGE, DELETE = "change client metrics", "delete client metrics"
@@ -37,7 +37,7 @@ def change_plan(
         action=CHANGE,
         object_type="client metrics",
         object_name=name,
-        lines=tuple(Line(key, own.get(key, ""), value or "") for key, value in changes.items()),
+        lines=tuple(PlanLine(key, own.get(key, ""), value or "") for key, value in changes.items()),
         read=_read(before),
         touches=(_PUSHES,),
         losses=(),
@@ -54,7 +54,7 @@ def deletion_plan(before: ClientMetricsSubscription, bootstrap_servers: str) -> 
         action=DELETE,
         object_type="client metrics",
         object_name=before.name,
-        lines=tuple(Line(key, value, "") for key, value in before.own.items()),
+        lines=tuple(PlanLine(key, value, "") for key, value in before.own.items()),
         read=_read(before),
         touches=("Clients that push only for this subscription stop within its interval.",),
         losses=("The metrics that clients push for this subscription alone do not come any more.",),

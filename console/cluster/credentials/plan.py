@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.credentials.interface import Mechanisms
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 CREATE, CHANGE, DELETE = "create Kafka user", "change password of Kafka user", "delete Kafka user"
 TAKE = "take mechanism from Kafka user"
@@ -34,7 +34,7 @@ def password_plan(user: UserState, wanted: Mechanisms, *, is_typed: bool, bootst
     """A new password for the mechanisms `wanted`; makes the user if there is none."""
     is_new = not user.mechanisms
     lines = tuple(
-        Line(name, _with_password(user.mechanisms.get(name), "a password"), _with_password(item, "a new password"))
+        PlanLine(name, _with_password(user.mechanisms.get(name), "a password"), _with_password(item, "a new password"))
         for name, item in wanted.items()
     )
     return Plan(
@@ -59,7 +59,7 @@ def deletion_plan(user: UserState, doomed: Sequence[str], bootstrap_servers: str
         action=TAKE if left else DELETE,
         object_type="Kafka user",
         object_name=user.name,
-        lines=tuple(Line(name, _with_password(user.mechanisms[name], "a password"), None) for name in doomed),
+        lines=tuple(PlanLine(name, _with_password(user.mechanisms[name], "a password"), None) for name in doomed),
         read=_read(user),
         touches=tuple(_after_deletion(user, left)),
         losses=(

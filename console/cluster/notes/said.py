@@ -4,7 +4,7 @@ import re
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 CHANGE = "describe topic"
 LABELS_MAX, LINKS_MAX = 10, 10
@@ -73,7 +73,7 @@ def change_plan(topic: str, now: Said, then: Said) -> Plan:
         action=CHANGE,
         object_type="topic",
         object_name=topic,
-        lines=tuple(Line(name, before[name], after[name]) for name in before if before[name] != after[name]),
+        lines=tuple(PlanLine(name, before[name], after[name]) for name in before if before[name] != after[name]),
         read=tuple(f"{name}={value}" for name, value in before.items()),
         touches=("It is kept by the console, for whoever may see the topic; the cluster knows nothing of it.",),
         losses=(),

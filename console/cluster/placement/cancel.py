@@ -9,7 +9,7 @@ from console.kit.common.figures import size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.moves.interface import MoveView
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ACTION = "call off move"
 
@@ -39,7 +39,7 @@ class CancelPlan:
             action=ACTION,
             object_type="topic" if len(topics) == 1 else "cluster",
             object_name=topics[0] if len(topics) == 1 else f"{len(topics)} topics",
-            lines=tuple(Line(move.name, list(move.view.target), list(move.view.origin)) for move in self.moves),
+            lines=tuple(PlanLine(move.name, list(move.view.target), list(move.view.origin)) for move in self.moves),
             read=tuple(
                 f"{move.name} {move.view.replicas}+{move.view.adding}-{move.view.removing}" for move in self.moves
             ),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.kit.gateway.commands import shell_command
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.state.clusters.models import Partition
 
 _TOUCHES = (
@@ -59,7 +59,7 @@ class ElectionPlan:
             action="elect preferred leaders",
             object_type="cluster",
             object_name="all topics",
-            lines=tuple(Line(move.name, move.leader, move.preferred) for move in self.moves),
+            lines=tuple(PlanLine(move.name, move.leader, move.preferred) for move in self.moves),
             read=tuple(f"{move.name} {move.leader} {move.preferred}" for move in self.moves),
             touches=(_TOUCHES,),
             losses=(),

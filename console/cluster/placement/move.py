@@ -12,7 +12,7 @@ from console.kit.common.foreign_json import parse_foreign_json
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.moves.interface import MoveView
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 #: Where each partition shall live, preferred leader first.
 Targets = Mapping[TopicPartition, tuple[int, ...]]
@@ -133,7 +133,7 @@ class MovePlan:
             action=action,
             object_type="topic" if len(self.topics) == 1 else "cluster",
             object_name=self.topics[0] if len(self.topics) == 1 else f"{len(self.topics)} topics",
-            lines=tuple(Line(move.name, list(move.old), list(move.new)) for move in self.moves),
+            lines=tuple(PlanLine(move.name, list(move.old), list(move.new)) for move in self.moves),
             read=(
                 f"throttle={self.rate}",
                 *(f"{move.name} {move.old}>{move.new}" for move in self.moves),

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from console.cluster.producers.standing import OpenTransaction, TransactionStanding
 from console.kit.gateway.commands import shell_command
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ABORT = "abort transaction"
 
@@ -18,7 +18,7 @@ def abort_plan(topic: str, found: OpenTransaction, bootstrap_servers: str, zooke
         object_type="topic",
         object_name=topic,
         lines=(
-            Line(
+            PlanLine(
                 f"transaction of producer {producer.producer_id} in {place}", f"open from {found.open_from}", "aborted"
             ),
         ),

@@ -1,6 +1,6 @@
 """The end of a topic's protection as a plan. Pure."""
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 REMOVE = "remove protection"
 
@@ -17,7 +17,7 @@ def removal_plan(topic: str, what: str, why: str, named_now: str) -> Plan:
         action=REMOVE,
         object_type="topic",
         object_name=topic,
-        lines=(Line(what, why, None),),
+        lines=(PlanLine(what, why, None),),
         read=(),
         losses=(loss,),
         typed_name=topic,

@@ -20,7 +20,7 @@ from console.kit.gateway.quotas.interface import (
     rank_of,
     value_text,
 )
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.state.consumers.traffic_edges import CONSOLE_CLIENT_ID
 
 CHANGE = "change quotas"
@@ -60,7 +60,7 @@ def quota_plan(
         action=CHANGE,
         object_type="quota",
         object_name=words,
-        lines=tuple(Line(key, _written(key, own.get(key)), _written(key, value)) for key, value in changes.items()),
+        lines=tuple(PlanLine(key, _written(key, own.get(key)), _written(key, value)) for key, value in changes.items()),
         read=(entity.path, *(f"{key}={value_text(key, value)}" for key, value in sorted(own.items()))),
         touches=tuple(_touches(entity, changes, quotas, after, uses, own_user)),
         losses=(f"No connection from {words} is served any more: clients there are cut off as they connect.",)

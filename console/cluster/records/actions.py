@@ -14,7 +14,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.gateway.records.interface import Headers
 from console.kit.plans.apply import ask_rules, carry_out
-from console.kit.plans.plan import Confirmation, Line, Plan
+from console.kit.plans.plan import Confirmation, Plan, PlanLine
 from console.state.clusters.access import refusal_to_write
 from console.state.clusters.models import Topic
 
@@ -24,8 +24,8 @@ READ = "read records"
 
 def produce_plan(topic: Topic, partition: int | None, told: Mapping[str, int | None], print_: str) -> Plan:
     """`told` of the record is kept; its print is only confirmed, as is which topic of the name it is for."""
-    place = Line("record", None, f"partition {'by key' if partition is None else partition}")
-    lines = (place, *(Line(name, None, "null" if count is None else count) for name, count in told.items()))
+    place = PlanLine("record", None, f"partition {'by key' if partition is None else partition}")
+    lines = (place, *(PlanLine(name, None, "null" if count is None else count) for name, count in told.items()))
     return Plan(ACTION, "topic", topic.name, lines, (topic.topic_id, print_), losses=(), safe_because="")
 
 

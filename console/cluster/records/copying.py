@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from console.kit.gateway.records.interface import Headers, RecordView
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 COPY, TOMBSTONE = "copy record", "produce tombstone"
 
@@ -23,11 +23,15 @@ def copy_plan(source: str, record: RecordView, target: Target, *, is_tombstone: 
     place = f"partition {record.partition}, offset {record.offset} of {source}"
     what = f"a tombstone for the key of {place}" if is_tombstone else f"as {place}"
     where = "as the key says" if target.partition is None else str(target.partition)
-    lines = [Line("record", None, what), Line("partition", None, where), Line("key_bytes", None, _size(record.key))]
+    lines = [
+        PlanLine("record", None, what),
+        PlanLine("partition", None, where),
+        PlanLine("key_bytes", None, _size(record.key)),
+    ]
     if not is_tombstone:
         lines += [
-            Line("value_bytes", None, _size(record.value)),
-            Line("headers", None, len(record.headers)),
+            PlanLine("value_bytes", None, _size(record.value)),
+            PlanLine("headers", None, len(record.headers)),
         ]
     return Plan(
         action=TOMBSTONE if is_tombstone else COPY,

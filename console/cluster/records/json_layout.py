@@ -17,7 +17,7 @@ _EMPTY = {"{": "}", "[": "]"}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JsonLine:
     """`opens`: the lines up to the one that `closes` are what this object or array holds."""
 
     depth: int
@@ -35,14 +35,14 @@ def is_document(text: str) -> bool:
     return isinstance(parsed, dict | list)
 
 
-def layout(text: str) -> Iterator[Line]:
+def layout(text: str) -> Iterator[JsonLine]:
     """`text`, which is a document, line by line."""
     line, depth, before = "", 0, ""
     for match in _TOKENS.finditer(text):
         token = match[0]
         if token in "{[":
             if before in _EMPTY:
-                yield Line(depth, line, opens=True)
+                yield JsonLine(depth, line, opens=True)
                 line, depth = "", depth + 1
             line += token
         elif token in "}]":
@@ -56,7 +56,7 @@ def layout(text: str) -> Iterator[Line]:
             line = ""
         else:
             if before in _EMPTY:
-                yield Line(depth, line, opens=True)
+                yield JsonLine(depth, line, opens=True)
                 line, depth = "", depth + 1
             line += ": " if token == ":" else token
         before = token
@@ -74,9 +74,9 @@ def laid_out(text: str, length_max: int) -> tuple[str, bool]:
     return "\n".join(lines), False
 
 
-def tree(text: str, lines_max: int) -> tuple[Line, ...]:
+def tree(text: str, lines_max: int) -> tuple[JsonLine, ...]:
     """The lines of `text`; none if they are more than `lines_max`, or nest deeper than DEPTH_MAX."""
-    lines: list[Line] = []
+    lines: list[JsonLine] = []
     for line in layout(text):
         if len(lines) == lines_max or line.depth > DEPTH_MAX:
             return ()
@@ -84,8 +84,8 @@ def tree(text: str, lines_max: int) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _line(depth: int, text: str) -> Line:
-    return Line(depth, text, closes=text[0] in "}]")
+def _line(depth: int, text: str) -> JsonLine:
+    return JsonLine(depth, text, closes=text[0] in "}]")
 
 
 def _refuse(word: str) -> None:

@@ -9,7 +9,7 @@ import zlib
 from dataclasses import dataclass, replace
 
 from console.cluster.records import cbor, message_pack
-from console.cluster.records.json_layout import Line, is_document, laid_out, tree
+from console.cluster.records.json_layout import JsonLine, is_document, laid_out, tree
 from console.cluster.records.protobuf_wire import wire_text
 from console.cluster.records.xml_layout import laid_out_xml
 
@@ -46,7 +46,7 @@ class Text:
     size_bytes: int
     is_cut: bool = False
     note: str = ""
-    tree: tuple[Line, ...] = ()
+    tree: tuple[JsonLine, ...] = ()
     #: Of the schema it was decoded by, or should have been; 0: of none.
     schema_id: int = 0
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.cluster.topics.settings_plan import RETENTION_KEYS
 from console.kit.gateway.retention.interface import CommittedView, RetentionView, SettingView
-from console.kit.plans.plan import Line
+from console.kit.plans.plan import PlanLine
 from console.kit.plans.setting import DEFAULT, SettingsPlan, configs_command
 
 
@@ -64,7 +64,7 @@ def change_plan(
         object_type="topic",
         object_name=topic,
         lines=tuple(
-            Line(
+            PlanLine(
                 change.name,
                 change.old if change.old_source == "topic" else DEFAULT,
                 DEFAULT if change.new is None else change.new,

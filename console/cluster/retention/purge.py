@@ -12,7 +12,7 @@ from console.cluster.retention.plan import Loss
 from console.kit.common.figures import grouped
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.records.interface import OffsetSpan
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.processes.topic_users import Use, sentences
 
 PURGE = "delete records"
@@ -93,7 +93,7 @@ def purge_plan(
         action=PURGE,
         object_type="topic",
         object_name=doomed.topic,
-        lines=tuple(Line(f"partition {cut.partition}", cut.span.first, cut.before, is_told=True) for cut in cuts),
+        lines=tuple(PlanLine(f"partition {cut.partition}", cut.span.first, cut.before, is_told=True) for cut in cuts),
         read=(
             doomed.topic_id,
             f"policy={doomed.cleanup_policy}",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from console.cluster.schemas.registry import CompatibilityVerdict, Schema
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 REGISTER, SET, DELETE = "register schema", "change schema settings", "delete schema"
 DEFAULTS = "all subjects"
@@ -31,10 +31,10 @@ def register_plan(
         object_type="subject",
         object_name=subject,
         lines=(
-            Line("version", live[-1] if live else None, "the next"),
-            Line("type", None, schema.type),
-            Line("schema", None, f"{len(schema.text)} letters, SHA-256 {_digest(schema.text)[:16]}"),
-            *((Line("references", None, ", ".join(references)),) if references else ()),
+            PlanLine("version", live[-1] if live else None, "the next"),
+            PlanLine("type", None, schema.type),
+            PlanLine("schema", None, f"{len(schema.text)} letters, SHA-256 {_digest(schema.text)[:16]}"),
+            *((PlanLine("references", None, ", ".join(references)),) if references else ()),
         ),
         read=(subject, _digest(schema.text), schema.type, *references, level, *map(str, live)),
         touches=(
@@ -63,7 +63,7 @@ def settings_plan(
     """Level and mode of a subject, or of all (empty); None is the default, and `what_holds` is what that is now."""
     names = ("compatibility", "mode")
     lines = tuple(
-        Line(name, before, after) for name, before, after in zip(names, old, wanted, strict=True) if before != after
+        PlanLine(name, before, after) for name, before, after in zip(names, old, wanted, strict=True) if before != after
     )
     touches = []
     if any(line.name == "compatibility" for line in lines):
@@ -101,7 +101,7 @@ def delete_plan(
         action=f"{DELETE} for good" if permanent else DELETE,
         object_type="subject",
         object_name=name,
-        lines=tuple(Line(f"version {number}", state, "gone" if permanent else "deleted") for number in doomed),
+        lines=tuple(PlanLine(f"version {number}", state, "gone" if permanent else "deleted") for number in doomed),
         read=(subject, str(number), str(permanent), *map(str, doomed), *map(str, ids)),
         touches=()
         if permanent

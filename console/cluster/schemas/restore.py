@@ -14,7 +14,7 @@ from console.kit.access.rights import Right
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
 from console.kit.plans.apply import Refusals, carry_out
-from console.kit.plans.plan import Confirmation, Line, Plan
+from console.kit.plans.plan import Confirmation, Plan, PlanLine
 from console.kit.plans.views import is_confirmed, refusable
 
 RESTORE = "restore schema"
@@ -31,7 +31,8 @@ def restore_plan(
         object_type="subject",
         object_name=subject if number is None else f"{subject} version {number}",
         lines=tuple(
-            Line(f"version {schema.version}", "deleted", f"registered again, with id {schema.id}") for schema in lost
+            PlanLine(f"version {schema.version}", "deleted", f"registered again, with id {schema.id}")
+            for schema in lost
         ),
         read=(subject, str(number), *(f"{item.version} {item.id}" for item in lost)),
         touches=(

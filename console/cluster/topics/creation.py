@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from console.cluster.topics.settings_plan import with_cautions
 from console.kit.gateway.commands import shell_command
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.kit.plans.setting import Target
 
 CREATE = "create topic"
@@ -39,9 +39,9 @@ def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) ->
         object_type="topic",
         object_name=wish.name,
         lines=(
-            Line("partition_count", None, wish.partition_count),
-            Line("replication_factor", None, wish.replication_factor),
-            *(Line(name, None, value) for name, value in settings),
+            PlanLine("partition_count", None, wish.partition_count),
+            PlanLine("replication_factor", None, wish.replication_factor),
+            *(PlanLine(name, None, value) for name, value in settings),
         ),
         read=(
             f"name={wish.name}",

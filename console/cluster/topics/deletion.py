@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.kit.common.figures import grouped, rate, size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.records.interface import OffsetSpan
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.processes.topic_users import Use, sentences
 
 DELETE, UNDO_CREATION = "delete topic", "undo create topic"
@@ -77,9 +77,9 @@ def undo_creation_plan(topic: DoomedTopic, spans: Mapping[int, OffsetSpan], boot
     )
 
 
-def _lines(topic: DoomedTopic) -> tuple[Line, ...]:
+def _lines(topic: DoomedTopic) -> tuple[PlanLine, ...]:
     named = ("topic_id", "partition_count", "replication_factor", "record_count", "size_bytes")
-    return tuple(Line(name, getattr(topic, name), None, is_told=name in _GROWING) for name in named)
+    return tuple(PlanLine(name, getattr(topic, name), None, is_told=name in _GROWING) for name in named)
 
 
 def _command(name: str, bootstrap_servers: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.kit.gateway.commands import shell_command
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.state.clusters.models import Topic
 
 ACTION = "add partitions"
@@ -28,7 +28,7 @@ def enlargement_plan(topic: Topic, partition_count: int, group_count: int, boots
         action=ACTION,
         object_type="topic",
         object_name=topic.name,
-        lines=(Line("partition_count", topic.partition_count, partition_count),),
+        lines=(PlanLine("partition_count", topic.partition_count, partition_count),),
         read=(topic.topic_id, f"partitions={topic.partition_count}", f"then={partition_count}"),
         touches=tuple(_touches(topic, partition_count, group_count)),
         losses=(_ORDER_LOST,),

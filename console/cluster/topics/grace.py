@@ -18,7 +18,7 @@ from console.cluster.topics.many import counted, deletion_of_many
 from console.kit.common.figures import grouped, minute
 from console.kit.gateway.groups.interface import GroupsView
 from console.kit.gateway.records.interface import OffsetSpan
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.processes.topic_users import Use
 
 LATER, MANY_LATER, CALL_OFF = "delete topic later", "delete topics later", "call off deletion"
@@ -86,7 +86,7 @@ def later_plan(
         action=LATER if at_once else MANY_LATER,
         object_type=plan.object_type,
         object_name=plan.object_name,
-        lines=tuple(Line(topic.name, None, said, is_told=True) for topic in topics),
+        lines=tuple(PlanLine(topic.name, None, said, is_told=True) for topic in topics),
         read=(*plan.read, f"grace={GRACE}"),
         touches=(*_meanwhile(topics, traces, due), *plan.touches),
         losses=plan.losses,
@@ -110,7 +110,7 @@ def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: st
         action=CALL_OFF,
         object_type="topic" if len(names) == 1 else "topics",
         object_name=names[0] if len(names) == 1 else counted(len(names)),
-        lines=tuple(Line(name, planned[name], None, is_told=True) for name in names),
+        lines=tuple(PlanLine(name, planned[name], None, is_told=True) for name in names),
         read=tuple(facts),
         losses=(),
         safe_because="The topic stays.",

@@ -8,7 +8,7 @@ from console.cluster.topics.settings_plan import topic_target, why_safe, with_ca
 from console.kit.common.figures import grouped, size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.retention.interface import SettingView
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.kit.plans.setting import DEFAULT, Change, Target, configs_command
 from console.processes.topic_users import sentences
 
@@ -61,7 +61,7 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> D
         object_type="topics",
         object_name=counted(len(topics)),
         lines=tuple(
-            Line(topic.name, f"{topic.partition_count} × {topic.replication_factor}", None) for topic in topics
+            PlanLine(topic.name, f"{topic.partition_count} × {topic.replication_factor}", None) for topic in topics
         ),
         read=tuple(text for topic in topics for text in (topic.topic_id, *topic.hung_on)),
         touches=tuple(_written_to(topics)),
@@ -88,7 +88,7 @@ def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> SettingOf
         action=SET,
         object_type="topics",
         object_name=setting,
-        lines=tuple(Line(kept.topic, kept.change.old, kept.typed) for kept in real),
+        lines=tuple(PlanLine(kept.topic, kept.change.old, kept.typed) for kept in real),
         read=tuple(f"{kept.topic} {kept.topic_id}: {kept.setting.value}@{kept.setting.source}" for kept in real),
         touches=tuple(_followed(real)),
         losses=losses,

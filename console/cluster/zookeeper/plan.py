@@ -14,7 +14,7 @@ from console.cluster.zookeeper.ensemble import (
     size_after,
 )
 from console.kit.gateway.zookeeper.interface import EnsembleConfig
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 UNDER_WAY = "Another change of the ensemble is under way."
 _ONE_MACHINE = (
@@ -98,12 +98,12 @@ def _title(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
     return f"servers {' '.join(parts)}"
 
 
-def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> Iterable[Line]:
+def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> Iterable[PlanLine]:
     for new in joining:
-        yield Line(f"server {new.number}", None, new.line.partition("=")[2])
+        yield PlanLine(f"server {new.number}", None, new.line.partition("=")[2])
     for member in config.members:
         if member.number in leaving:
-            yield Line(f"server {member.number}", member.line.partition("=")[2], None)
+            yield PlanLine(f"server {member.number}", member.line.partition("=")[2], None)
 
 
 def _read(present: Present) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ACTION = "set zoo.cfg"
 #: What one server goes by: key → value.
@@ -19,7 +19,7 @@ def settings_plan(servers: Mapping[int, Settings], wanted: Settings, names: Sequ
     changed = {
         key: value for key, value in wanted.items() if any(server.get(key) != value for server in servers.values())
     }
-    lines = tuple(Line(key, said_by_all(servers, key) or None, value) for key, value in changed.items())
+    lines = tuple(PlanLine(key, said_by_all(servers, key) or None, value) for key, value in changed.items())
     them = "it" if len(servers) == 1 else "one after the other, the leader last"
     return Plan(
         action=ACTION,

@@ -6,7 +6,7 @@ As Confluent's stream monitoring shows it: the axis is when records were produce
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.cluster.charts.time_chart import HEIGHT, WIDTH, Column, Line, nice_top
+from console.cluster.charts.time_chart import HEIGHT, WIDTH, ChartLine, Column, nice_top
 from console.ecosystem.completeness.summary import Bin, latencies
 from console.kit.common.figures import UNKNOWN, grouped, milliseconds
 
@@ -34,7 +34,7 @@ class StepChart:
 
 @dataclass(frozen=True, slots=True)
 class LatencyChart:
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     columns: tuple[Column, ...]
     top: str
     middle: str
@@ -78,7 +78,7 @@ def latency_chart(bins: Sequence[Bin], width_ms: int) -> LatencyChart:
     last = next((row for row in reversed(rows) if row[0] is not None), (None,) * len(LATENCIES))
     return LatencyChart(
         lines=tuple(
-            Line(name, at + 1, _pieces([row[at] for row in rows], top, width), milliseconds(last[at]))
+            ChartLine(name, at + 1, _pieces([row[at] for row in rows], top, width), milliseconds(last[at]))
             for at, name in names
         ),
         columns=tuple(

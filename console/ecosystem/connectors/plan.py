@@ -9,7 +9,7 @@ from console.ecosystem.connectors.answers import ConnectorView, OffsetView, comp
 from console.ecosystem.connectors.masking import MASK, masked_value
 from console.ecosystem.connectors.places import WRITTEN_KEYS
 from console.kit.access.internal_names import InternalTopics
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 OBJECT_TYPE = "connector"
 CREATE, CONFIGURE, DELETE = "create connector", "configure connector", "delete connector"
@@ -84,7 +84,7 @@ def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
         action=deed.action,
         object_type=OBJECT_TYPE,
         object_name=view.name,
-        lines=tuple(_restarted(deed, view)) if is_restart else (Line("state", view.state, deed.then),),
+        lines=tuple(_restarted(deed, view)) if is_restart else (PlanLine("state", view.state, deed.then),),
         read=() if is_restart else (f"state={view.state}",),
         touches=deed.touches,
         losses=(),
@@ -102,7 +102,7 @@ def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
         action="restart task of connector",
         object_type=OBJECT_TYPE,
         object_name=view.name,
-        lines=(Line(f"task {number}", task.state if task else None, "restarted", is_told=True),),
+        lines=(PlanLine(f"task {number}", task.state if task else None, "restarted", is_told=True),),
         read=(),
         touches=(f"Task {number} is made anew; the others go on.", _RESTARTED),
         losses=(),
@@ -113,14 +113,14 @@ def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
     )
 
 
-def _restarted(deed: Deed, view: ConnectorView) -> list[Line]:
+def _restarted(deed: Deed, view: ConnectorView) -> list[PlanLine]:
     only_failed = "onlyFailed=true" in deed.path
     units = [("connector", view.own), *((f"task {task.number}", task) for task in view.tasks)]
     if "includeTasks=true" not in deed.path:
         units = units[:1]
     chosen = [(name, unit.state) for name, unit in units if unit.is_failed or not only_failed]
-    return [Line(name, state, deed.then, is_told=True) for name, state in chosen] or [
-        Line("connector", view.state, "as it is: nothing failed", is_told=True)
+    return [PlanLine(name, state, deed.then, is_told=True) for name, state in chosen] or [
+        PlanLine("connector", view.state, "as it is: nothing failed", is_told=True)
     ]
 
 
@@ -183,23 +183,23 @@ def _deletion(plan: Plan, group: str, address: str) -> Plan:
     )
 
 
-def _line(change: Change, key: str) -> Line:
+def _line(change: Change, key: str) -> PlanLine:
     def shown(values: Mapping[str, str] | None) -> str | None:
         value = (values or {}).get(key)
         return None if value is None else masked_value(key, value, change.declared)
 
     old, new = shown(change.old), shown(change.new)
-    return Line(key, old, f"{new} (another)" if new is not None and old == new else new)
+    return PlanLine(key, old, f"{new} (another)" if new is not None and old == new else new)
 
 
 _SECRET_LOST = "The console keeps no secrets: the replaced secret cannot be put back from here."
 
 
-def _loses_secret(lines: Sequence[Line]) -> bool:
+def _loses_secret(lines: Sequence[PlanLine]) -> bool:
     return any(MASK in str(line.old) for line in lines)
 
 
-def _undo_of(lines: Sequence[Line]) -> str:
+def _undo_of(lines: Sequence[PlanLine]) -> str:
     if _loses_secret(lines):
         return (
             "configure it as before, which is kept here; a secret that is replaced is not, and has to be typed again."
@@ -230,7 +230,7 @@ def offsets_plan(
         before = known.get(compact(view.partition))
         old = (before.position or None) if before else None
         if old != (view.position or None):
-            lines.append(Line(view.place, old, view.position or None))
+            lines.append(PlanLine(view.place, old, view.position or None))
     body = None if is_reset else {"offsets": [{"partition": e.partition, "offset": e.offset} for e in changed]}
     return Plan(
         action=RESET_OFFSETS if is_reset else ALTER_OFFSETS,

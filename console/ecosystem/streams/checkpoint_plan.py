@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 RESET, START = "reset checkpoint", "start after loss"
 EARLIEST, LATEST = "earliest", "latest"
@@ -48,7 +48,7 @@ def start_plan(name: str, lost: list[Loss], fails_on_loss: bool) -> Plan:
         action=START,
         object_type="process",
         object_name=name,
-        lines=tuple(Line(f"{loss.topic}-{loss.partition}", loss.position, loss.log_start) for loss in lost),
+        lines=tuple(PlanLine(f"{loss.topic}-{loss.partition}", loss.position, loss.log_start) for loss in lost),
         read=tuple(f"{loss.topic}-{loss.partition}:{loss.position}<{loss.log_start}" for loss in lost),
         touches=(outcome,),
         safe_because="",
@@ -69,7 +69,7 @@ def reset_plan(
     begins = starts if target == EARLIEST else ends
     partitions = sorted({*(places or {}), *begins})
     turns = [(partition, (places or {}).get(partition), begins.get(partition)) for partition in partitions]
-    lines = tuple(Line(f"{topic}-{partition}", old, new, is_told=True) for (topic, partition), old, new in turns)
+    lines = tuple(PlanLine(f"{topic}-{partition}", old, new, is_told=True) for (topic, partition), old, new in turns)
     steps = [new - old for _, old, new in turns if old is not None and new is not None]
     again, skipped = sum(-step for step in steps if step < 0), sum(step for step in steps if step > 0)
     sentences = [f"The job begins at the {'first' if target == EARLIEST else 'next new'} record of each partition."]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.kit.access.internal_names import BY_CONVENTION, InternalTopics
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ACTION = "add stream job"
 #: What a driver with its JVM and Python workers takes while it is busy.
@@ -57,7 +57,7 @@ def submission_plan(submission: Submission, around: Preconditions) -> Plan:
         action=ACTION,
         object_type="process",
         object_name=submission.name,
-        lines=tuple(Line(key, None, value) for key, value in submission.properties.items()),
+        lines=tuple(PlanLine(key, None, value) for key, value in submission.properties.items()),
         read=(*(f"{key}={value}" for key, value in submission.properties.items()), *touches, *obstacles),
         touches=tuple(touches),
         losses=(),

@@ -12,7 +12,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.operations.models import Operation
 from console.kit.operations.rows import change
 from console.kit.plans.apply import ask_rules, carry_out
-from console.kit.plans.plan import Confirmation, Line, ObstacleError, Plan
+from console.kit.plans.plan import Confirmation, ObstacleError, Plan, PlanLine
 
 State = Operation.State
 
@@ -41,7 +41,7 @@ def do_pause(actor: User, operation: Operation) -> None:
 
 def do_resume(actor: User, operation: Operation) -> None:
     """From now on it goes on in the name of `actor`. Raises NotConfirmedError where rules of changes hold it."""
-    line = Line("state", str(State.PAUSED), str(State.RUNNING))
+    line = PlanLine("state", str(State.PAUSED), str(State.RUNNING))
     ask_rules(actor, Plan(f"resume {operation.noun}", *operation.audited, (line,), (), parts=operation.resumed))
     values = {"state": State.RUNNING, "sentence": "Goes on.", "actor": actor}
     change(actor, operation, "resume", values, lambda now: now.state == State.PAUSED)

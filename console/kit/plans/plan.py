@@ -21,7 +21,7 @@ _TOLD = {"is_told": True}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PlanLine:
     """One value that is written. None: there is no value (before), or it is taken away (after).
 
     `is_told`: its values change by themselves while somebody reads (records, states), so only its name is confirmed.
@@ -44,7 +44,7 @@ class Plan:
     action: str
     object_type: str
     object_name: str
-    lines: tuple[Line, ...]
+    lines: tuple[PlanLine, ...]
     read: tuple[str, ...]
     #: Sentences: whom and what it touches, and what is lost for good.
     touches: tuple[str, ...] = field(default=(), metadata=_TOLD)

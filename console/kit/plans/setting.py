@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.kit.common.amounts import units_of, whole_number
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.retention.interface import SettingView
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ACTION, ACTION_OF_MANY = "change setting", "change settings"
 #: What a person types to take the own value of a topic or broker away.
@@ -74,7 +74,7 @@ def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: st
         action=ACTION if len(changes) == 1 else ACTION_OF_MANY,
         object_type=target.object_type,
         object_name=target.object_name,
-        lines=tuple(Line(change.setting.name, change.old, change.typed) for change in real),
+        lines=tuple(PlanLine(change.setting.name, change.old, change.typed) for change in real),
         read=(
             *((target.identity,) if target.identity else ()),
             *(

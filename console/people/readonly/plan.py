@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from console.kit.access.read_only import CONSOLE, ReadOnly, scopes
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ def switch_plan(scope: str, now: ReadOnly | None) -> SwitchPlan:
         action="end read-only" if ends else "begin read-only",
         object_type=scope.partition(" ")[0],
         object_name=scopes()[scope],
-        lines=(Line("read-only", ends, not ends),),
+        lines=(PlanLine("read-only", ends, not ends),),
         read=(scope, repr(now)),
         touches=_ENDING if ends else _BEGINNING,
         losses=(),

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from console.kit.access.identities import BY_SINGLE_SIGN_ON, may_have_password
 from console.kit.access.roles import ROLES
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.people.users.queries import UserRights, is_last_administrator, logins_of, standing_of
 
 OBJECT_TYPE = "user"
@@ -20,7 +20,7 @@ def creation_plan(username: str, wanted: UserRights) -> Plan:
         action="create user",
         object_type=OBJECT_TYPE,
         object_name=username,
-        lines=(Line("role", None, wanted.role),),
+        lines=(PlanLine("role", None, wanted.role),),
         read=(username, wanted.role),
         touches=(
             "A password is made and shown once, on the next page. It has to be changed at the first login.",
@@ -62,19 +62,19 @@ def _takes(now: UserRights, wanted: UserRights) -> bool:
     return lowers or now.rules != wanted.rules or now.clusters != wanted.clusters
 
 
-def _differences(now: UserRights, wanted: UserRights) -> list[Line]:
-    lines = [Line("role", now.role, wanted.role)] if now.role != wanted.role else []
+def _differences(now: UserRights, wanted: UserRights) -> list[PlanLine]:
+    lines = [PlanLine("role", now.role, wanted.role)] if now.role != wanted.role else []
     if now.is_active != wanted.is_active:
-        lines.append(Line("active", now.is_active, wanted.is_active))
+        lines.append(PlanLine("active", now.is_active, wanted.is_active))
     before = {(rule.resource, rule.pattern): str(rule.level) for rule in now.rules}
     after = {(rule.resource, rule.pattern): str(rule.level) for rule in wanted.rules}
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
-            lines.append(Line("{} {}".format(*key), before.get(key), after.get(key)))
+            lines.append(PlanLine("{} {}".format(*key), before.get(key), after.get(key)))
     roles_now, roles_then = dict(now.clusters), dict(wanted.clusters)
     for name in sorted(roles_now.keys() | roles_then.keys()):
         if roles_now.get(name) != roles_then.get(name):
-            lines.append(Line(f"in the cluster {name}", roles_now.get(name), roles_then.get(name)))
+            lines.append(PlanLine(f"in the cluster {name}", roles_now.get(name), roles_then.get(name)))
     return lines
 
 
@@ -94,7 +94,7 @@ def password_plan(user: User) -> Plan:
         action="reset password",
         object_type=OBJECT_TYPE,
         object_name=user.username,
-        lines=(Line("password", "the one known to the person", "a new one"), _logins_line(user)),
+        lines=(PlanLine("password", "the one known to the person", "a new one"), _logins_line(user)),
         # Carried out once: with the password the plan is another.
         read=(user.username, user.password),
         touches=(
@@ -123,12 +123,12 @@ def end_logins_plan(user: User) -> Plan:
     )
 
 
-def _logins_line(user: User) -> Line:
-    return Line("logins", len(logins_of(user)), 0, is_told=True)
+def _logins_line(user: User) -> PlanLine:
+    return PlanLine("logins", len(logins_of(user)), 0, is_told=True)
 
 
-def _tokens_line(user: User) -> Line:
-    return Line("API tokens", user.api_tokens.count(), 0, is_told=True)
+def _tokens_line(user: User) -> PlanLine:
+    return PlanLine("API tokens", user.api_tokens.count(), 0, is_told=True)
 
 
 def _tokens_of(user: User) -> list[str]:

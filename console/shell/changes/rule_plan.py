@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.shell.changes.rules import APPROVAL, KEEP, OBJECT_TYPE, REMOVE
 
 _HOLDS_UP = "A change that the rule holds up is refused or waits; what is under way goes on."
@@ -23,7 +23,7 @@ def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], ot
         action=KEEP if after else REMOVE,
         object_type=OBJECT_TYPE,
         object_name=name,
-        lines=tuple(Line(key, old, new) for key, old, new in pairs if old != new),
+        lines=tuple(PlanLine(key, old, new) for key, old, new in pairs if old != new),
         read=(json.dumps(dict(before), sort_keys=True),),
         touches=tuple(_touches(asks_person, others, is_removed=not after)),
         losses=(_UNGUARDED,) if not after else (),

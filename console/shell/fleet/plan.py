@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from console.kit.gateway.errors import OTHER
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.state.clusters.afresh import WHAT_GOES
 
 AFRESH = "start afresh"
@@ -19,8 +19,8 @@ def keep_plan(
     """`prints` stand for secrets that are another then. Nothing differs: no lines."""
     old = before or {}
     pairs = [(key, _shown(key, old.get(key)), _shown(key, after.get(key))) for key in sorted({*old, *after})]
-    lines = [Line(key, was, then) for key, was, then in pairs if old.get(key) != after.get(key)]
-    lines += [Line(key, "kept secretly" if before else None, "another, kept secretly") for key in sorted(prints)]
+    lines = [PlanLine(key, was, then) for key, was, then in pairs if old.get(key) != after.get(key)]
+    lines += [PlanLine(key, "kept secretly" if before else None, "another, kept secretly") for key in sorted(prints)]
     return Plan(
         action=CHANGE if before else ADD,
         object_type=OBJECT_TYPE,
@@ -42,7 +42,7 @@ def remove_plan(name: str, before: Mapping[str, Any]) -> Plan:
         object_type=OBJECT_TYPE,
         object_name=name,
         clusters=(name,),
-        lines=tuple(Line(key, _shown(key, before[key]), None) for key in sorted(before)),
+        lines=tuple(PlanLine(key, _shown(key, before[key]), None) for key in sorted(before)),
         read=tuple(f"{key}={before[key]}" for key in sorted(before)),
         touches=(_AGAIN, "The cluster itself is not touched, and what was known of it stays in its database."),
         losses=("Its passwords and keys are deleted here: who adds it again types them again.",),
@@ -59,7 +59,7 @@ def afresh_plan(name: str, known: str, error: str, obstacle: str = "") -> Plan:
         object_type=OBJECT_TYPE,
         object_name=name,
         clusters=(name,),
-        lines=(Line("cluster_id", known, None),),
+        lines=(PlanLine("cluster_id", known, None),),
         read=(f"cluster_id={known}", error),
         touches=(_AGAIN, "The cluster that answers is looked at then, as one that nothing is known of."),
         losses=(WHAT_GOES.format(old=known or "a cluster without an id", name=name),),

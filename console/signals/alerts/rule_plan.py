@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 KEEP, REMOVE = "keep alert rule", "remove alert rule"
 _NAMED_MAX = 5
@@ -16,7 +16,7 @@ def rule_plan(
     """`bad` are the objects that break it now; without anything `after` it is removed."""
     names = sorted(before.keys() | after.keys())
     pairs = ((name, _shown(before.get(name)), _shown(after.get(name))) for name in names)
-    lines = tuple(Line(name, old, new) for name, old, new in pairs if old != new)
+    lines = tuple(PlanLine(name, old, new) for name, old, new in pairs if old != new)
     is_removed = not after
     return Plan(
         action=REMOVE if is_removed else KEEP,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.kit.common.figures import grouped
 from console.kit.gateway.groups.interface import SHARE, GroupView
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.state.consumers.removal import delete_plan, forgotten
 from console.state.consumers.reset import Reset
 
@@ -33,7 +33,9 @@ def deletion_of_groups(groups: Sequence[GroupView], bootstrap_servers: str) -> D
         action=ACTION,
         object_type="consumer groups",
         object_name=counted(len(groups)),
-        lines=tuple(Line(group.group_id, _words(group), None) for group in sorted(groups, key=lambda it: it.group_id)),
+        lines=tuple(
+            PlanLine(group.group_id, _words(group), None) for group in sorted(groups, key=lambda it: it.group_id)
+        ),
         read=tuple(f"{name}: {text}" for name, alone in plans.items() for text in alone.read),
         safe_because="",
         losses=tuple(dict.fromkeys(loss for alone in plans.values() for loss in alone.losses)),

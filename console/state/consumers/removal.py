@@ -1,7 +1,7 @@
 """Forgetting what a group has committed: all of it with the group, or that of one topic. Pure."""
 
 from console.kit.gateway.groups.interface import SHARE, STREAMS, GroupView
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.state.consumers.reset import Move, Reset, groups_command, obstacle_of
 
 _UNDO = "the offsets are kept, and can be put back from the reset page of the group; its name then exists again."
@@ -40,7 +40,7 @@ def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
         action=SHARE_ACTION if is_share else ACTION,
         object_type="consumer group",
         object_name=group.group_id,
-        lines=(Line("group", group.state, None), *_lines(reset)),
+        lines=(PlanLine("group", group.state, None), *_lines(reset)),
         read=(group.state, *(f"{move.name} {move.old}" for move in reset.moves)),
         safe_because="",
         losses=(_SHARE_LOSS,) if is_share else (_LOSS, *more),
@@ -73,7 +73,7 @@ def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: s
     )
 
 
-def _lines(reset: Reset) -> tuple[Line, ...]:
+def _lines(reset: Reset) -> tuple[PlanLine, ...]:
     """Return a line for each offset that goes."""
     what = " start offset" if reset.is_share else ""
-    return tuple(Line(f"{move.name}{what}", move.old, None) for move in reset.moves)
+    return tuple(PlanLine(f"{move.name}{what}", move.old, None) for move in reset.moves)

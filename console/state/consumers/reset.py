@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.groups.interface import CLASSIC, SHARE, STREAMS, Bounds, GroupView, TopicPartition
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 ACTION = "reset offsets"
 SHARE_ACTION = "reset share group offsets"
@@ -193,7 +193,7 @@ def reset_plan(group: GroupView, reset: Reset, command: str, action: str = "") -
         action=action or (SHARE_ACTION if reset.is_share else ACTION),
         object_type="consumer group",
         object_name=group.group_id,
-        lines=tuple(Line(move.name, move.old, move.new) for move in reset.moves),
+        lines=tuple(PlanLine(move.name, move.old, move.new) for move in reset.moves),
         read=(
             "free" if group.state in FREE_STATES else "taken",
             *([group.group_type] if group.group_type != CLASSIC else ()),

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from broker.net.line import Line
+from broker.net.line import PeerConnection
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def test_one_that_is_closed_while_its_answer_comes_leaves_the_next_socket_
     """As when a broker stops: the next connection that got the number was never heard."""
     loop = asyncio.get_running_loop()
     ours, peer = pairs()
-    line, number = Line(ours), ours.fileno()
+    line, number = PeerConnection(ours), ours.fileno()
     receiving = asyncio.create_task(line.receive(1))
     await asyncio.sleep(0)
     closes, closed_by = pairs()

@@ -6,10 +6,10 @@ from console.kit.plans.apply import carry_out
 from console.kit.plans.digest import digest_of
 from console.kit.plans.inverse import find_inverse, inverses_of, keep_inverse
 from console.kit.plans.models import KEPT_PER_OBJECT
-from console.kit.plans.plan import Confirmation, Line, MovedOnError, NameNotTypedError, Plan
+from console.kit.plans.plan import Confirmation, MovedOnError, NameNotTypedError, Plan, PlanLine
 from tests.console.confirming import confirmation_of
 
-PLAN = Plan("paint", "thing", "lamp", (Line("a", 1, 2), Line("b", 1, 2)), ("a=1", "b=1"))
+PLAN = Plan("paint", "thing", "lamp", (PlanLine("a", 1, 2), PlanLine("b", 1, 2)), ("a=1", "b=1"))
 
 
 @pytest.fixture

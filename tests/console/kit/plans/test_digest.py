@@ -34,7 +34,7 @@ from console.kit.gateway.groups.interface import Bounds, GroupView
 from console.kit.gateway.moves.interface import MoveView
 from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.digest import DIGEST_LENGTH, digest_of
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.kit.plans.setting import Change as SettingChange
 from console.kit.plans.setting import change_plan as setting_plan
 from console.people.readonly.plan import switch_plan
@@ -53,7 +53,7 @@ from console.state.consumers.reset import Move as OffsetMove
 from console.state.consumers.reset import Reset, reset_plan
 
 ADA = SimpleNamespace(pk=1)
-PLAN = Plan("rename", "thing", "lamp", (Line("colour", "red", "blue"),), ("colour=red",))
+PLAN = Plan("rename", "thing", "lamp", (PlanLine("colour", "red", "blue"),), ("colour=red",))
 
 
 @dataclass(frozen=True)

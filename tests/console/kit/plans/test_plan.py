@@ -5,11 +5,11 @@ import pytest
 from console.kit.plans.plan import (
     NAMED_MAX,
     Confirmation,
-    Line,
     MovedOnError,
     NameNotTypedError,
     ObstacleError,
     Plan,
+    PlanLine,
     check,
 )
 
@@ -17,7 +17,7 @@ SHOWN = "the digest that was shown"
 
 
 def plan(**values) -> Plan:
-    return Plan("rename", "thing", "lamp", (Line("colour", "red", "blue"),), ("colour=red",), **values)
+    return Plan("rename", "thing", "lamp", (PlanLine("colour", "red", "blue"),), ("colour=red",), **values)
 
 
 def test_what_was_shown_is_confirmed_by_its_digest():
@@ -50,20 +50,22 @@ def test_every_field_is_confirmed_but_for_the_words_about_it():
     assert told == {"touches", "losses", "safe_because", "command", "obstacle", "about", "parts", "clusters"}
 
 
-@pytest.mark.parametrize("other", [Line("x", "red", "blue"), Line("colour", "x", "blue"), Line("colour", "red", "x")])
+@pytest.mark.parametrize(
+    "other", [PlanLine("x", "red", "blue"), PlanLine("colour", "x", "blue"), PlanLine("colour", "red", "x")]
+)
 def test_every_part_of_every_line_is_confirmed(other):
     assert replace(plan(), lines=(other,)).confirmed != plan().confirmed
 
 
 def test_of_a_line_that_changes_by_itself_the_name_is_confirmed():
     def holding(records: int, name: str = "records") -> Plan:
-        return replace(plan(), lines=(Line(name, records, None, is_told=True),))
+        return replace(plan(), lines=(PlanLine(name, records, None, is_told=True),))
 
     assert holding(1).confirmed == holding(2).confirmed != holding(1, "others").confirmed
 
 
 def test_long_plans_are_named_in_part_and_counted():
-    lines = tuple(Line(f"p-{n}", n, n + 1) for n in range(NAMED_MAX + 7))
+    lines = tuple(PlanLine(f"p-{n}", n, n + 1) for n in range(NAMED_MAX + 7))
     long = Plan("move", "thing", "lamp", lines, ())
 
     assert len(long.before) == NAMED_MAX + 1

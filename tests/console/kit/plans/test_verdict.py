@@ -5,9 +5,9 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
-PLAN = {"action": "try", "object_type": "topic", "object_name": "orders", "lines": (Line("a", 1, 2),), "read": ()}
+PLAN = {"action": "try", "object_type": "topic", "object_name": "orders", "lines": (PlanLine("a", 1, 2),), "read": ()}
 
 
 def shown(**values) -> str:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 from console.shell.changes.rules import ApprovalRule, RuleError, demand_of, parse_rule
 
 NOON = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)  # a Wednesday
@@ -14,7 +14,7 @@ FROZEN = {"kind": "freeze", "actions": ["*"], "objects": ["*"], "from": "2026-11
 
 
 def plan(action="delete topic", name="prod.orders", object_type="topic", about=(), parts=()) -> Plan:
-    return Plan(action, object_type, name, (Line("x", 1, 2),), (), about=about, parts=parts)
+    return Plan(action, object_type, name, (PlanLine("x", 1, 2),), (), about=about, parts=parts)
 
 
 def rule(said, **more) -> ApprovalRule:

@@ -169,9 +169,9 @@ def test_approving_before_its_time_is_refused_with_the_time(night, operator, adm
 def test_what_is_under_way_goes_on(night, operator, cluster, collect, clock_now):
     """A drain that was confirmed within its window does not stop at its end."""
     from console.kit.plans.gate import pass_gate
-    from console.kit.plans.plan import Line, Plan
+    from console.kit.plans.plan import Plan, PlanLine
     from console.kit.plans.posted import goes_on
 
-    plan = Plan("drain broker", "topic", "prod.x", (Line("a", 1, 2),), ())
+    plan = Plan("drain broker", "topic", "prod.x", (PlanLine("a", 1, 2),), ())
     with goes_on():
         pass_gate(plan, operator)
