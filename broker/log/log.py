@@ -34,7 +34,7 @@ from broker.log.retention import RetentionPlan, SegmentFacts, still_oldest
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction
 from broker.log.truncation import BeforeCut, Cut, CutPlace, LogExtent
-from broker.log.validation import Look, check_batch, too_large
+from broker.log.validation import BatchValidation, check_batch, too_large
 from broker.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, NO_PRODUCER_ID, BatchHeader, parse_batch_header
 
 _log = logger(__name__)
@@ -131,7 +131,7 @@ class Log(LogParts):
         leader_epoch: int,
         now_ms: int | None = None,
         header: BatchHeader | None = None,
-        look: Look = Look.WHOLE,
+        look: BatchValidation = BatchValidation.WHOLE,
     ) -> AppendResult:
         """Write one batch, which passed `check_produced_batch`, at the end; its offsets and epoch are set in `batch`.
 

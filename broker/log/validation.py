@@ -31,7 +31,7 @@ def asks_anything(config: LogConfig) -> bool:
     return config.is_compacted or config.uses_append_time or bounds != (UNLIMITED, UNLIMITED)
 
 
-class Look(Enum):
+class BatchValidation(Enum):
     """What becomes of the records of a batch for a compacted log, which all need keys."""
 
     WHOLE = "they are looked at, however long that takes"
@@ -48,15 +48,15 @@ def check_batch(
     header: BatchHeader,
     config: LogConfig,
     now_ms: int | None,
-    look: Look = Look.WHOLE,
+    look: BatchValidation = BatchValidation.WHOLE,
 ) -> int:
     """The largest timestamp the batch will have in the log. Raises ApiError: INVALID_TIMESTAMP, INVALID_RECORD, with
     the records at fault (RecordsRefused) where they can be named.
 
     Without a time CreateTime has no bounds; LogAppendTime without one is an InvariantViolation.
     """
-    if config.is_compacted and look is not Look.DONE and not header.is_control:
-        if look is Look.SHORT and _takes_long(header):
+    if config.is_compacted and look is not BatchValidation.DONE and not header.is_control:
+        if look is BatchValidation.SHORT and _takes_long(header):
             raise NeedsLook
         for _ in KeysLook(batch, header).steps():
             pass

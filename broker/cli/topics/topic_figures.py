@@ -18,7 +18,7 @@ _TOPIC, _BROKER = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TopicSample:
     """At one moment, by the largest replica of each partition."""
 
     at_s: float
@@ -38,7 +38,7 @@ class Directories:
     usable_bytes: int | None
 
 
-def rate_between(before: Look, after: Look) -> float:
+def rate_between(before: TopicSample, after: TopicSample) -> float:
     """Bytes per second that were written. Where a partition shrank, because old segments went, by its records and the
     bytes one of them took; of a partition that was not there before nothing."""
     written = 0.0
@@ -53,7 +53,7 @@ def rate_between(before: Look, after: Look) -> float:
     return written / max(after.at_s - before.at_s, 0.001)
 
 
-def look(cluster: Cluster, topic: str) -> Look:
+def look(cluster: Cluster, topic: str) -> TopicSample:
     """Raises ApiError(UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable, ApiNotServed."""
     leaders = Leaders(cluster)
     partitions = leaders.partitions(topic)
@@ -66,7 +66,7 @@ def look(cluster: Cluster, topic: str) -> Look:
                 for dirs_partition in found.partitions if found.name == topic else ():
                     partition = TopicPartition(topic, dirs_partition.partition_index)
                     sizes[partition] = max(sizes.get(partition, 0), dirs_partition.partition_size)
-    return Look(time.monotonic(), sizes, log_ends, log_starts)
+    return TopicSample(time.monotonic(), sizes, log_ends, log_starts)
 
 
 def directories(cluster: Cluster) -> Directories:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCED_DECOMPRESSED_BYTES_MAX, REPACKING_BYTES_MAX
 from broker.common.types import TopicPartition
-from broker.log.validation import Look
+from broker.log.validation import BatchValidation
 from broker.protocol.messages.produce import PartitionProduceData
 from broker.protocol.primitives import Buffer
 from broker.records.batch import COMPRESSION_BITS, check_produced_batch, parse_batch_header
@@ -180,7 +180,7 @@ def _guard(refused: dict[TopicPartition, ApiError]) -> Guard:
             batch: bytearray | memoryview,
             *,
             is_for_all: bool = False,
-            look: Look = Look.WHOLE,
+            look: BatchValidation = BatchValidation.WHOLE,
         ) -> ProduceResult:
             if topic_partition in refused:
                 raise refused[topic_partition]

@@ -14,7 +14,7 @@ from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
-from broker.log.validation import Look
+from broker.log.validation import BatchValidation
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrTopicState,
@@ -233,7 +233,7 @@ class ReplicaManager:
         batch: bytearray | memoryview,
         *,
         is_for_all: bool = False,
-        look: Look = Look.WHOLE,
+        look: BatchValidation = BatchValidation.WHOLE,
     ) -> ProduceResult:
         """Append one record batch as leader; raises ApiError and writes nothing when it may not.
 
@@ -253,7 +253,7 @@ class ReplicaManager:
         batch: bytearray | memoryview,
         *,
         is_for_all: bool = False,
-        look: Look = Look.WHOLE,
+        look: BatchValidation = BatchValidation.WHOLE,
     ) -> ProduceResult:
         """As `append`, for who knows that the batch may open a transaction (`TransactionalAppends`)."""
         hosted = self._leader(topic_partition)
@@ -270,7 +270,7 @@ class ReplicaManager:
         hosted: HostedPartition,
         batch: memoryview | bytearray,
         header: BatchHeader | None = None,
-        look: Look = Look.DONE,
+        look: BatchValidation = BatchValidation.DONE,
     ) -> ProduceResult:
         """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
         log, partition = hosted.log, hosted.partition

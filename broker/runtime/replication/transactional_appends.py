@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import VERIFYING_BATCH_BYTES, VERIFYING_BYTES_MAX, VERIFYING_REQUEST_BYTES
 from broker.common.types import TopicPartition
-from broker.log.validation import Look
+from broker.log.validation import BatchValidation
 from broker.protocol.primitives import Buffer
 from broker.records.batch import BatchHeader, parse_batch_header
 from broker.records.builder import build_batch
@@ -39,7 +39,7 @@ class Append(Protocol):
     """As `ReplicaManager.append`."""
 
     def __call__(
-        self, topic_partition: TopicPartition, batch: bytearray | memoryview, *, is_for_all: bool, look: Look
+        self, topic_partition: TopicPartition, batch: bytearray | memoryview, *, is_for_all: bool, look: BatchValidation
     ) -> ProduceResult: ...
 
 
@@ -199,7 +199,7 @@ class TransactionalAppends:
             batch: bytearray | memoryview,
             *,
             is_for_all: bool = False,
-            look: Look = Look.WHOLE,
+            look: BatchValidation = BatchValidation.WHOLE,
         ) -> ProduceResult:
             if topic_partition not in sent.partitions:
                 return self._replicas.append(topic_partition, batch, is_for_all=is_for_all, look=look)
@@ -272,7 +272,7 @@ def _refuse(code: ErrorCode, reason: str) -> Append:
         batch: bytearray | memoryview,
         *,
         is_for_all: bool = False,
-        look: Look = Look.WHOLE,
+        look: BatchValidation = BatchValidation.WHOLE,
     ) -> ProduceResult:
         raise ApiError(code, reason)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode, RecordsRefused
 from broker.common.types import TopicPartition, new_tuple
-from broker.log.validation import Look, NeedsLook
+from broker.log.validation import BatchValidation, NeedsLook
 from broker.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -150,12 +150,12 @@ class ProduceWork:
         validated = self._validated
 
         def append_validated(
-            topic_partition: TopicPartition, batch: bytearray | memoryview, *, is_for_all: bool, look: Look
+            topic_partition: TopicPartition, batch: bytearray | memoryview, *, is_for_all: bool, look: BatchValidation
         ) -> ProduceResult:
             error = validated.get(id(batch))
             if error is not None:
                 raise error
-            look = Look.DONE if id(batch) in validated else Look.WHOLE
+            look = BatchValidation.DONE if id(batch) in validated else BatchValidation.WHOLE
             return append(topic_partition, batch, is_for_all=is_for_all, look=look)
 
         return self._append_all(self._guard(append_validated))
@@ -179,7 +179,11 @@ class ProduceWork:
         return self._commit()
 
     def _append_one(
-        self, topic: str, data: PartitionProduceData, outcomes: list[Outcome], look: Look = Look.SHORT
+        self,
+        topic: str,
+        data: PartitionProduceData,
+        outcomes: list[Outcome],
+        look: BatchValidation = BatchValidation.SHORT,
     ) -> Outcome:
         """Raises NeedsLook, with nothing written."""
         topic_partition = new_tuple(TopicPartition, (topic, data.index))
@@ -216,7 +220,7 @@ class ProduceWork:
                 try:
                     if data.records is not None:
                         await looks.look(data.records)
-                    outcome = self._append_one(topic, data, outcomes, Look.DONE)
+                    outcome = self._append_one(topic, data, outcomes, BatchValidation.DONE)
                 except ApiError as error:
                     outcome = self._refuse(error, TopicPartition(topic, data.index))
             outcomes.append(outcome)

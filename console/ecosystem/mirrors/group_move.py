@@ -47,7 +47,7 @@ class Ends:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GroupMoveState:
     """A group in both clusters, now."""
 
     there: GroupView
@@ -69,18 +69,20 @@ class Look:
         return [line for line in self.moved if line.target is None]
 
 
-def look(ends: Ends, group: str) -> Look:
+def look(ends: Ends, group: str) -> GroupMoveState:
     """Raises GatewayError."""
     there, here = ends.source.groups.describe_one(group), ends.target.groups.describe_one(group)
     moved = go_on(there.committed, ends.flow, read_book(ends.source), read_book(ends.target))
     wanted: dict[TopicPartition, int | None] = {(place[0], place[1]): at for place, at in places_of(moved).items()}
-    return Look(there, here, tuple(moved), noted(reset_to(here, wanted, ends.target.groups.bounds(wanted)), moved))
+    return GroupMoveState(
+        there, here, tuple(moved), noted(reset_to(here, wanted, ends.target.groups.bounds(wanted)), moved)
+    )
 
 
-def back(ends: Ends, group: str, former: dict[TopicPartition, int | None]) -> Look:
+def back(ends: Ends, group: str, former: dict[TopicPartition, int | None]) -> GroupMoveState:
     """As `look`, of offsets that were kept. Raises GatewayError."""
     here = ends.target.groups.describe_one(group)
-    return Look(here, here, (), reset_to(here, former, ends.target.groups.bounds(former)))
+    return GroupMoveState(here, here, (), reset_to(here, former, ends.target.groups.bounds(former)))
 
 
 def noted(reset: Reset, moved: Iterable[Moved]) -> Reset:
@@ -97,7 +99,7 @@ def noted(reset: Reset, moved: Iterable[Moved]) -> Reset:
     return Reset(tuple(map(with_note, reset.moves)), tuple(map(with_note, reset.stays)))
 
 
-def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False, read_only: str = "") -> Plan:
+def move_plan(ends: Ends, group: str, found: GroupMoveState, *, is_undo: bool = False, read_only: str = "") -> Plan:
     """`is_undo`: offsets that were kept are put back; where the group is in the source does not matter then.
 
     `read_only`: why nothing may be changed in the target; empty: it may.
@@ -132,7 +134,7 @@ def command(ends: Ends, group: str) -> str:
     return shell_command("kafka-mirror-groups", ends.source_servers, options)
 
 
-def _stays_of_type(ends: Ends, found: Look) -> str:
+def _stays_of_type(ends: Ends, found: GroupMoveState) -> str:
     """Return why a group of its type does not go on elsewhere; empty: it can."""
     for view, cluster in ((found.there, ends.source_name), (found.here, ends.target_name)):
         sentence = view.details.unknown_because

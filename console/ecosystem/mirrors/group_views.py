@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.ecosystem.mirrors.actions import do_move_group
 from console.ecosystem.mirrors.ends import reachable, with_clusters
-from console.ecosystem.mirrors.group_move import Ends, Look, back, look, move_plan
+from console.ecosystem.mirrors.group_move import Ends, GroupMoveState, back, look, move_plan
 from console.kit.access.reach import Resource
 from console.kit.access.read_only import why_read_only
 from console.kit.access.rights import Right, reach_in, reach_of, require_on, require_somewhere
@@ -103,7 +103,7 @@ def _require_group_there(request: UserRequest, ends: Ends, group: str) -> None:
             raise PermissionDenied(BEYOND_THERE)
 
 
-def _require_topics(request: UserRequest, found: Look, ends: Ends) -> None:
+def _require_topics(request: UserRequest, found: GroupMoveState, ends: Ends) -> None:
     """Of both clusters, by their names; where an end is another cluster of this console, by the rights in that one."""
     reaches = [reach_of(request.user)]
     reaches += [reach_in(request.user, name) for name in ends.source_clusters | ends.target_clusters]

@@ -25,13 +25,13 @@ UNREADABLE = (
 
 
 @dataclass(frozen=True)
-class Look:
+class ReplayedPlan:
     """`plan` None: none can be made now, and `why` says it."""
 
     plan: Plan | None
     why: str = ""
 
-    def is_same_as(self, other: "Look") -> bool:
+    def is_same_as(self, other: "ReplayedPlan") -> bool:
         if self.plan is None or other.plan is None:
             return False
         return digest_of(self.plan, None) == digest_of(other.plan, None)
@@ -40,16 +40,16 @@ class Look:
         return self.plan is not None and digest_of(self.plan, None) == change.content
 
 
-def look(change: ProposedChange, person: User | None) -> Look:
+def look(change: ProposedChange, person: User | None) -> ReplayedPlan:
     """The plan for how it is now, as `person` would have it made."""
     if person is None or not person.is_active:
-        return Look(None, GONE)
+        return ReplayedPlan(None, GONE)
     try:
         posted = _posted(change, Mode.LOOK)
     except UnreadableError:
-        return Look(None, UNREADABLE)
+        return ReplayedPlan(None, UNREADABLE)
     why = _asked(person, posted).why
-    return Look(posted.plan, "" if posted.plan else why)
+    return ReplayedPlan(posted.plan, "" if posted.plan else why)
 
 
 @dataclass(frozen=True)

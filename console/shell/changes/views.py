@@ -14,7 +14,7 @@ from console.shell.changes.access import access_change, require_changes
 from console.shell.changes.actions import NotDecidedError, do_approve, do_discard, expire_old
 from console.shell.changes.models import ChangeRule, ProposedChange
 from console.shell.changes.queries import TITLES, csv_rows, over_for, shown_state, waiting_for
-from console.shell.changes.replay import Look, look
+from console.shell.changes.replay import ReplayedPlan, look
 
 _WHY_LENGTH_MAX = 500
 NOT_ALL_OF_IT = "It concerns more than your rights reach: somebody else has to decide about it."
@@ -88,7 +88,7 @@ def _page(request: UserRequest, found: ProposedChange, error: str = "", status: 
     return render(request, "changes/change.html", context, status=status)
 
 
-def _look(request: UserRequest, found: ProposedChange) -> Look:
+def _look(request: UserRequest, found: ProposedChange) -> ReplayedPlan:
     """The plan of who proposed it; none for who could not have it made themselves.
 
     Who may not see everything is shown their own, if it is the same change: the other names what its person may see.
@@ -100,10 +100,12 @@ def _look(request: UserRequest, found: ProposedChange) -> Look:
         return own
     asked = look(found, found.actor)
     if asked.plan is not None and own.plan.obstacle and not asked.plan.obstacle:
-        return Look(None, own.plan.obstacle)  # a page that tells everybody of the plan says so who may not have it made
+        return ReplayedPlan(
+            None, own.plan.obstacle
+        )  # a page that tells everybody of the plan says so who may not have it made
     if not reach_of(request.user).is_limited_somewhere or asked.plan is None:
         return asked
-    return own if asked.is_same_as(own) else Look(None, NOT_ALL_OF_IT)
+    return own if asked.is_same_as(own) else ReplayedPlan(None, NOT_ALL_OF_IT)
 
 
 def _is_own(request: UserRequest, found: ProposedChange) -> bool:

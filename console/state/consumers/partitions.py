@@ -21,7 +21,7 @@ MARKERS_SUSPECTED_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LagReading:
     """`partitions` of the groups that do not rest were read at `ends_at_ms`, the groups at `at_ms`."""
 
     partitions: Mapping[TopicPartition, PartitionRow]
@@ -63,7 +63,7 @@ class PartitionWatch:
             log_end = None if ends is None else ends.last
             ring.add(commit.offset, made_ms, log_end, _waited_ms(ring, ends, made_ms), at_ms)
 
-    def take_ends(self, groups: Iterable[GroupView], look: Look) -> None:
+    def take_ends(self, groups: Iterable[GroupView], look: LagReading) -> None:
         watched = {place for group in groups for place in partitions_of(group)}
         for place in watched & look.partitions.keys():
             next_offset = look.partitions[place].next_offset
@@ -75,7 +75,7 @@ class PartitionWatch:
         for gone in self._ends.keys() - {place for group in groups for place in partitions_of(group)}:
             del self._ends[gone]
 
-    def learn_unread(self, groups: Iterable[GroupView], look: Look) -> None:
+    def learn_unread(self, groups: Iterable[GroupView], look: LagReading) -> None:
         """Ask for the first unread record where our own samples do not reach back, or only markers may be left."""
         doubtful: dict[TopicPartition, set[int]] = {}
         next_offsets: dict[TopicPartition, int] = {}
@@ -95,7 +95,7 @@ class PartitionWatch:
         self._unread.learn(doubtful, next_offsets)
 
     def evidence(
-        self, group: GroupView, place: TopicPartition, holders: Mapping[TopicPartition, str], look: Look
+        self, group: GroupView, place: TopicPartition, holders: Mapping[TopicPartition, str], look: LagReading
     ) -> Evidence:
         """What is to be judged of the group in the partition."""
         partition, committed = look.partitions.get(place), group.committed.get(place)

@@ -9,7 +9,7 @@ from console.kit.gateway.groups.interface import SHARE, STREAMS, GroupView, Topi
 from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.members import member_row
-from console.state.consumers.partitions import Look, PartitionWatch, partitions_of
+from console.state.consumers.partitions import LagReading, PartitionWatch, partitions_of
 from console.state.consumers.resting import Rest, Rests, may_rest
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.state.consumers.trend import LagHistory, Trend, trend_of
@@ -53,7 +53,7 @@ class GroupWatch:
         for rest in woken:
             self._places.take_ends_at_rest(rest.row, self._ends_at_ms)
         awake = [group for name, group in groups.items() if name not in resting]
-        look = Look(_partitions_read(awake, topics), ends_at_ms, at_ms)
+        look = LagReading(_partitions_read(awake, topics), ends_at_ms, at_ms)
         self._places.take_ends(awake, look)
         if self._are_others(groups, awake):
             self._places.forget_ends_but(groups.values())
@@ -92,7 +92,7 @@ class GroupWatch:
         self._histories[rest.row.name].observe(0, rest.appended, at_ms, rest.counted)
         return rest.row
 
-    def _begin_rests(self, awake: Iterable[GroupView], rows: Mapping[str, GroupRow], look: Look) -> None:
+    def _begin_rests(self, awake: Iterable[GroupView], rows: Mapping[str, GroupRow], look: LagReading) -> None:
         for group in awake:
             row, places = rows[group.group_id], sorted(partitions_of(group))
             if may_rest(row, look.partitions) and self._places.have_rested(places):
@@ -100,7 +100,7 @@ class GroupWatch:
                 if self._histories[row.name].is_still(0, appended):
                     self._rests.begun(Rest(group, row, appended, _counted(places)))
 
-    def _row(self, group: GroupView, look: Look) -> GroupRow:
+    def _row(self, group: GroupView, look: LagReading) -> GroupRow:
         holders = _holders(group)
         found = [(place, self._places.evidence(group, place, holders, look)) for place in sorted(partitions_of(group))]
         gains, arrives = self._pace(group, found, look.at_ms)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from broker.cli.topics.sizing import ClusterCapacity, Demand, bytes_of_text, milliseconds_of_text, size, text_of_bytes
-from broker.cli.topics.topic_figures import Look, rate_between
+from broker.cli.topics.topic_figures import TopicSample, rate_between
 from broker.common.types import TopicPartition
 
 GB, MB = 10**9, 10**6
@@ -116,6 +116,6 @@ def test_spans_are_read_and_sizes_written():
 
 def test_what_is_written_between_two_looks_is_growth_or_records_where_segments_went():
     first, second, new = (TopicPartition("t", at) for at in range(3))
-    before = Look(100.0, {first: 1_000, second: 4_000}, {first: 10, second: 50}, {first: 0, second: 10})
-    after = Look(110.0, {first: 3_000, second: 500, new: 9_000}, {first: 30, second: 60, new: 90}, {})
+    before = TopicSample(100.0, {first: 1_000, second: 4_000}, {first: 10, second: 50}, {first: 0, second: 10})
+    after = TopicSample(110.0, {first: 3_000, second: 500, new: 9_000}, {first: 30, second: 60, new: 90}, {})
     assert rate_between(before, after) == (2_000 + 10 * 100) / 10
