@@ -15,7 +15,7 @@ from typing import Any
 from broker.common.limits import ENTRIES_DECODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, bytes_, records, string, uuid
-from broker.protocol.schema import Declaration, Field, Message
+from broker.protocol.schema import Declaration, Message, WireField
 from broker.protocol.source import Source, function_name
 
 #: Integer arrays up to this length (replica lists, mostly) are read by a layout found in a table.
@@ -153,7 +153,7 @@ class _DecoderSource(Source):
         if self._flexible:
             self._tagged_section(struct, target, any(field.tag is not None for field in present))
 
-    def _default(self, field: Field) -> str:
+    def _default(self, field: WireField) -> str:
         if not field.has_fresh_default:
             return "ZERO_UUID" if field.type is uuid else repr(field.default)
         return "[]" if isinstance(field.type, Array) else f"{self.name(field.type.__name__, field.type)}()"

@@ -16,7 +16,7 @@ from typing import Any
 from broker.common.limits import ENTRIES_ENCODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, string, uuid
-from broker.protocol.schema import Field, Message
+from broker.protocol.schema import Message, WireField
 from broker.protocol.source import Source, function_name
 
 #: Integer arrays up to this length (replica lists, mostly) are written by a layout found in a table.
@@ -72,7 +72,7 @@ class _EncoderSource(Source):
         self._flexible = message.is_flexible(version)
         #: Fixed-width values not yet written: (expression or None for padding, layout).
         self._run: list[tuple[str | None, str]] = []
-        self._tag_writers: list[tuple[str, list[Field]]] = []
+        self._tag_writers: list[tuple[str, list[WireField]]] = []
         self._in_steps = in_steps
 
     def write(self) -> None:
@@ -104,7 +104,7 @@ class _EncoderSource(Source):
             tagged = sorted((field for field in present if field.tag is not None), key=lambda field: field.tag)
             self._tagged_section(struct, tagged, source, depth)
 
-    def _is_default(self, field: Field, source: str, depth: int) -> str:
+    def _is_default(self, field: WireField, source: str, depth: int) -> str:
         """An expression: whether the field holds its default."""
         value = f"{source}.{field.name}"
         if not field.has_fresh_default:
@@ -115,7 +115,7 @@ class _EncoderSource(Source):
             return f"{value} is not None and not len({value})" if field.nullable_since is not None else f"not {value}"
         return " and ".join(f"({self._is_default(inner, value, depth)})" for inner in field.type.fields)
 
-    def _tagged_section(self, struct: Any, tagged: list[Field], source: str, depth: int) -> None:
+    def _tagged_section(self, struct: Any, tagged: list[WireField], source: str, depth: int) -> None:
         if not tagged:
             self._run.append((None, _NO_TAGS))
             return
@@ -130,7 +130,7 @@ class _EncoderSource(Source):
             self.line(f"{writer}({source}, append)")
             self._tag_writers.append((writer, tagged))
 
-    def _tag_writer(self, name: str, tagged: list[Field]) -> None:
+    def _tag_writer(self, name: str, tagged: list[WireField]) -> None:
         with self.block(f"def {name}(o, append_section):"):
             self.line("tags = []")
             for field in tagged:

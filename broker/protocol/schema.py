@@ -40,7 +40,7 @@ __all__ = [
     "ZERO_UUID",
     "Array",
     "Buffer",
-    "Field",
+    "WireField",
     "Message",
     "Primitive",
     "Request",
@@ -67,7 +67,7 @@ _FRESH = object()  # stands for "a new empty list or struct for each message" in
 
 
 @dataclass(slots=True)
-class Field:
+class WireField:
     """One field of a struct: its wire type and the message versions in which it exists and may be null."""
 
     type: Any
@@ -118,10 +118,10 @@ def wire(
     """
     if default is _FRESH and isinstance(type, Primitive):
         default = type.default
-    return Field(type, since, until, 0 if nullable else nullable_since, default, tag, ignorable, secret)
+    return WireField(type, since, until, 0 if nullable else nullable_since, default, tag, ignorable, secret)
 
 
-def _constructor(name: str, fields: tuple[Field, ...]) -> Any:
+def _constructor(name: str, fields: tuple[WireField, ...]) -> Any:
     """A keyword-only __init__ written out in full: as cheap as one made by hand."""
     globals_: dict[str, Any] = {"_FRESH": _FRESH}
     parameters, body = [], ["    pass"]
@@ -145,9 +145,9 @@ class Declaration(type):
     """Turns a class body of `wire` fields into a slotted class."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **declared: Any) -> Any:
-        fields = tuple(value for value in namespace.values() if isinstance(value, Field))
+        fields = tuple(value for value in namespace.values() if isinstance(value, WireField))
         for attribute, value in list(namespace.items()):
-            if isinstance(value, Field):
+            if isinstance(value, WireField):
                 value.name = attribute
                 del namespace[attribute]
         namespace["__slots__"] = tuple(field.name for field in fields)
@@ -168,7 +168,7 @@ def _check_declaration(cls: Any) -> None:
 class Struct(metaclass=Declaration):
     """A group of fields inside a message; its field versions are versions of the message it is part of."""
 
-    fields: ClassVar[tuple[Field, ...]]
+    fields: ClassVar[tuple[WireField, ...]]
     __hash__ = None  # type: ignore[assignment]  # as any class that has __eq__ and no __hash__
 
     def __eq__(self, other: object) -> bool:

@@ -30,7 +30,7 @@ _FIELD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class SparkField:
     """`source` as it was written, without the name."""
 
     name: str
@@ -46,7 +46,7 @@ _ACCEPTED = "a field (key, value, timestamp, $.path.in.json or /regex/, each per
 
 
 @accepting(_ACCEPTED)
-def parse_field(text: str) -> Field:
+def parse_field(text: str) -> SparkField:
     fields = parse_fields(text)
     if len(fields) != 1:
         raise ValueError(text)
@@ -54,12 +54,12 @@ def parse_field(text: str) -> Field:
 
 
 @accepting(_ACCEPTED)
-def parse_optional_field(text: str) -> Field | None:
+def parse_optional_field(text: str) -> SparkField | None:
     return parse_field(text) if text.strip() else None
 
 
 @accepting(f"{_ACCEPTED}, or several with commas between")
-def parse_fields(text: str) -> tuple[Field, ...]:
+def parse_fields(text: str) -> tuple[SparkField, ...]:
     """ValueError if it is not a list of fields, or two have one name, or one has a name that jobs use."""
     fields, at = [], 0
     while True:
@@ -80,7 +80,7 @@ def parse_fields(text: str) -> tuple[Field, ...]:
     return tuple(fields)
 
 
-def _named(found: re.Match[str]) -> Field:
+def _named(found: re.Match[str]) -> SparkField:
     source = found["source"]
     if source.startswith("/"):
         try:
@@ -88,10 +88,10 @@ def _named(found: re.Match[str]) -> Field:
         except re.error:
             raise ValueError(source) from None
     name = found["name"] or ("match" if source.startswith("/") else source.removeprefix("$."))
-    return Field(name, source, found[0])
+    return SparkField(name, source, found[0])
 
 
-def text_of(field: Field) -> "Column":
+def text_of(field: SparkField) -> "Column":
     """Null if the record does not say it."""
     from pyspark.sql import functions as f
 
@@ -108,14 +108,14 @@ def text_of(field: Field) -> "Column":
     )
 
 
-def exactly(field: Field) -> "Column":
+def exactly(field: SparkField) -> "Column":
     """A text that differs whenever what the record says differs, though it is bytes that are no text."""
     from pyspark.sql import functions as f
 
     return f.base64(f.col(field.source)) if field.source in ("key", "value") else text_of(field)
 
 
-def group_columns(fields: Iterable[Field], missing: str) -> "list[Column]":
+def group_columns(fields: Iterable[SparkField], missing: str) -> "list[Column]":
     """The fields as columns g0, g1, …: cut to TEXT_LENGTH_MAX, `missing` in place of what is not said."""
     from pyspark.sql import functions as f
 
@@ -125,7 +125,7 @@ def group_columns(fields: Iterable[Field], missing: str) -> "list[Column]":
     ]
 
 
-def number_of(field: Field) -> "Column":
+def number_of(field: SparkField) -> "Column":
     """Null if the record does not say it, or says no number that can be added up."""
     from pyspark.sql import functions as f
 
@@ -133,7 +133,7 @@ def number_of(field: Field) -> "Column":
     return f.when(f.abs(number) < float("inf"), number)  # a NaN is greater than any number here
 
 
-def time_of(field: Field, settings: Settings) -> "Column":
+def time_of(field: SparkField, settings: Settings) -> "Column":
     """When it happened: milliseconds, ISO 8601 or as `time.format`. Null if the record does not say it soundly.
 
     What stands in for a time nobody knows would be the newest there is, and end the windows of all others. So would a
@@ -152,12 +152,12 @@ def time_of(field: Field, settings: Settings) -> "Column":
     return f.when(f.unix_millis(said).between(0, latest), said)
 
 
-def time_rule(field: Field, settings: Settings) -> "dict[str, Column]":
+def time_rule(field: SparkField, settings: Settings) -> "dict[str, Column]":
     """What a record must fulfil to be put in order of time."""
     return {f"{field.source} is a time, and not of the future": time_of(field, settings).isNotNull()}
 
 
-def _said_time(field: Field, time_format: str) -> "Column":
+def _said_time(field: SparkField, time_format: str) -> "Column":
     from pyspark.sql import functions as f
 
     text = text_of(field)

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from broker.protocol.primitives import ZERO_UUID, Array, Primitive
-from broker.protocol.schema import Field, Message, Struct
+from broker.protocol.schema import Message, Struct, WireField
 from broker.records.batch import Compression
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -94,7 +94,7 @@ class Pools:
                 setattr(made, field.name, self._value(field, version, depth))
         return made
 
-    def _value(self, field: Field, version: int, depth: int) -> Any:
+    def _value(self, field: WireField, version: int, depth: int) -> Any:
         if field.nullable_in(version) and self._chance.random() < 0.1:
             return None
         if isinstance(field.type, Array):
@@ -103,7 +103,7 @@ class Pools:
             return self._primitive(field.type.name, field.name)
         return self._struct(field.type, version, depth + 1)
 
-    def _array(self, field: Field, version: int, depth: int) -> list[Any]:
+    def _array(self, field: WireField, version: int, depth: int) -> list[Any]:
         size = self._size(depth)
         fresh = [self._element(field, version, depth) for _ in range(min(size, 6))]
         # What is beyond a frame would be made to be cut off: arrays of arrays of long names are gigabytes.
@@ -112,7 +112,7 @@ class Pools:
         # The same ones again and again are as much work for a broker, and hardly any to make.
         return [fresh[number % len(fresh)] for number in range(size)]
 
-    def _element(self, field: Field, version: int, depth: int) -> Any:
+    def _element(self, field: WireField, version: int, depth: int) -> Any:
         element = field.type.element
         if isinstance(element, Primitive):
             return self._primitive(element.name, field.name)

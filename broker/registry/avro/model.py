@@ -32,7 +32,7 @@ class Type:
     aliases: tuple[Name, ...] = ()
     doc: str | None = None
     # records
-    fields: list["Field"] = field(default_factory=list)
+    fields: list["AvroField"] = field(default_factory=list)
     # enums
     symbols: tuple[str, ...] = ()
     enum_default: str | None = None
@@ -61,7 +61,7 @@ class Type:
 
 
 @dataclass(eq=False, slots=True)
-class Field:
+class AvroField:
     name: str
     type: Type
     default: Any = NO_DEFAULT

@@ -3,19 +3,19 @@
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 
-from broker.registry.avro.model import Field, Name, Type
+from broker.registry.avro.model import AvroField, Name, Type
 
 
 class SchemaNames:
     """Of the types of one comparison, which lives no longer than they do: they are known by identity."""
 
     def __init__(self) -> None:
-        self._fields: dict[int, dict[str, tuple[int, Field]]] = {}
+        self._fields: dict[int, dict[str, tuple[int, AvroField]]] = {}
         self._symbols: dict[int, frozenset[str]] = {}
         self._aliases: dict[int, frozenset[str]] = {}
         self._branches: dict[int, ReaderBranches] = {}
 
-    def written_as(self, field: Field, writer: Type) -> list[Field]:
+    def written_as(self, field: AvroField, writer: Type) -> list[AvroField]:
         """The field of the writer that this one reads, that of its name or of an alias; several if it is unclear."""
         fields = self._fields.get(id(writer))
         if fields is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
-from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, Field, Name, Type
+from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, AvroField, Name, Type
 from broker.registry.errors import InvalidSchema
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -140,7 +140,7 @@ class _Parser:
                     f"Invalid default for field {field.name}: {_short(field.default)} not a {field.type.kind}"
                 )
 
-    def _field(self, told: Any, space: str, depth: int) -> Field:
+    def _field(self, told: Any, space: str, depth: int) -> AvroField:
         if not isinstance(told, dict) or not isinstance(told.get("name"), str):
             raise InvalidSchema(f"No field name: {_short(told)}")
         if "type" not in told:
@@ -148,7 +148,7 @@ class _Parser:
         order = told.get("order", "ascending")
         if not isinstance(order, str) or order.lower() not in _ORDERS:
             raise InvalidSchema(f"Invalid order of field {told['name']}: {_short(order)}")
-        return Field(
+        return AvroField(
             _checked(told["name"]),
             self.type(told["type"], space, depth + 1),
             told.get("default", NO_DEFAULT),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from broker.config.definition import REQUIRED, Key, accepting
 from broker.spark.dead_letters import BROKEN, HEADERS, judge, observe, why_dead
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import Field, parse_field, text_of
+from broker.spark.fields import SparkField, parse_field, text_of
 from broker.spark.parameters import INPUT_TOPIC, OUTPUT_TOPIC, topic_key
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _RULE = re.compile(r"(\S+)\s+(is|in|matches|>=|<=|!=|>|<|=)\s+(\S.*)")
 class QualityRule(NamedTuple):
     """`operand` is a number for <, <=, >, >=; a text for all others."""
 
-    field: Field
+    field: SparkField
     operator: str
     operand: str
     text: str

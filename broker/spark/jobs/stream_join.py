@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from broker.config.definition import Key
 from broker.spark.dead_letters import DEAD_LETTER_TOPIC, Sifted, sift, with_dead_letters
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import Field, as_json, instant, text_of, time_of, time_rule
+from broker.spark.fields import SparkField, as_json, instant, text_of, time_of, time_rule
 from broker.spark.parameters import OUTPUT_TOPIC, TIME_FORMAT, WATERMARK_MS, duration_key, field_key, topic_key
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _sifted(inputs: Inputs, settings: Settings, side: str) -> Sifted:
 def _side(records: "DataFrame", settings: Settings, side: str) -> "DataFrame":
     from pyspark.sql import functions as f
 
-    key: Field = settings[f"{side}.key"]
+    key: SparkField = settings[f"{side}.key"]
     return records.select(
         text_of(key).alias(f"{side}_key"),
         time_of(settings[f"{side}.time"], settings).alias(f"{side}_time"),

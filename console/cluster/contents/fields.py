@@ -16,7 +16,7 @@ PATH_LENGTH_MAX = 300
 
 
 @dataclass(slots=True)
-class Field:
+class ProfileField:
     count: int = 0
     types: Counter[str] = field(default_factory=Counter)
     example: str = ""
@@ -27,7 +27,7 @@ class Fields:
 
     def __init__(self) -> None:
         self.documents = self.left_out = 0
-        self._found: dict[str, Field] = {}
+        self._found: dict[str, ProfileField] = {}
 
     def add(self, document: object) -> None:
         self.documents += 1
@@ -39,13 +39,13 @@ class Fields:
                 if len(self._found) == PATHS_MAX:
                     is_whole = False
                     continue
-                known = self._found[path] = Field()
+                known = self._found[path] = ProfileField()
             known.count += 1
             known.types.update({type_of(value) for value in values})
             known.example = known.example or _example(values)
         self.left_out += not is_whole
 
-    def found(self) -> Iterator[tuple[str, Field]]:
+    def found(self) -> Iterator[tuple[str, ProfileField]]:
         """As a tree would stand: what holds before what it holds."""
         yield from sorted(self._found.items())
 

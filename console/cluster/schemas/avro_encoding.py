@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
-from broker.registry.avro.model import NO_DEFAULT, Field, Type
+from broker.registry.avro.model import NO_DEFAULT, AvroField, Type
 from console.cluster.schemas.avro_schema import DEPTH_MAX
 from console.cluster.schemas.errors import NotEncodedError
 
@@ -75,7 +75,7 @@ def _record(type_: Type, value: object, path: str, depth: int, tries: _Tries) ->
     return b"".join(_field(field, value, path, depth, tries) for field in type_.fields)
 
 
-def _field(wanted: Field, value: Mapping[str, object], path: str, depth: int, tries: _Tries) -> bytes:
+def _field(wanted: AvroField, value: Mapping[str, object], path: str, depth: int, tries: _Tries) -> bytes:
     place = _below(path, wanted.name)
     if wanted.name in value:
         return _encoded(wanted.type, value[wanted.name], place, depth + 1, tries)

@@ -11,7 +11,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.headers import RequestHeader, encode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Array, Primitive
-from broker.protocol.schema import Field, Message, Struct
+from broker.protocol.schema import Message, Struct, WireField
 from tests.bench.attacks.aim import Aim, Line, request
 
 #: What has to be so that a request is worked on at all.
@@ -64,7 +64,7 @@ def _depth(kind: Any, version: int) -> int:
     return 1 + max((_depth(item.type, version) for item in inner if item.exists_in(version)), default=-1)
 
 
-def _value(field: Field, version: int, counts: tuple[int, int], number: int) -> Any:
+def _value(field: WireField, version: int, counts: tuple[int, int], number: int) -> Any:
     if field.name in _VALUES:
         return _VALUES[field.name]
     if isinstance(field.type, Array):
@@ -89,7 +89,7 @@ def _element(kind: Any, version: int, counts: tuple[int, int], number: int) -> A
     return made
 
 
-def _scalar(kind: Primitive, field: Field, number: int) -> Any:
+def _scalar(kind: Primitive, field: WireField, number: int) -> Any:
     if kind.name == "string" and field.default is not None:
         return f"n-{number}"
     if kind.name == "int32" and ("index" in field.name or field.name in ("partition", "partition_id")):

@@ -11,19 +11,19 @@ from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import encode
 from broker.protocol.messages import MESSAGES
-from broker.protocol.schema import Array, Field, Message, Primitive
+from broker.protocol.schema import Array, Message, Primitive, WireField
 from broker.runtime.request_times import ApiTimes
 from broker.server.route import Route
 
 _ALL = [(handler, version) for handler in HANDLERS for version in range(handler.served[0], handler.served[1] + 1)]
 
 
-def lists_of(handler: Handler, version: int) -> list[Field]:
+def lists_of(handler: Handler, version: int) -> list[WireField]:
     fields = MESSAGES[handler.api].request.fields
     return [field for field in fields if isinstance(field.type, Array) and field.exists_in(version)]
 
 
-def with_elements(handler: Handler, field: Field, count: int) -> Message:
+def with_elements(handler: Handler, field: WireField, count: int) -> Message:
     element = field.type.element
     made = element.default if isinstance(element, Primitive) else element()
     return MESSAGES[handler.api].request(**{field.name: [made] * count})
