@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from console.automation.drill.faults import Fault
 from console.automation.drill.models import KEPT, Drill
 from console.automation.drill.plan import UNDER_WAY
-from console.automation.drill.queries import Found, Outlook
+from console.automation.drill.queries import DrillTarget, Outlook
 from console.kit.common.clock import now_ms
 from console.kit.operations.actions import begin
 from console.kit.operations.models import OPEN
@@ -16,7 +16,13 @@ from console.processes.models import ManagedProcess
 
 
 def do_begin(
-    actor: User, plan: Plan, found: Found, fault: Fault, seconds: int, outlook: Outlook, confirmation: Confirmation
+    actor: User,
+    plan: Plan,
+    found: DrillTarget,
+    fault: Fault,
+    seconds: int,
+    outlook: Outlook,
+    confirmation: Confirmation,
 ) -> None:
     """Raises NotConfirmedError."""
     process = found.process

@@ -37,7 +37,7 @@ KINDS = (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DrillTarget:
     """Whom it would be done to, and why it is that one; no process: there is nobody of that kind, `why` says so."""
 
     process: ManagedProcess | None
@@ -55,12 +55,12 @@ class Outlook:
     why_not: str
 
 
-def find_target(whom: Whom, name: str) -> Found:
+def find_target(whom: Whom, name: str) -> DrillTarget:
     """`name`: of the process, or of the topic whose first partition's leader it is."""
     match whom:
         case Whom.PROCESS:
             process = ManagedProcess.objects.filter(name=name, kind__in=KINDS).first()
-            return Found(
+            return DrillTarget(
                 process, f"{name}, as chosen" if process else f"No broker and no ZooKeeper server {name} here."
             )
         case Whom.CONTROLLER:
@@ -132,15 +132,15 @@ def is_counted(drill: Drill) -> bool:
     )
 
 
-def _broker(broker_id: int | None, why: str, nobody: str) -> Found:
+def _broker(broker_id: int | None, why: str, nobody: str) -> DrillTarget:
     if broker_id is None:
-        return Found(None, nobody)
+        return DrillTarget(None, nobody)
     rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
     process = next((row for row in rows if broker_id_of(row) == broker_id), None)
-    return Found(process, why if process else f"{why[:1].upper()}{why[1:]}, and is not run by this console.")
+    return DrillTarget(process, why if process else f"{why[:1].upper()}{why[1:]}, and is not run by this console.")
 
 
-def _zookeeper_leader() -> Found:
+def _zookeeper_leader() -> DrillTarget:
     ports = [
         int(str(item["address"]).rpartition(":")[2])
         for item in cluster_state().zookeeper
@@ -148,7 +148,9 @@ def _zookeeper_leader() -> Found:
     ]
     rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER)
     process = next((row for row in rows if row.ports and row.ports[0] in ports), None)
-    return Found(process, "it leads the ensemble" if process else "No ZooKeeper server that this console runs leads.")
+    return DrillTarget(
+        process, "it leads the ensemble" if process else "No ZooKeeper server that this console runs leads."
+    )
 
 
 def _start(process: ManagedProcess, absence: Absence | ServerAbsence, but: Drill | None) -> Start:

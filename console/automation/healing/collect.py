@@ -18,7 +18,7 @@ from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
 from console.automation.healing.models import Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
 from console.automation.healing.symptoms import HealingFacts, Symptom
-from console.automation.healing.watch import Found, Watch
+from console.automation.healing.watch import Watch, WatchResult
 from console.kit.access.reach import Resource
 from console.kit.access.read_only import why_read_only
 from console.kit.access.rights import Right, has_right, reach_of
@@ -58,12 +58,12 @@ class HealingWatch:
         queue.note_watch(found, self._remedyless(found, facts.now_ms), facts.now_ms)
         return is_news
 
-    def _go_on(self, found: Found, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
+    def _go_on(self, found: WatchResult, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
         ended = queue.end_what_is_over(found.present or (), found.held, facts, rules)
         proposed = [item for item in found.due if self._propose(item, rules[item.kind], facts.now_ms)]
         return self._act(found, rules, facts) or ended or bool(proposed)
 
-    def _remedyless(self, found: Found, now_ms: int) -> dict[str, str]:
+    def _remedyless(self, found: WatchResult, now_ms: int) -> dict[str, str]:
         causes = {symptom.cause for symptom in found.due}
         self._without = {cause: it for cause, it in self._without.items() if cause in causes and it[0] > now_ms}
         return {cause: why for cause, (_, why) in self._without.items()}
@@ -97,7 +97,7 @@ class HealingWatch:
         self._without[cause] = now_ms + ASKED_AGAIN_MS, found.why
         return None
 
-    def _act(self, found: Found, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
+    def _act(self, found: WatchResult, rules: Mapping[TroubleKind, TroubleRule], facts: HealingFacts) -> bool:
         """At most one of what is due; True if it was tried."""
         due = {symptom.cause for symptom in found.due}
         kept = kept_rules()

@@ -10,7 +10,7 @@ from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
 from console.automation.healing.models import KEPT, HealingState, Proposal
 from console.automation.healing.remedy import Remedy
 from console.automation.healing.symptoms import HealingFacts, Symptom
-from console.automation.healing.watch import Found
+from console.automation.healing.watch import WatchResult
 from console.cluster.placement.sentences import count_of
 from console.kit.audit.record import record_event
 from console.kit.common.databases import cluster_atomic
@@ -115,7 +115,7 @@ def told(remedy: Remedy, refused: Refusals) -> str:
     return f"{done}; {len(refused)} refused ({why[0]}: {why[1]})." if why else f"{done}."
 
 
-def note_watch(found: Found, remedyless: Mapping[str, str], now_ms: int) -> None:
+def note_watch(found: WatchResult, remedyless: Mapping[str, str], now_ms: int) -> None:
     """What the page says of each kind: what it waits for, and why it says nothing."""
     waiting = [[item.symptom.kind.value, item.symptom.sentence, item.due_at_ms] for item in found.waiting]
     without = [[symptom.kind.value, f"{symptom.sentence} {remedyless[symptom.cause]}"] for symptom in found.due

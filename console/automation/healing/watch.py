@@ -23,7 +23,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WatchResult:
     """`present`: causes that are so now, None where that could not be seen. `due` have lasted as long as they must."""
 
     present: frozenset[str] | None = None
@@ -37,9 +37,9 @@ class Watch:
         self._since_ms: dict[str, int] = {}
         self._looked_at_ms = 0
 
-    def look(self, facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> Found:
+    def look(self, facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> WatchResult:
         if facts.is_blind:
-            return Found(
+            return WatchResult(
                 held=dict.fromkeys(TroubleKind, "What is true now is not known: the cluster could not be seen.")
             )
         if not 0 <= facts.now_ms - self._looked_at_ms <= GAP_MS:
@@ -58,4 +58,4 @@ class Watch:
             else:
                 waiting.append(Waiting(symptom, due_at_ms))
         present = frozenset(self._since_ms)
-        return Found(present, tuple(due), tuple(waiting), seen.held)
+        return WatchResult(present, tuple(due), tuple(waiting), seen.held)

@@ -29,7 +29,7 @@ Decoder = Callable[[str, str, bytes], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DecodedText:
     """`text` is what it says, empty if it could not be decoded; `note` says by what, or why not."""
 
     text: str
@@ -74,7 +74,7 @@ class RecordDecoder:
         self._messages: Messages | MappingError | None = None
         self._schemas.renew()
 
-    def decode(self, part: str, data: bytes | None) -> Found | None:
+    def decode(self, part: str, data: bytes | None) -> DecodedText | None:
         """None for what is nobody's."""
         if not data:
             return None
@@ -82,42 +82,42 @@ class RecordDecoder:
         if found is None:
             return self._by_a_file(part, data) or self._by_an_installed(part, data)
         if found.problem:
-            return Found("", f"schema {found.schema_id}, not decoded: {found.problem}", found.schema_id)
-        return Found(found.text, f"{found.type.capitalize()}, schema {found.schema_id}", found.schema_id)
+            return DecodedText("", f"schema {found.schema_id}, not decoded: {found.problem}", found.schema_id)
+        return DecodedText(found.text, f"{found.type.capitalize()}, schema {found.schema_id}", found.schema_id)
 
-    def _by_a_file(self, part: str, data: bytes) -> Found | None:
+    def _by_a_file(self, part: str, data: bytes) -> DecodedText | None:
         """Protobuf that somebody has said it is. While the files cannot be used, what is no text is not guessed at."""
         messages = self._messages = self._messages or _messages_now()
         if isinstance(messages, MappingError):
-            return None if _is_text(data) else Found("", f"not decoded: {messages}"[:NOTE_LENGTH_MAX])
+            return None if _is_text(data) else DecodedText("", f"not decoded: {messages}"[:NOTE_LENGTH_MAX])
         rule = messages.rule_of(self._topic, part)
         if rule is None:
             return None
         if self._left_s <= 0:
-            return Found("", f"not decoded by {rule.file}: the page has taken its time for that")
+            return DecodedText("", f"not decoded by {rule.file}: the page has taken its time for that")
         began_s = self._now_s()
         try:
             said, has_more = messages.read(rule, data)
         except MappingError as error:
-            return Found("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
+            return DecodedText("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
         finally:
             self._left_s -= self._now_s() - began_s
         more = ", with fields it does not know" if has_more else ""
-        return Found(json.dumps(said, ensure_ascii=False), f"Protobuf, {rule.message} of {rule.file}{more}")
+        return DecodedText(json.dumps(said, ensure_ascii=False), f"Protobuf, {rule.message} of {rule.file}{more}")
 
-    def _by_an_installed(self, part: str, data: bytes) -> Found | None:
+    def _by_an_installed(self, part: str, data: bytes) -> DecodedText | None:
         for name, decoder in installed():
             if self._left_s <= 0:
-                return Found("", f"not decoded by {name}: the page has taken its time for that")
+                return DecodedText("", f"not decoded by {name}: the page has taken its time for that")
             began_s = self._now_s()
             try:
                 text = decoder(self._topic, part, data)
             except Exception as error:
-                return Found("", f"{name} failed: {type(error).__name__}: {error}"[:200])
+                return DecodedText("", f"{name} failed: {type(error).__name__}: {error}"[:200])
             finally:
                 self._left_s -= self._now_s() - began_s
             if text is not None:
-                return Found(str(text), name)
+                return DecodedText(str(text), name)
         return None
 
 

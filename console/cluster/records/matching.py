@@ -7,7 +7,7 @@ decoder, unpacked, and laid out. An expression is given the decoded document.
 import re
 from typing import Protocol
 
-from console.cluster.records.decoders import Found, RecordDecoder
+from console.cluster.records.decoders import DecodedText, RecordDecoder
 from console.cluster.records.expression import Expression
 from console.cluster.records.text import CONTROL, plain_bytes, text_of
 from console.kit.gateway.records.interface import RecordView
@@ -82,7 +82,7 @@ class DecodedParts:
     def renew(self) -> None:
         self._decoder.renew()
 
-    def decoded(self, part: str, record: RecordView) -> Found | None:
+    def decoded(self, part: str, record: RecordView) -> DecodedText | None:
         """Return what a decoder makes of the part, or None where none takes it."""
         found = self._decoder.decode(part, getattr(record, part))
         if found is not None and not found.text:

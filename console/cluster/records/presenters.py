@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 
 from console.cluster.records.columns import Column, cell_at, default_paths, offered_paths, parse_columns, parse_document
-from console.cluster.records.decoders import Found, RecordDecoder
+from console.cluster.records.decoders import DecodedText, RecordDecoder
 from console.cluster.records.histogram import Bar, Histogram
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.text import DOCUMENT_BYTES_MAX, WHOLE_LENGTH_MAX, Text, document_text, text_of
@@ -135,7 +135,7 @@ class ShownRecord:
         return parse_document(text) if self.budget.take(len(text)) else _TOO_MUCH
 
     @cached_property
-    def _found(self) -> dict[str, Found | None]:
+    def _found(self) -> dict[str, DecodedText | None]:
         return {part: self.decoder.decode(part, getattr(self.record, part)) for part in ("key", "value")}
 
     def _text(self, part: str, data: bytes | None) -> Text:

@@ -27,7 +27,7 @@ _MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 
 
 @dataclass(frozen=True)
-class Found:
+class RegisteredSchema:
     id: int
     content: Content
 
@@ -55,9 +55,9 @@ class Registry:
         """The id of a schema that must be there. Raises as `register`."""
         return self._id_of("", subject, content)
 
-    def latest(self, subject: str) -> Found:
+    def latest(self, subject: str) -> RegisteredSchema:
         said = self._ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest")
-        return Found(_integer(said, "id"), _content(said))
+        return RegisteredSchema(_integer(said, "id"), _content(said))
 
     def by_id(self, schema_id: int) -> Content:
         return _content(self._ask("GET", f"/schemas/ids/{schema_id}"))

@@ -37,7 +37,7 @@ class Format(NamedTuple):
     tolerates: bool
 
 
-class Found(NamedTuple):
+class ParsedLine(NamedTuple):
     parsed: Parsed
     place: dict[str, Any]
 
@@ -93,7 +93,7 @@ class CurrentFile:
     def _block_bytes(self) -> int:
         return self._form.max_record_bytes + _BLOCK_BYTES
 
-    def read(self, now_ms: int, most: int) -> list[Found]:
+    def read(self, now_ms: int, most: int) -> list[ParsedLine]:
         """At most so many records; empty: at the end, for now. Raises ConnectError at what cannot be read."""
         while True:
             status = os.fstat(self._descriptor)
@@ -119,9 +119,9 @@ class CurrentFile:
             return [Piece(None, size, f"longer than {self._form.max_record_bytes} bytes")]
         return [Piece(data, len(data))] if is_end and data else []
 
-    def _parsed(self, data: bytes, pieces: list[Piece]) -> list[Found]:
+    def _parsed(self, data: bytes, pieces: list[Piece]) -> list[ParsedLine]:
         """Up to a fault, which is told when it comes first."""
-        found: list[Found] = []
+        found: list[ParsedLine] = []
         at = 0
         for piece in pieces:
             try:
@@ -135,7 +135,7 @@ class CurrentFile:
             at += piece.consumed
             self._position += piece.consumed
             if parsed is not None:
-                found.append(Found(parsed, self._place()))
+                found.append(ParsedLine(parsed, self._place()))
         return found
 
     def _meaning(self, piece: Piece) -> Parsed | None:

@@ -15,7 +15,7 @@ from broker.connect.api import (
 from broker.connect.api.plugin import Props
 from broker.connect.api.schema import STRING
 from broker.connect.plugins.directory.files import Directory
-from broker.connect.plugins.directory.reading import PLACE_TYPES, CurrentFile, Format, Found
+from broker.connect.plugins.directory.reading import PLACE_TYPES, CurrentFile, Format, ParsedLine
 from broker.connect.plugins.directory.settings import CONFIG, DIRECTORY, SEPARATORS
 from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.paths import checked_path
@@ -71,7 +71,7 @@ class DirectorySourceTask(SourceTask):
             for (schema, value), place in found
         ]
 
-    def _found(self, now_ms: int) -> list[Found]:
+    def _found(self, now_ms: int) -> list[ParsedLine]:
         for _ in range(_EMPTY_MAX):
             if self._stopped.is_set() or not self._turn_to_file(now_ms) or self._current is None:
                 return []

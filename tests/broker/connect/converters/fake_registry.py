@@ -1,7 +1,7 @@
 """A registry in memory that understands schemas as the real one does, for converters without a network."""
 
 from broker.connect.api import DataError
-from broker.connect.converters.registry.client import Found
+from broker.connect.converters.registry.client import RegisteredSchema
 from broker.registry.kinds import parse
 from broker.registry.schema import Content, Named
 
@@ -32,7 +32,7 @@ class FakeRegistry:
     def latest(self, subject):
         self._count()
         schema_id = self.by_subject[subject][-1]
-        return Found(schema_id, self.contents[schema_id - 1])
+        return RegisteredSchema(schema_id, self.contents[schema_id - 1])
 
     def by_id(self, schema_id):
         self._count()
