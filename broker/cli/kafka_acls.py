@@ -23,7 +23,7 @@ from broker.cli.frame.zookeeper import ZK_TLS, ZooKeeperAccess
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError
 from broker.security.acls.filters import PatternFilter
-from broker.security.acls.model import Entry, Pattern, PatternType
+from broker.security.acls.model import AclEntry, Pattern, PatternType
 from broker.security.operations import Operation
 
 _FAILED = "Error while executing ACL command: "
@@ -68,14 +68,14 @@ def _keeper(arguments: Arguments) -> Iterator[AclKeeper]:
         raise UsageError("One of --bootstrap-server or --authorizer-properties zookeeper.connect=… must be specified")
 
 
-def _add(keeper: AclKeeper, resource: PatternFilter, entries: Sequence[Entry], arguments: Arguments) -> None:
+def _add(keeper: AclKeeper, resource: PatternFilter, entries: Sequence[AclEntry], arguments: Arguments) -> None:
     pattern = Pattern(resource.kind, resource.name or "", resource.type)
     if not wants_json(arguments):
         print(f"Adding ACLs for resource `{text_of_pattern(pattern)}`: {lines_of(entries)}")
     keeper.add(pattern, entries)
 
 
-def _remove(keeper: AclKeeper, resource: PatternFilter, entries: Sequence[Entry], arguments: Arguments) -> None:
+def _remove(keeper: AclKeeper, resource: PatternFilter, entries: Sequence[AclEntry], arguments: Arguments) -> None:
     named = text_of_pattern(resource)
     question = f"Are you sure you want to delete all ACLs for resource filter `{named}`? (y/n)"
     if entries:
@@ -90,7 +90,7 @@ def _is_sure(question: str, arguments: Arguments) -> bool:
 
 
 def _list(keeper: AclKeeper, arguments: Arguments) -> None:
-    found: dict[Pattern, list[Entry]] = {}
+    found: dict[Pattern, list[AclEntry]] = {}
     for wanted in resources(arguments) or [PatternFilter()]:
         found |= {pattern: list(entries) for pattern, entries in keeper.found(wanted).items()}
     principals = list(dict.fromkeys(arguments["principal"]))

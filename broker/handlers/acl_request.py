@@ -9,7 +9,7 @@ from broker.handlers.handler import CloseConnectionError
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer import Authorizer
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
-from broker.security.acls.model import Entry, PatternType, Permission, java_host
+from broker.security.acls.model import AclEntry, PatternType, Permission, java_host
 from broker.security.operations import Operation, ResourceType
 
 Named = TypeVar("Named", bound=IntEnum)
@@ -48,9 +48,9 @@ def filter_of(wire: WireFilter) -> BindingFilter:
     )
 
 
-def entry_of(principal: str, host: str, operation: int, permission: int) -> Entry:
+def entry_of(principal: str, host: str, operation: int, permission: int) -> AclEntry:
     """Raises CloseConnectionError, as `filter_of`."""
-    return Entry(principal, java_host(host), operation_of(operation), permission_of(permission))
+    return AclEntry(principal, java_host(host), operation_of(operation), permission_of(permission))
 
 
 def kind_of(number: int) -> ResourceType:

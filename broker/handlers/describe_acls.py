@@ -11,7 +11,7 @@ from broker.protocol.messages.describe_acls import (
     DescribeAclsResponse,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.security.acls.model import Entry, Pattern
+from broker.security.acls.model import AclEntry, Pattern
 from broker.security.operations import Operation
 
 
@@ -24,7 +24,7 @@ def handle_describe_acls(request: DescribeAclsRequest, context: RequestContext) 
     return DescribeAclsResponse(resources=[_resource(pattern, entries) for pattern, entries in found.items()])
 
 
-def _resource(pattern: Pattern, entries: list[Entry]) -> DescribeAclsResource:
+def _resource(pattern: Pattern, entries: list[AclEntry]) -> DescribeAclsResource:
     acls = [
         AclDescription(
             principal=entry.principal, host=entry.host, operation=entry.operation, permission_type=entry.permission

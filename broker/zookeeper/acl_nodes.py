@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 
 from broker.common.logs import logger
-from broker.security.acls.model import Entry, Pattern, PatternType, Rules
+from broker.security.acls.model import AclEntry, Pattern, PatternType, Rules
 from broker.zookeeper.acl_znodes import (
     ACL_CHANGES,
     EXTENDED_ACL_CHANGES,
@@ -44,7 +44,7 @@ _ABSENT = -1
 _QUOTA_ROOT = "/config"
 
 #: What shall hold of a pattern, of what holds now. Called again when somebody else was faster.
-AclChange = Callable[[tuple[Entry, ...]], tuple[Entry, ...]]
+AclChange = Callable[[tuple[AclEntry, ...]], tuple[AclEntry, ...]]
 
 
 class AclStore:
@@ -76,17 +76,17 @@ class AclStore:
             ]
         return found
 
-    async def read(self, pattern: Pattern) -> tuple[Entry, ...]:
+    async def read(self, pattern: Pattern) -> tuple[AclEntry, ...]:
         return (await self._read(acl_path(pattern)))[0]
 
-    async def _read(self, path: str) -> tuple[tuple[Entry, ...], int]:
+    async def _read(self, path: str) -> tuple[tuple[AclEntry, ...], int]:
         try:
             znode = await self._session.get(path)
         except NodeMissing:
             return (), _ABSENT
         return decode_acls(path, znode.data), znode.version
 
-    async def change(self, pattern: Pattern, change: AclChange) -> tuple[Entry, ...]:
+    async def change(self, pattern: Pattern, change: AclChange) -> tuple[AclEntry, ...]:
         """Have hold of this pattern what `change` makes of what holds, and tell everybody if that is anything else.
 
         What holds now. OperationRefused when others keep changing it, QuotaExceeded when there is no room.
@@ -110,7 +110,7 @@ class AclStore:
                     raise
         raise OperationRefused(path, "its rules keep changing, or the znode above it is missing")
 
-    async def _write(self, pattern: Pattern, entries: tuple[Entry, ...], version: int) -> None:
+    async def _write(self, pattern: Pattern, entries: tuple[AclEntry, ...], version: int) -> None:
         path, data = acl_path(pattern), encode_acls(entries)
         write: Operation
         if not entries:

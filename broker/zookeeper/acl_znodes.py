@@ -8,7 +8,7 @@ whatever letters.
 from collections.abc import Iterable
 from typing import Any
 
-from broker.security.acls.model import Entry, Pattern, PatternType, Permission, java_host
+from broker.security.acls.model import AclEntry, Pattern, PatternType, Permission, java_host
 from broker.security.operations import Operation, ResourceType
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.json_fields import decode_fields, encode_fields
@@ -61,11 +61,11 @@ def acl_path(pattern: Pattern) -> str:
     return f"{_ROOTS[pattern.type]}/{pascal_case(pattern.kind.name)}/{name}"
 
 
-def encode_acls(entries: Iterable[Entry]) -> bytes:
+def encode_acls(entries: Iterable[AclEntry]) -> bytes:
     return encode_fields({"version": _VERSION, "acls": [_fields(entry) for entry in entries]})
 
 
-def _fields(entry: Entry) -> dict[str, str]:
+def _fields(entry: AclEntry) -> dict[str, str]:
     return {
         "principal": entry.principal,
         "permissionType": pascal_case(entry.permission.name),
@@ -74,7 +74,7 @@ def _fields(entry: Entry) -> dict[str, str]:
     }
 
 
-def decode_acls(path: str, data: bytes) -> tuple[Entry, ...]:
+def decode_acls(path: str, data: bytes) -> tuple[AclEntry, ...]:
     """In the order of the znode, each once; none when it is empty."""
     if not data:
         return ()
@@ -87,12 +87,12 @@ def decode_acls(path: str, data: bytes) -> tuple[Entry, ...]:
         raise MalformedZnode(f"{path} has a rule that cannot be read: {error!s:.100}") from error
 
 
-def _entry(fields: Any) -> Entry:
+def _entry(fields: Any) -> AclEntry:
     principal, host = fields["principal"], fields["host"]
     if not (isinstance(principal, str) and ":" in principal and isinstance(host, str)):
         raise TypeError(f"{principal!r:.50} from {host!r:.50}")
     operation = _OPERATIONS[fields["operation"].lower()]
-    return Entry(principal, java_host(host), operation, _PERMISSIONS[fields["permissionType"].lower()])
+    return AclEntry(principal, java_host(host), operation, _PERMISSIONS[fields["permissionType"].lower()])
 
 
 # -- what tells of a change

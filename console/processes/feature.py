@@ -7,13 +7,13 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
-    Entry,
     Feature,
     FormsOf,
     Link,
     ObjectHeader,
     PushedPage,
     SameAction,
+    SidebarEntry,
     Tab,
 )
 from console.kit.features.hook import Hook
@@ -27,7 +27,11 @@ FEATURE = Feature(
     package="console.processes",
     database=Database.CLUSTER,
     addresses=(Addresses("processes/", "console.processes.urls"),),
-    links=(Link("Processes", "processes", entry=Entry.SERVICES, resource=Resource.PROCESS, needs=("runs_processes",)),),
+    links=(
+        Link(
+            "Processes", "processes", entry=SidebarEntry.SERVICES, resource=Resource.PROCESS, needs=("runs_processes",)
+        ),
+    ),
     places=(_PROCESSES,),
     commands=(PagePlace("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),
     verbs=(

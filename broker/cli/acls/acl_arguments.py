@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from broker.cli.frame.declaration import Arguments, UsageError
 from broker.security.acls.filters import PatternFilter
-from broker.security.acls.model import ANY_HOST, Entry, PatternType, Permission, java_host
+from broker.security.acls.model import ANY_HOST, AclEntry, PatternType, Permission, java_host
 from broker.security.operations import CLUSTER_NAME, SUPPORTED, Operation, ResourceType
 
 #: What is meant of each resource; no entries: all that there are (when rules are taken away).
-Meant = dict[PatternFilter, list[Entry]]
+Meant = dict[PatternFilter, list[AclEntry]]
 
 _CLUSTER = PatternFilter(ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)
 _NAMED = {
@@ -129,9 +129,9 @@ def _add(
             meant[filter_] = list(dict.fromkeys((*meant.get(filter_, ()), *more)))
 
 
-def _entries(arguments: Arguments, operations: Sequence[Operation]) -> list[Entry]:
+def _entries(arguments: Arguments, operations: Sequence[Operation]) -> list[AclEntry]:
     return [
-        Entry(who, host, item, permission)
+        AclEntry(who, host, item, permission)
         for permission, verb in ((Permission.ALLOW, "allow"), (Permission.DENY, "deny"))
         for who in dict.fromkeys(arguments[f"{verb}-principal"])
         for item in dict.fromkeys(operations)
@@ -139,7 +139,7 @@ def _entries(arguments: Arguments, operations: Sequence[Operation]) -> list[Entr
     ]
 
 
-def _check_operations(kind: ResourceType, entries: Iterable[Entry]) -> None:
+def _check_operations(kind: ResourceType, entries: Iterable[AclEntry]) -> None:
     if kind in SUPPORTED and {entry.operation for entry in entries} - {*SUPPORTED[kind], Operation.ALL}:
         names = ",".join(item.name for item in (*SUPPORTED[kind], Operation.ALL))
         raise UsageError(f"ResourceType {kind.name} only supports operations {names}")

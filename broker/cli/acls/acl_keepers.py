@@ -12,14 +12,14 @@ from broker.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsReq
 from broker.protocol.messages.describe_acls import DescribeAclsRequest
 from broker.security.acls.checks import refusal_of
 from broker.security.acls.filters import EntryFilter, PatternFilter
-from broker.security.acls.model import Binding, Entry, Pattern, PatternType, Permission
+from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission
 from broker.security.operations import Operation, ResourceType
 
 if TYPE_CHECKING:
     from broker.zookeeper.acl_nodes import AclStore
 
 Found = TypeVar("Found")
-Rules = Mapping[Pattern, Iterable[Entry]]
+Rules = Mapping[Pattern, Iterable[AclEntry]]
 
 
 class AclKeeper(Protocol):
@@ -27,9 +27,9 @@ class AclKeeper(Protocol):
 
     def found(self, wanted: PatternFilter) -> Rules: ...
 
-    def add(self, pattern: Pattern, entries: Sequence[Entry]) -> None: ...
+    def add(self, pattern: Pattern, entries: Sequence[AclEntry]) -> None: ...
 
-    def remove(self, wanted: PatternFilter, entries: Sequence[Entry]) -> None:
+    def remove(self, wanted: PatternFilter, entries: Sequence[AclEntry]) -> None:
         """Those entries of each pattern that matches; without any, all."""
         ...
 
@@ -53,13 +53,13 @@ class Brokers:
         check(answer.error_code, answer.error_message)
         return {
             Pattern(ResourceType(one.resource_type), one.resource_name, PatternType(one.pattern_type)): [
-                Entry(acl.principal, acl.host, Operation(acl.operation), Permission(acl.permission_type))
+                AclEntry(acl.principal, acl.host, Operation(acl.operation), Permission(acl.permission_type))
                 for acl in one.acls
             ]
             for one in answer.resources
         }
 
-    def add(self, pattern: Pattern, entries: Sequence[Entry]) -> None:
+    def add(self, pattern: Pattern, entries: Sequence[AclEntry]) -> None:
         creations = [
             AclCreation(
                 resource_type=pattern.kind,
@@ -75,8 +75,8 @@ class Brokers:
         for result in self._cluster.ask_any(CreateAclsRequest(creations=creations)).results:
             check(result.error_code, result.error_message)
 
-    def remove(self, wanted: PatternFilter, entries: Sequence[Entry]) -> None:
-        wanted_entries: Sequence[Entry | EntryFilter] = entries or [EntryFilter()]
+    def remove(self, wanted: PatternFilter, entries: Sequence[AclEntry]) -> None:
+        wanted_entries: Sequence[AclEntry | EntryFilter] = entries or [EntryFilter()]
         filters = [
             DeleteAclsFilter(
                 resource_type_filter=wanted.kind,
@@ -107,7 +107,7 @@ class InZooKeeper:
 
         return {pattern: entries for pattern, entries in self._ask(load).items() if wanted.matches(pattern)}
 
-    def add(self, pattern: Pattern, entries: Sequence[Entry]) -> None:
+    def add(self, pattern: Pattern, entries: Sequence[AclEntry]) -> None:
         for entry in entries:
             if reason := refusal_of(Binding(pattern, entry)):
                 raise CommandError(reason)
@@ -118,7 +118,7 @@ class InZooKeeper:
 
         self._ask(write)
 
-    def remove(self, wanted: PatternFilter, entries: Sequence[Entry]) -> None:
+    def remove(self, wanted: PatternFilter, entries: Sequence[AclEntry]) -> None:
         async def write(store: "AclStore") -> None:
             for pattern in [item for item in await store.load() if wanted.matches(item)]:
                 await store.change(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from broker.security.acls.filters import PatternFilter
-from broker.security.acls.model import Entry, Pattern
+from broker.security.acls.model import AclEntry, Pattern
 
 
 def text_of_pattern(pattern: Pattern | PatternFilter) -> str:
@@ -13,19 +13,19 @@ def text_of_pattern(pattern: Pattern | PatternFilter) -> str:
     return f"{shape}(resourceType={pattern.kind.name}, name={pattern.name}, patternType={pattern.type.name})"
 
 
-def text_of_entry(entry: Entry) -> str:
+def text_of_entry(entry: AclEntry) -> str:
     return (
         f"(principal={entry.principal}, host={entry.host}, operation={entry.operation.name}, "
         f"permissionType={entry.permission.name})"
     )
 
 
-def lines_of(entries: Iterable[Entry]) -> str:
+def lines_of(entries: Iterable[AclEntry]) -> str:
     """With the blanks of Kafka's own: before the first, behind the last."""
     return "\n " + "\n".join(f"\t{text_of_entry(entry)}" for entry in entries) + " \n"
 
 
-def as_json(rules: Mapping[Pattern, Iterable[Entry]]) -> list[dict[str, Any]]:
+def as_json(rules: Mapping[Pattern, Iterable[AclEntry]]) -> list[dict[str, Any]]:
     return [
         {
             "resourceType": pattern.kind.name,

@@ -19,7 +19,7 @@ from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.runtime.security.principal_rights import PrincipalRights
 from broker.security.acls.decision import AccessRules
 from broker.security.acls.filters import BindingFilter, EntryFilter
-from broker.security.acls.model import Binding, Entry, Pattern, java_host
+from broker.security.acls.model import AclEntry, Binding, Pattern, java_host
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import UNLIMITED, Rights
 from broker.zookeeper.acl_nodes import AclChange, AclChanges, AclStore
@@ -121,7 +121,7 @@ class Authorizer:
     async def _read(self, pattern: Pattern) -> None:
         self._set(pattern, await self._store.read(pattern))
 
-    def _set(self, pattern: Pattern, entries: Iterable[Entry]) -> None:
+    def _set(self, pattern: Pattern, entries: Iterable[AclEntry]) -> None:
         if self._rules.replace(pattern, entries):
             self._forget()
 
@@ -155,9 +155,9 @@ class Authorizer:
 
     # -- for administrators
 
-    def describe(self, wanted: BindingFilter) -> dict[Pattern, list[Entry]]:
+    def describe(self, wanted: BindingFilter) -> dict[Pattern, list[AclEntry]]:
         """The rules that count here and match, by what they are about."""
-        found: dict[Pattern, list[Entry]] = {}
+        found: dict[Pattern, list[AclEntry]] = {}
         for pattern, entries in self._rules.rules().items():
             if wanted.pattern.matches(pattern) and (matching := [one for one in entries if wanted.entry.matches(one)]):
                 found[pattern] = matching
@@ -165,13 +165,13 @@ class Authorizer:
 
     async def create(self, bindings: Iterable[Binding]) -> dict[Binding, ApiError]:
         """Those that could not be created; all others count here and are told when this returns."""
-        by_pattern: dict[Pattern, list[Entry]] = {}
+        by_pattern: dict[Pattern, list[AclEntry]] = {}
         for pattern, entry in bindings:
             by_pattern.setdefault(pattern, []).append(entry)
         refused: dict[Binding, ApiError] = {}
         for pattern, entries in by_pattern.items():
 
-            def with_new(present: tuple[Entry, ...], new: list[Entry] = entries) -> tuple[Entry, ...]:
+            def with_new(present: tuple[AclEntry, ...], new: list[AclEntry] = entries) -> tuple[AclEntry, ...]:
                 return tuple(dict.fromkeys((*present, *new)))
 
             if error := await self._change(pattern, with_new):
@@ -190,13 +190,13 @@ class Authorizer:
             asking = [(at, filter_.entry) for at, filter_ in enumerate(filters) if filter_.pattern.matches(pattern)]
             if not asking:
                 continue
-            meant: dict[Entry, int] = {}
+            meant: dict[AclEntry, int] = {}
 
             def without(
-                present: tuple[Entry, ...],
+                present: tuple[AclEntry, ...],
                 asking: list[tuple[int, EntryFilter]] = asking,
-                meant: dict[Entry, int] = meant,
-            ) -> tuple[Entry, ...]:
+                meant: dict[AclEntry, int] = meant,
+            ) -> tuple[AclEntry, ...]:
                 meant |= {
                     entry: min(found)
                     for entry in present

@@ -12,8 +12,8 @@ from broker.security.acls.model import (
     ANY_HOST,
     ANYBODY,
     WILDCARD,
+    AclEntry,
     Binding,
-    Entry,
     Pattern,
     PatternType,
     Permission,
@@ -29,7 +29,7 @@ _IMPLYING = {
 _DENYING = {operation: frozenset({operation, Operation.ALL}) for operation in Operation}
 _ALLOWING = {operation: frozenset({operation, Operation.ALL, *_IMPLYING.get(operation, ())}) for operation in Operation}
 
-_Entries = tuple[Entry, ...]
+_Entries = tuple[AclEntry, ...]
 
 
 class Why(NamedTuple):
@@ -72,14 +72,14 @@ class _Kind:
 class AccessRules:
     """All rules there are, and what they come to."""
 
-    def __init__(self, rules: Mapping[Pattern, Iterable[Entry]] | None = None, *, allows_if_none: bool = False):
+    def __init__(self, rules: Mapping[Pattern, Iterable[AclEntry]] | None = None, *, allows_if_none: bool = False):
         """`allows_if_none` is Kafka's allow.everyone.if.no.acl.found."""
         self._allows_if_none = allows_if_none
         self._kinds: dict[ResourceType, _Kind] = {kind: _Kind() for kind in ResourceType}
         for pattern, entries in (rules or {}).items():
             self.replace(pattern, entries)
 
-    def replace(self, pattern: Pattern, entries: Iterable[Entry]) -> bool:
+    def replace(self, pattern: Pattern, entries: Iterable[AclEntry]) -> bool:
         """What holds of this pattern from now on, perhaps nothing; whether anything is different."""
         kind, kept = self._kinds[pattern.kind], tuple(dict.fromkeys(entries))
         named = kind.of_type(pattern.type)
@@ -96,7 +96,7 @@ class AccessRules:
         if not kind.lengths[length]:
             del kind.lengths[length]
 
-    def entries(self, pattern: Pattern) -> tuple[Entry, ...]:
+    def entries(self, pattern: Pattern) -> tuple[AclEntry, ...]:
         return self._kinds[pattern.kind].of_type(pattern.type).get(pattern.name, ())
 
     def __iter__(self) -> Iterator[Binding]:
@@ -159,7 +159,7 @@ class AccessRules:
         return not all(map(is_covered, prefixes))
 
 
-def _is_about(entry: Entry, principal: str, host: str) -> bool:
+def _is_about(entry: AclEntry, principal: str, host: str) -> bool:
     return entry.principal in (principal, ANYBODY) and entry.host in (host, ANY_HOST)
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from broker.security.acls.model import WILDCARD, Binding, Entry, Pattern, PatternType, Permission
+from broker.security.acls.model import WILDCARD, AclEntry, Binding, Pattern, PatternType, Permission
 from broker.security.operations import Operation, ResourceType
 
 
@@ -42,7 +42,7 @@ class EntryFilter(NamedTuple):
     operation: Operation = Operation.ANY
     permission: Permission = Permission.ANY
 
-    def matches(self, entry: Entry) -> bool:
+    def matches(self, entry: AclEntry) -> bool:
         return (
             self.principal in (None, entry.principal)
             and self.host in (None, entry.host)

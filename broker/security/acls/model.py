@@ -37,7 +37,7 @@ class Pattern(NamedTuple):
     type: PatternType = PatternType.LITERAL
 
 
-class Entry(NamedTuple):
+class AclEntry(NamedTuple):
     """`host` is an address as Java writes it (`java_host`), or all of them."""
 
     principal: str
@@ -48,11 +48,11 @@ class Entry(NamedTuple):
 
 class Binding(NamedTuple):
     pattern: Pattern
-    entry: Entry
+    entry: AclEntry
 
 
 #: All rules by what they are about; the entries of a pattern differ from one another.
-Rules = dict[Pattern, tuple[Entry, ...]]
+Rules = dict[Pattern, tuple[AclEntry, ...]]
 
 
 def java_host(text: str) -> str:

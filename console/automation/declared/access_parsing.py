@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from console.automation.declared.declaration import DeclaredQuota, DeclaredRules
-from console.automation.declared.document import Entry, Node, Scalar
+from console.automation.declared.document import DocumentEntry, Node, Scalar
 from console.automation.declared.reader import Reader, line_of
 from console.cluster.quotas.queries import NAME_LENGTH_MAX
 from console.cluster.quotas.words import value_of
@@ -67,7 +67,7 @@ def declared_quotas(reader: Reader, node: Node) -> Iterator[DeclaredQuota]:
         yield DeclaredQuota(entity, values, reader.at(item.line))
 
 
-def _one(reader: Reader, said: Mapping[str, Entry], words: Mapping[str, str], line: int, what: str) -> str:
+def _one(reader: Reader, said: Mapping[str, DocumentEntry], words: Mapping[str, str], line: int, what: str) -> str:
     found = [word for word in words if word in said]
     if len(found) == 1:
         return found[0]
@@ -76,7 +76,9 @@ def _one(reader: Reader, said: Mapping[str, Entry], words: Mapping[str, str], li
     return ""
 
 
-def _rules(reader: Reader, said: Mapping[str, Entry], about: str, permission: str, principal: str) -> Iterator[AclRule]:
+def _rules(
+    reader: Reader, said: Mapping[str, DocumentEntry], about: str, permission: str, principal: str
+) -> Iterator[AclRule]:
     resource = _RESOURCES[about]
     is_cluster = resource == "CLUSTER"
     name = CLUSTER_NAME if is_cluster else reader.text(said[about], about) or ""
@@ -103,7 +105,7 @@ def _squeezed(word: str) -> str:
     return word.replace("_", "").lower()
 
 
-def _name(reader: Reader, entry: Entry, name: str) -> str | None:
+def _name(reader: Reader, entry: DocumentEntry, name: str) -> str | None:
     """None: whoever has none of their own."""
     if isinstance(entry.value, Scalar) and entry.value.text is None:
         return None
@@ -113,7 +115,7 @@ def _name(reader: Reader, entry: Entry, name: str) -> str | None:
     return text
 
 
-def _amount(reader: Reader, entry: Entry, key: str) -> float | None:
+def _amount(reader: Reader, entry: DocumentEntry, key: str) -> float | None:
     if isinstance(entry.value, Scalar) and entry.value.text is None:
         return None
     typed = (reader.text(entry, key) or "").strip()

@@ -46,7 +46,7 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DocumentEntry:
     """`line`: of the key."""
 
     line: int
@@ -55,7 +55,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, DocumentEntry]
     line: int
     weight: int
     depth: int
@@ -72,7 +72,7 @@ class _Open:
     is_table: bool
     anchor: str | None
     items: list[Node] = field(default_factory=list)
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, DocumentEntry] = field(default_factory=dict)
     key: Scalar | None = None
     weight: int = 1
     depth: int = 0
@@ -98,7 +98,7 @@ class _Open:
         if name in self.entries:
             first = self.entries[name].line
             raise DocumentError(key.line, f"{name[:80]} stands here a second time; the first is in line {first}.")
-        self.entries[name] = Entry(key.line, node)
+        self.entries[name] = DocumentEntry(key.line, node)
 
     @property
     def closed(self) -> Node:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from console.automation.declared.declaration import DeclaredConnector, DeclaredGroup, DeclaredTopic
-from console.automation.declared.document import Entry, Node, Scalar, Sequence
+from console.automation.declared.document import DocumentEntry, Node, Scalar, Sequence
 from console.automation.declared.reader import Reader, refused_if
 from console.cluster.topics.names import is_legal
 from console.ecosystem.connectors.answers import KEYS_MAX
@@ -73,7 +73,7 @@ def _group_name_refusal(name: str) -> str:
     return f"{name[:80]} is the ledger of a stream job, no consumer group." if is_ledger(name) else ""
 
 
-def _absent(reader: Reader, said: Mapping[str, Entry], what: str, *, is_later: bool = False) -> bool:
+def _absent(reader: Reader, said: Mapping[str, DocumentEntry], what: str, *, is_later: bool = False) -> bool:
     is_absent = is_later or reader.switch(said.get("absent"), "absent")
     if is_absent and len(said) > 1:
         other = next(name for name in said if name != "absent")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from console.automation.declared.declaration import Problem, SourceLine
-from console.automation.declared.document import Entry, Node, Scalar, Sequence, Table
+from console.automation.declared.document import DocumentEntry, Node, Scalar, Sequence, Table
 
 #: Told at once: who mends those looks again.
 PROBLEMS_MAX = 20
@@ -26,7 +26,7 @@ class Reader:
         if len(self.problems) < PROBLEMS_MAX:
             self.problems.append(Problem(self.at(line), sentence))
 
-    def table(self, node: Node, what: str, known: Iterable[str] = ()) -> Mapping[str, Entry]:
+    def table(self, node: Node, what: str, known: Iterable[str] = ()) -> Mapping[str, DocumentEntry]:
         """Nothing stands for an empty one. With `known` every other name is refused."""
         if isinstance(node, Scalar) and node.text is None:
             return {}
@@ -46,7 +46,7 @@ class Reader:
         elif not (isinstance(node, Scalar) and node.text is None):
             self.wrong(node.line, f"{what} has to be a list: lines that begin with a dash.")
 
-    def text(self, entry: Entry | None, name: str) -> str | None:
+    def text(self, entry: DocumentEntry | None, name: str) -> str | None:
         if entry is None:
             return None
         if not isinstance(entry.value, Scalar) or entry.value.text is None:
@@ -57,17 +57,17 @@ class Reader:
             return None
         return entry.value.text
 
-    def texts(self, entry: Entry | None, name: str) -> tuple[str, ...]:
+    def texts(self, entry: DocumentEntry | None, name: str) -> tuple[str, ...]:
         """One value, or a list of them."""
         if entry is None:
             return ()
         if not isinstance(entry.value, Sequence):
             text = self.text(entry, name)
             return () if text is None else (text,)
-        found = [self.text(Entry(item.line, item), name) for item in entry.value.items]
+        found = [self.text(DocumentEntry(item.line, item), name) for item in entry.value.items]
         return tuple(item for item in found if item is not None)
 
-    def number(self, entry: Entry | None, name: str, most: int) -> int | None:
+    def number(self, entry: DocumentEntry | None, name: str, most: int) -> int | None:
         text = self.text(entry, name)
         if entry is None or text is None:
             return None
@@ -76,14 +76,14 @@ class Reader:
             return None
         return int(text)
 
-    def switch(self, entry: Entry | None, name: str) -> bool:
+    def switch(self, entry: DocumentEntry | None, name: str) -> bool:
         text = self.text(entry, name)
         if entry is not None and text is not None and text not in (*_YES, *_NO):
             self.wrong(entry.line, f"{name} has to be true or false, not {text[:40]!r}.")
         return text in _YES
 
 
-def line_of(entry: Entry | None, otherwise: int) -> int:
+def line_of(entry: DocumentEntry | None, otherwise: int) -> int:
     return otherwise if entry is None else entry.line
 
 

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
 #: The pages of self-healing, told that the queue is another.
@@ -12,7 +12,7 @@ FEATURE = Feature(
     package="console.automation.healing",
     database=Database.CLUSTER,
     addresses=(Addresses("healing/", "console.automation.healing.urls"),),
-    links=(Link("Self-healing", "healing", entry=Entry.SERVICES, needs=("sees_all_names",), after="processes"),),
+    links=(Link("Self-healing", "healing", entry=SidebarEntry.SERVICES, needs=("sees_all_names",), after="processes"),),
     places=(PagePlace("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
     pushed_pages=(PushedPage("healing", (LIVE_GROUP,), names_all=True),),
     reads=(

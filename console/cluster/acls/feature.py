@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, SameAction
+from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
 LIVE_GROUP = "acls"
@@ -16,7 +16,7 @@ FEATURE = Feature(
         Link(
             "ACLs",
             "acls",
-            entry=Entry.ACCESS,
+            entry=SidebarEntry.ACCESS,
             needs=("sees_all_names",),
             also_at=("/access-lists/rules/", "/access-lists/try-out/", "/access-lists/denials/"),
         ),

@@ -6,13 +6,13 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
-    Entry,
     Feature,
     FormsOf,
     Link,
     ObjectHeader,
     PushedPage,
     SameAction,
+    SidebarEntry,
     Tab,
 )
 from console.kit.features.table import Table, columns_of
@@ -37,7 +37,7 @@ FEATURE = Feature(
     package="console.cluster.brokers",
     database=Database.CLUSTER,
     addresses=(Addresses("brokers/", "console.cluster.brokers.urls"),),
-    links=(Link("Brokers", "brokers", entry=Entry.BROKERS),),
+    links=(Link("Brokers", "brokers", entry=SidebarEntry.BROKERS),),
     places=(_BROKERS,),
     verbs=(
         Verb("Settings of broker {name}", ObjectKind.BROKER, "broker-settings", "configs", Right.VIEW),

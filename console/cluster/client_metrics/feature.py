@@ -2,13 +2,13 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Entry, Feature, Link
+from console.kit.features.declaration import Addresses, Feature, Link, SidebarEntry
 
 FEATURE = Feature(
     package="console.cluster.client_metrics",
     addresses=(Addresses("client-metrics/", "console.cluster.client_metrics.urls"),),
     links=(
-        Link("Client metrics", "client-metrics", entry=Entry.ACCESS, needs=("has_quorum", "sees_all_names"),
+        Link("Client metrics", "client-metrics", entry=SidebarEntry.ACCESS, needs=("has_quorum", "sees_all_names"),
              after="quotas"),
     ),
     places=(PagePlace("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),

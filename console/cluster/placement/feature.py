@@ -3,7 +3,16 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, RowKind, SameAction
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    Feature,
+    Link,
+    PushedPage,
+    RowKind,
+    SameAction,
+    SidebarEntry,
+)
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
@@ -12,7 +21,7 @@ FEATURE = Feature(
     package="console.cluster.placement",
     database=Database.CLUSTER,
     addresses=(Addresses("placement/", "console.cluster.placement.urls"),),
-    links=(Link("Partition placement", "placement", entry=Entry.BROKERS),),
+    links=(Link("Partition placement", "placement", entry=SidebarEntry.BROKERS),),
     places=(
         PagePlace("Partition placement", "placement", "replicas leaders racks"),
         PagePlace("What if", "what-if", "simulate lost broker rack added traffic capacity", names_all=True),

@@ -7,12 +7,12 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
-    Entry,
     Feature,
     FormsOf,
     Link,
     PushedPage,
     SameAction,
+    SidebarEntry,
     Tab,
 )
 from console.kit.features.table import Table, columns_of
@@ -30,7 +30,7 @@ FEATURE = Feature(
         Addresses("topics/", "console.cluster.retention.urls"),
         Addresses("retention/", "console.cluster.retention.cluster_urls"),
     ),
-    links=(Link("Retention", "retention", entry=Entry.TOPICS, resource=Resource.TOPIC),),
+    links=(Link("Retention", "retention", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
     places=(_RETENTION,),
     tabs=(Tab("retention", "topic-retention", Right.VIEW, shown="Retention", after="topic-settings"),),
     verbs=(

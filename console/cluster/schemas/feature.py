@@ -4,7 +4,15 @@ from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Entry, Feature, Link, ObjectHeader, PushedPage, SameAction
+from console.kit.features.declaration import (
+    Addresses,
+    Feature,
+    Link,
+    ObjectHeader,
+    PushedPage,
+    SameAction,
+    SidebarEntry,
+)
 from console.kit.features.table import Table, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
@@ -17,7 +25,7 @@ _SCHEMAS = PagePlace("Schemas", "schemas", "registry avro protobuf subjects", re
 FEATURE = Feature(
     package="console.cluster.schemas",
     addresses=(Addresses("schemas/", "console.cluster.schemas.urls"),),
-    links=(Link("Schemas", "schemas", entry=Entry.SCHEMAS, resource=Resource.TOPIC, needs=("has_registry",)),),
+    links=(Link("Schemas", "schemas", entry=SidebarEntry.SCHEMAS, resource=Resource.TOPIC, needs=("has_registry",)),),
     places=(_SCHEMAS,),
     commands=(
         PagePlace(

@@ -7,7 +7,6 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
-    Entry,
     Feature,
     FormsOf,
     Link,
@@ -15,6 +14,7 @@ from console.kit.features.declaration import (
     PushedPage,
     RowKind,
     SameAction,
+    SidebarEntry,
     Tab,
 )
 from console.kit.features.table import Table, columns_of
@@ -30,7 +30,7 @@ FEATURE = Feature(
     package="console.cluster.topics",
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.topics.urls"),),
-    links=(Link("Topics", "topics", entry=Entry.TOPICS, resource=Resource.TOPIC),),
+    links=(Link("Topics", "topics", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
     places=(_TOPICS,),
     commands=(
         PagePlace("Create a topic", "topic-create", "new add", resource=Resource.TOPIC, right=Right.OPERATE),

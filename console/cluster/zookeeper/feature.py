@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, PushedPage
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, SidebarEntry
 from console.kit.live import groups
 
 
@@ -17,7 +17,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("zookeeper/", "console.cluster.zookeeper.urls"),),
     template_libraries=("znodes",),
-    links=(Link("ZooKeeper", "zookeeper", entry=Entry.BROKERS, needs=("has_zookeeper",), after="placement"),),
+    links=(Link("ZooKeeper", "zookeeper", entry=SidebarEntry.BROKERS, needs=("has_zookeeper",), after="placement"),),
     places=(
         PagePlace("ZooKeeper", "zookeeper", "ensemble quorum", after="processes"),
         PagePlace("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),

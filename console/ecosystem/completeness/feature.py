@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -18,7 +18,7 @@ FEATURE = Feature(
         Link(
             "Message audit",
             "completeness",
-            entry=Entry.MESSAGE_CHECKS,
+            entry=SidebarEntry.MESSAGE_CHECKS,
             resource=Resource.TOPIC,
             also_at=("/completeness/+delivery/",),
             after="probe",

@@ -7,12 +7,12 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
-    Entry,
     Feature,
     Link,
     ObjectHeader,
     PushedPage,
     RowKind,
+    SidebarEntry,
     Tab,
 )
 from console.kit.features.hook import Hook
@@ -34,7 +34,7 @@ FEATURE = Feature(
         Link(
             "Connectors",
             "connectors",
-            entry=Entry.CONNECTORS,
+            entry=SidebarEntry.CONNECTORS,
             resource=Resource.PROCESS,
             needs=("has_connect",),
         ),

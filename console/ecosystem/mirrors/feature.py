@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage, SameAction
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SameAction, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -14,7 +14,7 @@ FEATURE = Feature(
     package="console.ecosystem.mirrors",
     database=Database.CLUSTER,
     addresses=(Addresses("mirrors/", "console.ecosystem.mirrors.urls"),),
-    links=(Link("Mirrors", "mirrors", entry=Entry.CONNECTORS, resource=Resource.TOPIC, after="streams"),),
+    links=(Link("Mirrors", "mirrors", entry=SidebarEntry.CONNECTORS, resource=Resource.TOPIC, after="streams"),),
     places=(PagePlace("Mirrors", "mirrors", "copies clusters", resource=Resource.TOPIC),),
     pushed_pages=(PushedPage("mirrors", (LIVE_GROUP,)),),
     reads=(

@@ -1,7 +1,7 @@
 """Declares the probe and the public status page."""
 
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
 #: The probe's page, told that there is a new minute, or that something is another way now.
@@ -11,7 +11,7 @@ FEATURE = Feature(
     package="console.ecosystem.probe",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.ecosystem.probe.urls"),),
-    links=(Link("Probe", "probe", entry=Entry.MESSAGE_CHECKS, needs=("runs_processes",), process="probe"),),
+    links=(Link("Probe", "probe", entry=SidebarEntry.MESSAGE_CHECKS, needs=("runs_processes",), process="probe"),),
     pushed_pages=(PushedPage("probe", (LIVE_GROUP,)),),
     reads=(Read("probe", "probe", "What the probe has measured", after="mirrors"),),
     tiers=(CollectorTier("probe", 2.0, "console.ecosystem.probe.collect.tier"),),

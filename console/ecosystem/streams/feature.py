@@ -9,12 +9,12 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
-    Entry,
     Feature,
     FormsOf,
     Link,
     ObjectHeader,
     PushedPage,
+    SidebarEntry,
     Tab,
 )
 from console.kit.features.hook import Hook
@@ -46,7 +46,7 @@ FEATURE = Feature(
         Link(
             "Stream jobs",
             "streams",
-            entry=Entry.CONNECTORS,
+            entry=SidebarEntry.CONNECTORS,
             resource=Resource.PROCESS,
             needs=("runs_processes",),
             after="connectors",

@@ -82,7 +82,7 @@ class Section(StrEnum):
     ADMIN = "Admin"
 
 
-class Entry(Enum):
+class SidebarEntry(Enum):
     """The entries of the sidebar, in its order. The pages of one entry are tabs of each other."""
 
     OVERVIEW = ("Overview", Section.TOP)
@@ -116,7 +116,7 @@ class Mark:
     of a `Read`: while it cannot read the cluster, the count is unknown.
     """
 
-    entry: Entry
+    entry: SidebarEntry
     count: str
     words: str
     is_personal: bool = False
@@ -133,7 +133,7 @@ class Link:
 
     title: str
     route: str
-    entry: Entry
+    entry: SidebarEntry
     needs: tuple[str, ...] = ()
     resource: Resource | None = None
     process: str = ""

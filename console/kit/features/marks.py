@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from console.kit.access.reach import EVERYTHING, Reach
 from console.kit.access.rights import reach_of
-from console.kit.features.declaration import Entry, Mark
+from console.kit.features.declaration import Mark, SidebarEntry
 from console.kit.features.listed import features
 
 _MARKS = {mark.entry: mark for feature in features() for mark in feature.marks}
@@ -26,7 +26,7 @@ class ShownMark:
     words: str
 
 
-def mark_of(entry: Entry, user: User, unknown: Collection[str]) -> ShownMark | None:
+def mark_of(entry: SidebarEntry, user: User, unknown: Collection[str]) -> ShownMark | None:
     """Return the mark of `entry` for `user`, None where no feature declares one; `unknown` tiers have no counts."""
     mark = _MARKS.get(entry)
     return _shown(mark, user, unknown) if mark else None
@@ -46,7 +46,7 @@ def _html(marks: Iterable[ShownMark]) -> str:
     return "".join(render_to_string("components/mark.html", {"mark": mark}) for mark in marks)
 
 
-def counts_for_all(unknown: Collection[str]) -> dict[Entry, int | None]:
+def counts_for_all(unknown: Collection[str]) -> dict[SidebarEntry, int | None]:
     """Return the counts without limits of rights, of the marks that are the same for everybody who sees everything."""
     return {
         entry: None if mark.tier in unknown else _function(mark.count)(EVERYTHING)

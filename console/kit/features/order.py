@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 
-class Entry(Protocol):
+class OrderedEntry(Protocol):
     @property
     def key(self) -> str:
         """The name of the entry, which no other entry of its kind has."""
@@ -16,7 +16,7 @@ class Entry(Protocol):
         ...
 
 
-E = TypeVar("E", bound=Entry)
+E = TypeVar("E", bound=OrderedEntry)
 
 
 def in_order(runs: Iterable[Sequence[E]]) -> tuple[E, ...]:

@@ -20,7 +20,7 @@ from console.people.directory.messages import (
     SEARCHED,
     SIZE_LIMIT_EXCEEDED,
     SUCCESS,
-    Entry,
+    DirectoryEntry,
     LdapResponse,
     NotLdapError,
     answer_of,
@@ -86,7 +86,7 @@ class DirectoryClient:
 
     def find(
         self, base: str, matches: list[tuple[str, str]], also: tuple[str, str] | None, attributes: list[str], most: int
-    ) -> list[Entry]:
+    ) -> list[DirectoryEntry]:
         """Up to `most` entries, and one more if there are."""
         asked = search(self._next(), base, matches, also, attributes, most=most + 1, seconds=max(1, int(self._left())))
         *found, end = self._answers(asked, SEARCHED)

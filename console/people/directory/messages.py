@@ -24,7 +24,7 @@ class NotLdapError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DirectoryEntry:
     """`attributes` by their names in small letters."""
 
     dn: str
@@ -40,7 +40,7 @@ class LdapResponse:
 
     number: int
     kind: str
-    entry: Entry | None = None
+    entry: DirectoryEntry | None = None
     code: int | None = None
 
 
@@ -133,9 +133,9 @@ def answer_of(whole: bytes) -> LdapResponse:
 _ENDS = frozenset({BOUND, SEARCHED, EXTENDED})
 
 
-def _entry(content: univ.Sequence) -> Entry:
+def _entry(content: univ.Sequence) -> DirectoryEntry:
     attributes = {
         bytes(attribute["type"]).decode("ascii", "replace").lower(): [bytes(value) for value in attribute["vals"]]
         for attribute in content["attributes"]
     }
-    return Entry(bytes(content["objectName"]).decode("utf-8", "replace"), attributes)
+    return DirectoryEntry(bytes(content["objectName"]).decode("utf-8", "replace"), attributes)

@@ -2,12 +2,14 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link
+from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, SidebarEntry
 
 FEATURE = Feature(
     package="console.people.readonly",
     addresses=(Addresses("", "console.people.readonly.urls"),),
-    links=(Link("Read-only mode", "read-only", entry=Entry.CHANGES, needs=("can_administer",), after="changes"),),
+    links=(
+        Link("Read-only mode", "read-only", entry=SidebarEntry.CHANGES, needs=("can_administer",), after="changes"),
+    ),
     places=(PagePlace("Read-only mode", "read-only", "freeze", right=Right.ADMINISTER),),
     forms=(FormsOf("read-only", ("read-only-switch",)),),
     always_open=("read-only-switch",),

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, Mark, PushedPage
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
 from console.kit.features.hook import Hook
 
 LIVE_GROUP = "changes.list"
@@ -16,12 +16,12 @@ FEATURE = Feature(
         Link(
             "Approvals",
             "changes",
-            entry=Entry.CHANGES,
+            entry=SidebarEntry.CHANGES,
             needs=("may_decide_changes",),
             after="declaration",
         ),
     ),
-    marks=(Mark(Entry.CHANGES, "console.shell.changes.queries.count_for", "waiting", is_personal=True),),
+    marks=(Mark(SidebarEntry.CHANGES, "console.shell.changes.queries.count_for", "waiting", is_personal=True),),
     places=(
         PagePlace(
             "Approvals", "changes", "changes approve second person waiting windows freeze rules", right=Right.OPERATE

@@ -14,7 +14,7 @@ from console.cluster.zookeeper.queries import ensemble_facts
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.clock import now_ms
 from console.kit.common.time_range import TimeRange
-from console.kit.features.declaration import Entry
+from console.kit.features.declaration import SidebarEntry
 from console.kit.features.marks import counts_for_all
 from console.kit.live import groups
 from console.kit.live.audience import listened
@@ -51,7 +51,7 @@ class Announcer:
         self._sent: dict[tuple[str, str], str] = {}
         self._changes = ChangeSender("topics")
         self._charted_ms = 0
-        self._counts: dict[Entry, int | None] = {}
+        self._counts: dict[SidebarEntry, int | None] = {}
 
     def heartbeat(self) -> None:
         """While a page is open, as `Attention.review` says: each of them listens."""

@@ -3,14 +3,14 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage
+from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SidebarEntry
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.shell.fleet",
     addresses=(Addresses("clusters/", "console.shell.fleet.urls"),),
     template_libraries=("clusters",),
-    links=(Link("Clusters", "clusters", entry=Entry.ACCOUNT, needs=("manages_processes", "can_administer")),),
+    links=(Link("Clusters", "clusters", entry=SidebarEntry.ACCOUNT, needs=("manages_processes", "can_administer")),),
     commands=(PagePlace("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),
     pushed_pages=(PushedPage("clusters", (groups.FLEET,)),),
     reads=(

@@ -12,14 +12,16 @@ from django.urls import reverse
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.cluster_urls import place_of
-from console.kit.features.declaration import Entry, Link, Section
+from console.kit.features.declaration import Link, Section, SidebarEntry
 from console.kit.features.listed import features
 from console.kit.features.marks import ShownMark, mark_of
 from console.kit.features.order import in_order
 
 _LINKS = in_order(feature.links for feature in features())
 #: The entries in the bar of a phone; the others are behind its *More*.
-_IN_BAR = frozenset({Entry.OVERVIEW, Entry.TOPICS, Entry.GROUPS, Entry.BROKERS, Entry.ALERTS})
+_IN_BAR = frozenset(
+    {SidebarEntry.OVERVIEW, SidebarEntry.TOPICS, SidebarEntry.GROUPS, SidebarEntry.BROKERS, SidebarEntry.ALERTS}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,9 @@ def navigation_of(context: Mapping[str, Any]) -> Navigation:
     addresses = {link: reverse(link.route) for link in seen}
     places = {link: place_of(address) for link, address in addresses.items()}
     current = _current(seen, places, here)
-    pages: dict[Entry, tuple[ShownPage, ...]] = {
+    pages: dict[SidebarEntry, tuple[ShownPage, ...]] = {
         entry: tuple(ShownPage(link.title, addresses[link], link is current) for link in seen if link.entry is entry)
-        for entry in Entry
+        for entry in SidebarEntry
     }
     is_at_top = current is not None and (here == places[current] or here in current.also_at)
     tabs = pages[current.entry] if current is not None and is_at_top and current.entry.section is not None else ()
@@ -77,7 +79,7 @@ def navigation_of(context: Mapping[str, Any]) -> Navigation:
     return Navigation(
         [(section.value, shown) for section in Section if (shown := _entries_in(section, pages, counted_for, unknown))],
         tabs if len(tabs) > 1 else (),
-        pages[Entry.ACCOUNT],
+        pages[SidebarEntry.ACCOUNT],
     )
 
 
@@ -92,7 +94,7 @@ def _current(seen: Sequence[Link], places: Mapping[Link, str], here: str) -> Lin
 
 def _entries_in(
     section: Section,
-    pages: Mapping[Entry, tuple[ShownPage, ...]],
+    pages: Mapping[SidebarEntry, tuple[ShownPage, ...]],
     counted_for: User | None,
     unknown: Collection[str],
 ) -> list[ShownEntry]:
@@ -105,7 +107,7 @@ def _entries_in(
             mark_of(entry, counted_for, unknown) if counted_for else None,
             pages[entry],
         )
-        for entry in Entry
+        for entry in SidebarEntry
         if entry.section is section and pages[entry]
     ]
 

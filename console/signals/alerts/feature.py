@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, FormsOf, Link, Mark, PushedPage
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
 LIVE_GROUP = "alerts"
@@ -12,8 +12,8 @@ FEATURE = Feature(
     package="console.signals.alerts",
     database=Database.CLUSTER,
     addresses=(Addresses("alerts/", "console.signals.alerts.urls"),),
-    links=(Link("Alerts", "alerts", entry=Entry.ALERTS, needs=("sees_all_names",)),),
-    marks=(Mark(Entry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
+    links=(Link("Alerts", "alerts", entry=SidebarEntry.ALERTS, needs=("sees_all_names",)),),
+    marks=(Mark(SidebarEntry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
     places=(PagePlace("Alerts", "alerts", "rules silence", names_all=True),),
     pushed_pages=(PushedPage("alerts", (LIVE_GROUP,), names_all=True),),
     commands=(

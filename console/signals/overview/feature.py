@@ -1,17 +1,22 @@
 """Declares the overview and health of the cluster."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.declaration import Addresses, Entry, Feature, FormsOf, Link, Mark, PushedPage
+from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.signals.overview",
     addresses=(Addresses("", "console.signals.overview.urls"),),
-    links=(Link("Overview", "overview", entry=Entry.OVERVIEW),),
+    links=(Link("Overview", "overview", entry=SidebarEntry.OVERVIEW),),
     marks=(
-        Mark(Entry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble", tier="groups"),
-        Mark(Entry.CONNECTORS, "console.signals.overview.marks.failed_connector_count", "failed", tier="connectors"),
-        Mark(Entry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing", tier="brokers"),
+        Mark(SidebarEntry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble", tier="groups"),
+        Mark(
+            SidebarEntry.CONNECTORS,
+            "console.signals.overview.marks.failed_connector_count",
+            "failed",
+            tier="connectors",
+        ),
+        Mark(SidebarEntry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing", tier="brokers"),
     ),
     places=(PagePlace("Overview", "overview", "home start"),),
     pushed_pages=(PushedPage("overview", (groups.CLUSTER_OVERVIEW,)),),

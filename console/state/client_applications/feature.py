@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Entry, Feature, Link, PushedPage
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
 
 #: The channel group of pages with clients, told that there are new figures.
 LIVE_GROUP = "client-applications"
@@ -19,7 +19,7 @@ FEATURE = Feature(
         Link(
             "Client applications",
             "client-applications",
-            entry=Entry.GROUPS,
+            entry=SidebarEntry.GROUPS,
             resource=Resource.TOPIC,
             after="consumers",
         ),

@@ -7,13 +7,13 @@ from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
-    Entry,
     Feature,
     Link,
     ObjectHeader,
     PushedPage,
     RowKind,
     SameAction,
+    SidebarEntry,
     Tab,
 )
 from console.kit.features.table import Table, columns_of
@@ -30,7 +30,7 @@ FEATURE = Feature(
         Addresses("topics/", "console.state.consumers.topic_urls"),
         Addresses("consumers/", "console.state.consumers.urls"),
     ),
-    links=(Link("Consumer groups", "consumers", entry=Entry.GROUPS, resource=Resource.GROUP),),
+    links=(Link("Consumer groups", "consumers", entry=SidebarEntry.GROUPS, resource=Resource.GROUP),),
     places=(_CONSUMERS,),
     commands=(
         PagePlace(

@@ -10,7 +10,7 @@ from broker.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsReq
 from broker.protocol.messages.describe_acls import DescribeAclsRequest
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
 from broker.runtime.security.authorizer import Authorizer
-from broker.security.acls.model import Binding, Entry, Pattern, Permission
+from broker.security.acls.model import AclEntry, Binding, Pattern, Permission
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.session import ANONYMOUS, Session
 from broker.server.dispatcher import Dispatcher
@@ -71,7 +71,7 @@ async def authorizer(served, zookeeper, tmp_path):
 
 
 async def permit(authorizer, operation):
-    entry = Entry(ANONYMOUS, "127.0.0.1", operation, Permission.ALLOW)
+    entry = AclEntry(ANONYMOUS, "127.0.0.1", operation, Permission.ALLOW)
     assert await authorizer.create([Binding(Pattern(CLUSTER, CLUSTER_NAME), entry)]) == {}
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from broker.security.acls.model import Entry, Pattern, PatternType, Permission
+from broker.security.acls.model import AclEntry, Pattern, PatternType, Permission
 from broker.security.operations import Operation, ResourceType
 from broker.zookeeper import acl_znodes
 from broker.zookeeper.acl_znodes import acl_path, decode_acls, decode_change, encode_acls, encode_change
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 
-ENTRY = Entry("User:alice", "*", Operation.READ, Permission.ALLOW)
-OTHER = Entry("User:CN=b,O=ü", "0:0:0:0:0:0:0:1", Operation.DESCRIBE_CONFIGS, Permission.DENY)
+ENTRY = AclEntry("User:alice", "*", Operation.READ, Permission.ALLOW)
+OTHER = AclEntry("User:CN=b,O=ü", "0:0:0:0:0:0:0:1", Operation.DESCRIBE_CONFIGS, Permission.DENY)
 PREFIX = Pattern(ResourceType.TRANSACTIONAL_ID, "pre", PatternType.PREFIXED)
 
 

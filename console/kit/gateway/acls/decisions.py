@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from broker.security.acls.decision import AccessRules, Why
-from broker.security.acls.model import ANYBODY, Entry, Pattern
+from broker.security.acls.model import ANYBODY, AclEntry, Pattern
 from broker.security.operations import SUPPORTED, Operation, ResourceType
 from console.kit.gateway.acls.interface import OPERATIONS, AclRule, AclView, binding_of, rule_of
 
@@ -41,8 +41,8 @@ class Decisions:
     def __init__(self, view: AclView):
         self._view = view
         self._super_users = view.super_users or frozenset()
-        self._by_principal: dict[str, dict[Pattern, list[Entry]]] = {}
-        everything: dict[Pattern, list[Entry]] = {}
+        self._by_principal: dict[str, dict[Pattern, list[AclEntry]]] = {}
+        everything: dict[Pattern, list[AclEntry]] = {}
         for pattern, entry in map(binding_of, view.rules):
             self._by_principal.setdefault(entry.principal, {}).setdefault(pattern, []).append(entry)
             everything.setdefault(pattern, [entry])
@@ -73,7 +73,7 @@ class Decisions:
     def _rules_of(self, principal: str) -> AccessRules:
         rules = self._rules.get(principal)
         if rules is None:
-            found: dict[Pattern, list[Entry]] = {}
+            found: dict[Pattern, list[AclEntry]] = {}
             for name in {principal, ANYBODY}:
                 for pattern, entries in self._by_principal.get(name, {}).items():
                     found.setdefault(pattern, []).extend(entries)

@@ -13,8 +13,8 @@ from broker.security.acls.model import (
     ANY_HOST,
     ANYBODY,
     WILDCARD,
+    AclEntry,
     Binding,
-    Entry,
     Pattern,
     PatternType,
     Permission,
@@ -150,7 +150,7 @@ def rule_refusal(rule: AclRule) -> str:
 def binding_of(rule: AclRule) -> Binding:
     """Raises KeyError for words that are not Kafka's."""
     pattern = Pattern(ResourceType[rule.resource], rule.name, PatternType[rule.pattern])
-    return Binding(pattern, Entry(rule.principal, rule.host, Operation[rule.operation], Permission[rule.permission]))
+    return Binding(pattern, AclEntry(rule.principal, rule.host, Operation[rule.operation], Permission[rule.permission]))
 
 
 def rule_of(binding: Binding) -> AclRule:

@@ -19,7 +19,7 @@ from broker.protocol.messages.describe_requests import (
 )
 from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from broker.protocol.schema import Request
-from broker.security.acls.model import Binding, Entry, Pattern, PatternType, Permission
+from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission
 from broker.security.operations import Operation, ResourceType
 from broker.security.session import ANONYMOUS
 from console.kit.gateway.acls.interface import AclRule, AclView, Denials, binding_of, rule_of
@@ -156,14 +156,14 @@ def _rules(resource: DescribeAclsResource) -> Iterator[AclRule | None]:
             pattern = Pattern(
                 ResourceType(resource.resource_type), resource.resource_name, PatternType(resource.pattern_type)
             )
-            entry = Entry(acl.principal, acl.host, Operation(acl.operation), Permission(acl.permission_type))
+            entry = AclEntry(acl.principal, acl.host, Operation(acl.operation), Permission(acl.permission_type))
         except ValueError:
             yield None
         else:
             yield rule_of(Binding(pattern, entry))
 
 
-def _creation(pattern: Pattern, entry: Entry) -> AclCreation:
+def _creation(pattern: Pattern, entry: AclEntry) -> AclCreation:
     return AclCreation(
         resource_type=pattern.kind,
         resource_name=pattern.name,
@@ -175,7 +175,7 @@ def _creation(pattern: Pattern, entry: Entry) -> AclCreation:
     )
 
 
-def _filter(pattern: Pattern, entry: Entry) -> DeleteAclsFilter:
+def _filter(pattern: Pattern, entry: AclEntry) -> DeleteAclsFilter:
     """Which means this one rule."""
     return DeleteAclsFilter(
         resource_type_filter=pattern.kind,

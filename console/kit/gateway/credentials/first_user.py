@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker.common.clock import SystemClock
 from broker.common.errors import BarnabasError
-from broker.security.acls.model import Entry, Pattern
+from broker.security.acls.model import AclEntry, Pattern
 from broker.security.sanitized_names import sanitized
 from broker.security.sasl.stored_credentials import credentials_in, encode_credential
 from broker.security.scram import ITERATIONS_MIN, credential_of, derive_keys
@@ -66,7 +66,7 @@ async def _take_password(store: ClusterStore, name: str, password: bytes, mechan
 
 
 async def _keep_rules(store: AclStore, rules: Iterable[AclRule]) -> None:
-    wanted: dict[Pattern, list[Entry]] = {}
+    wanted: dict[Pattern, list[AclEntry]] = {}
     for pattern, entry in map(binding_of, rules):
         wanted.setdefault(pattern, []).append(entry)
     if wanted:
@@ -75,7 +75,7 @@ async def _keep_rules(store: AclStore, rules: Iterable[AclRule]) -> None:
         await store.change(pattern, _adding(entries))
 
 
-def _adding(entries: Sequence[Entry]) -> Callable[[tuple[Entry, ...]], tuple[Entry, ...]]:
+def _adding(entries: Sequence[AclEntry]) -> Callable[[tuple[AclEntry, ...]], tuple[AclEntry, ...]]:
     return lambda present: tuple(dict.fromkeys((*present, *entries)))
 
 

@@ -14,7 +14,7 @@ from broker.runtime.security import authorizer as authorizer_module
 from broker.runtime.security.authorizer import Authorizer
 from broker.runtime.security.authorizer_log import OTHERS
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
-from broker.security.acls.model import Binding, Entry, Pattern, PatternType, Permission
+from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission
 from broker.security.membership import MEMBER
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType, bits
 from broker.security.rights import UNLIMITED
@@ -28,7 +28,7 @@ from tests.manual_clock import ManualClock
 
 TOPIC = ResourceType.TOPIC
 ALICE, HOST = "User:alice", "10.0.0.1"
-READ = Entry(ALICE, "*", Operation.READ, Permission.ALLOW)
+READ = AclEntry(ALICE, "*", Operation.READ, Permission.ALLOW)
 NO_READ = READ._replace(permission=Permission.DENY)
 T = Pattern(TOPIC, "t")
 PREFIX = Pattern(TOPIC, "pre", PatternType.PREFIXED)

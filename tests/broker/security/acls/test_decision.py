@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.security.acls.decision import AccessRules
-from broker.security.acls.model import Entry, Pattern, PatternType, Permission
+from broker.security.acls.model import AclEntry, Pattern, PatternType, Permission
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
@@ -14,11 +14,11 @@ LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
 
 
 def allow(operation=Operation.ALL, principal=ALICE, host="*"):
-    return Entry(principal, host, operation, Permission.ALLOW)
+    return AclEntry(principal, host, operation, Permission.ALLOW)
 
 
 def deny(operation=Operation.ALL, principal=ALICE, host="*"):
-    return Entry(principal, host, operation, Permission.DENY)
+    return AclEntry(principal, host, operation, Permission.DENY)
 
 
 def on(name, *entries, kind=TOPIC, type_=LITERAL):
@@ -142,7 +142,7 @@ NAMES = st.sampled_from(["*", "a", "ab", "abc", "b", "ba"])
 HOSTS = st.sampled_from(["*", "10.0.0.1", "10.0.0.2"])
 PRINCIPALS = st.sampled_from(["User:*", "User:alice", "User:bob"])
 OPERATIONS = st.sampled_from([item for item in Operation if item >= Operation.ALL])
-ENTRIES = st.builds(Entry, PRINCIPALS, HOSTS, OPERATIONS, st.sampled_from([Permission.ALLOW, Permission.DENY]))
+ENTRIES = st.builds(AclEntry, PRINCIPALS, HOSTS, OPERATIONS, st.sampled_from([Permission.ALLOW, Permission.DENY]))
 PATTERNS = st.builds(Pattern, st.sampled_from([TOPIC, GROUP]), NAMES, st.sampled_from([LITERAL, PREFIXED]))
 RULES = st.dictionaries(PATTERNS, st.lists(ENTRIES, max_size=4), max_size=8)
 ASKED = st.tuples(

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
-from broker.security.acls.model import Binding, Entry, Pattern, PatternType, Permission, java_host
+from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission, java_host
 from broker.security.operations import Operation, ResourceType
 
 TOPIC = ResourceType.TOPIC
@@ -46,7 +46,7 @@ def test_a_filter_that_can_match_one_pattern_names_it():
 
 
 def test_entries_are_matched_in_what_is_said_of_them():
-    entry = Entry("User:a", "10.0.0.1", Operation.READ, Permission.ALLOW)
+    entry = AclEntry("User:a", "10.0.0.1", Operation.READ, Permission.ALLOW)
     binding = Binding(Pattern(TOPIC, "t"), entry)
     assert BindingFilter().matches(binding)
     assert EntryFilter(*entry).matches(entry)

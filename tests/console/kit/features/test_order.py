@@ -2,12 +2,12 @@
 
 import pytest
 
-from console.kit.features.declaration import Entry, Link
+from console.kit.features.declaration import Link, SidebarEntry
 from console.kit.features.order import in_order
 
 
 def link(route: str, after: str = "") -> Link:
-    return Link(route.title(), route, Entry.BROKERS, after=after)
+    return Link(route.title(), route, SidebarEntry.BROKERS, after=after)
 
 
 def routes(*runs: list[Link]) -> list[str]:

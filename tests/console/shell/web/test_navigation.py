@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.kit.features.declaration import Entry
+from console.kit.features.declaration import SidebarEntry
 from console.kit.features.marks import mark_of
 from console.state.clusters.models import Broker
 
@@ -39,7 +39,7 @@ def test_the_entries_of_what_a_person_may_not_see_are_not_there(viewer, client_o
 
 def test_a_missing_broker_is_marked_on_every_page(viewer, client_of):
     Broker.objects.create(broker_id=1, host="a", port=1, is_registered=False)
-    assert mark_of(Entry.BROKERS, viewer, ()).count == 1
+    assert mark_of(SidebarEntry.BROKERS, viewer, ()).count == 1
     assert (
         'id="mark-brokers" class="count" data-live title="1 missing"'
         in client_of(viewer).get("/topics/").content.decode()

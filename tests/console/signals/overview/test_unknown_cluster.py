@@ -6,7 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from console.kit.access.reach import EVERYTHING
-from console.kit.features.declaration import Entry
+from console.kit.features.declaration import SidebarEntry
 from console.kit.features.marks import counts_for_all
 from console.signals.overview.queries import health_within
 from console.state.clusters.queries import cluster_state
@@ -91,7 +91,11 @@ def test_a_list_that_was_never_read_is_not_empty_but_unknown(cluster, fail, oper
 
 def test_marks_of_a_cluster_that_does_not_answer_are_question_marks(unreachable, operator, client_of):
     counts = counts_for_all(cluster_state().unknown_tiers)
-    assert (counts[Entry.BROKERS], counts[Entry.GROUPS], counts[Entry.CONNECTORS]) == (None, None, 0)
+    assert (counts[SidebarEntry.BROKERS], counts[SidebarEntry.GROUPS], counts[SidebarEntry.CONNECTORS]) == (
+        None,
+        None,
+        0,
+    )
     text = client_of(operator).get("/topics/").content.decode()
     assert re.search(r'id="mark-brokers" class="count is-unknown"[^>]*title="Unknown missing">\?', text)
 
