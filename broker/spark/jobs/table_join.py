@@ -22,7 +22,7 @@ DROP, KEEP = "drop", "keep"
 _CHANGES = "key STRING, record STRING, row STRING"
 
 
-class Change(NamedTuple):
+class JoinInput(NamedTuple):
     """A record of either topic; of two at the same moment the table's goes first."""
 
     time: object
@@ -39,7 +39,7 @@ class Joined(NamedTuple):
     row: str | None
 
 
-def join_in_order(row: str | None, changes: Iterable[Change]) -> tuple[str | None, list[Joined]]:
+def join_in_order(row: str | None, changes: Iterable[JoinInput]) -> tuple[str | None, list[Joined]]:
     """What one key's changes make of the table's row, and what the records among them are joined with. Pure."""
     joined = []
     for change in sorted(changes, key=lambda change: change[:4]):
@@ -79,7 +79,7 @@ def _join_group(key: tuple[str], frames: "Iterator[pd.DataFrame]", state: "Group
     import pandas as pd
 
     changes = [
-        Change(partition.time, partition.is_record, partition.partition, partition.offset, _text(partition.value))
+        JoinInput(partition.time, partition.is_record, partition.partition, partition.offset, _text(partition.value))
         for frame in frames
         for partition in frame.itertuples(index=False)
     ]

@@ -8,7 +8,7 @@ from console.automation.declared.declaration import Declaration, name_in_scope
 from console.automation.declared.now import Now
 from console.automation.declared.parts import Part, Unplanned
 from console.cluster.acls.actions import do_change_rules
-from console.cluster.acls.effects import Change
+from console.cluster.acls.effects import AclChange
 from console.cluster.acls.planning import planned
 from console.cluster.quotas.access import refusal_to_change
 from console.cluster.quotas.actions import do_change_quotas
@@ -35,7 +35,7 @@ def rule_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool
     removed = {rule for acl in declaration.acls if acl.is_absent for rule in acl.rules}
     if is_pruned:
         removed |= {rule for rule in now.rules.rules if declaration.within("principals", rule.principal)} - wanted
-    found = planned(now.rules, Change(tuple(wanted), tuple(removed)))
+    found = planned(now.rules, AclChange(tuple(wanted), tuple(removed)))
     if not found.plan.lines:
         return
     refusal = "" if has_right(person, Right.GRANT) else REFUSALS[Right.GRANT]

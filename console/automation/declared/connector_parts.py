@@ -14,7 +14,7 @@ from console.ecosystem.connectors.client import connect_client
 from console.ecosystem.connectors.declarations import declared_secrets
 from console.ecosystem.connectors.masking import MASK, masked_value, without
 from console.ecosystem.connectors.places import group_of
-from console.ecosystem.connectors.plan import Change, configuration_plan
+from console.ecosystem.connectors.plan import ConnectorChange, configuration_plan
 from console.ecosystem.connectors.sealing import print_of
 from console.ecosystem.connectors.typed import resolved, secrets_of
 from console.kit.access.internal_topics import internal_topics
@@ -72,7 +72,7 @@ def removal_part(person: User, view: ConnectorView) -> Part:
     declared = _declared_of(view.class_name)
     prints = {key: print_of(value) for key, value in view.config.items()}
     group = group_of(view.name, view.config) if view.kind == "sink" else ""
-    change = Change(view.name, view.config, None, declared, prints)
+    change = ConnectorChange(view.name, view.config, None, declared, prints)
     plan = configuration_plan(change, connect_client().address, internal_topics(), group)
 
     def again() -> Part:
@@ -97,7 +97,7 @@ def _configuration(
             known = secrets_of(config, current, declared=secrets)
             return Unplanned(f"connector {declared.name}", without("; ".join(told), known))
     prints = {f"old {key}": print_of(value) for key, value in current.items()}
-    change = Change(declared.name, current or None, config, secrets, prints)
+    change = ConnectorChange(declared.name, current or None, config, secrets, prints)
     plan = configuration_plan(change, client.address, internal_topics())
 
     def do(actor: User, said: Confirmation) -> None:

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import User
 
-from console.cluster.acls.effects import Change
+from console.cluster.acls.effects import AclChange
 from console.cluster.acls.feature import LIVE_GROUP
 from console.cluster.acls.kept import as_values
 from console.kit.common.clock import now_ms
@@ -17,7 +17,7 @@ from console.kit.plans.plan import Confirmation, Plan
 
 
 def do_change_rules(
-    actor: User, plan: Plan, change: Change, confirmation: Confirmation
+    actor: User, plan: Plan, change: AclChange, confirmation: Confirmation
 ) -> tuple[Refusals, KeptInverse | None]:
     """What was refused of it, by rule, and what takes the rest back. Raises NotConfirmedError, GatewayError.
 
@@ -42,7 +42,7 @@ def do_change_rules(
     return refused, kept[0] if kept else None
 
 
-def _carried_out(acls: AclGateway, change: Change) -> dict[AclRule, str]:
+def _carried_out(acls: AclGateway, change: AclChange) -> dict[AclRule, str]:
     """What was refused of it. Raises RefusedError if nothing was done."""
     if not change.added:
         return dict(acls.delete(change.removed))

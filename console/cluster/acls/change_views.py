@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.cluster.acls.access import require_acls
 from console.cluster.acls.actions import do_change_rules
-from console.cluster.acls.effects import Change
+from console.cluster.acls.effects import AclChange
 from console.cluster.acls.forms import RuleFileForm, RuleForm, UseForm
 from console.cluster.acls.kept import change_of
 from console.cluster.acls.plan import OBJECT_NAME, OBJECT_TYPE
@@ -47,7 +47,7 @@ def create(request: UserRequest) -> HttpResponse:
         view = look()
         context["principals"] = sorted(known_principals(view))[:OFFERED_MAX]
         if is_asked and form.is_valid():
-            context |= planned(view, Change(form.cleaned_data["rules"])).shown
+            context |= planned(view, AclChange(form.cleaned_data["rules"])).shown
     status = 422 if is_asked and form.errors else answer.status
     return render(request, "acls/create.html", context | {"error": answer.error}, status=status)
 
@@ -67,7 +67,7 @@ def use(request: UserRequest) -> HttpResponse:
         view = look()
         context["principals"] = sorted(known_principals(view))[:OFFERED_MAX]
         if is_asked and form.is_valid():
-            context |= planned(view, Change(form.cleaned_data["rules"])).shown
+            context |= planned(view, AclChange(form.cleaned_data["rules"])).shown
     status = 422 if is_asked and form.errors else answer.status
     return render(request, "acls/use.html", context | {"error": answer.error}, status=status)
 
@@ -83,7 +83,7 @@ def rule_file(request: UserRequest) -> HttpResponse:
         view = look()
         if is_asked and form.is_valid():
             wanted = form.cleaned_data["rules"]
-            context |= planned(view, Change(wanted, view.rules if form.cleaned_data["prune"] else ())).shown
+            context |= planned(view, AclChange(wanted, view.rules if form.cleaned_data["prune"] else ())).shown
     status = 422 if is_asked and form.errors else answer.status
     return render(request, "acls/rule-file.html", context | {"error": answer.error}, status=status)
 
@@ -104,17 +104,17 @@ def change(request: UserRequest) -> HttpResponse:
     return render(request, "acls/change.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _asked(request: UserRequest, view: AclView, context: dict[str, object]) -> Change:
+def _asked(request: UserRequest, view: AclView, context: dict[str, object]) -> AclChange:
     undo = find_inverse(OBJECT_TYPE, OBJECT_NAME, request.GET.get("undo", ""))
     if undo is not None:
         context["undo"] = undo
         return change_of(undo.values)
     if "matching" in request.GET:
-        return Change(removed=tuple(RuleFilter.parse(request.GET).chosen(view.rules)))
-    return Change(removed=tuple(rules_by_id(view, request.GET.getlist("remove"))))
+        return AclChange(removed=tuple(RuleFilter.parse(request.GET).chosen(view.rules)))
+    return AclChange(removed=tuple(rules_by_id(view, request.GET.getlist("remove"))))
 
 
-def _posted(request: UserRequest) -> Change:
+def _posted(request: UserRequest) -> AclChange:
     """Nothing, if it cannot be read."""
     try:
         return change_of(parse_foreign_json(request.POST.get("change", "")))

@@ -29,21 +29,21 @@ Names = Callable[[str], Collection[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AclChange:
     """Rules that come, and rules that go."""
 
     added: tuple[AclRule, ...] = ()
     removed: tuple[AclRule, ...] = ()
 
     @classmethod
-    def real(cls, view: AclView, added: Collection[AclRule], removed: Collection[AclRule]) -> "Change":
+    def real(cls, view: AclView, added: Collection[AclRule], removed: Collection[AclRule]) -> "AclChange":
         """What of it makes a difference now, sorted."""
         there = set(view.rules)
         return cls(tuple(sorted(set(added) - there)), tuple(sorted(set(removed) & there - set(added))))
 
     @property
-    def inverse(self) -> "Change":
-        return Change(self.removed, self.added)
+    def inverse(self) -> "AclChange":
+        return AclChange(self.removed, self.added)
 
     @property
     def rules(self) -> tuple[AclRule, ...]:
@@ -91,13 +91,13 @@ def who(principal: str) -> str:
     return "everybody else" if principal == ANYBODY else principal
 
 
-def concerned(view: AclView, change: Change, known: Collection[str]) -> Collection[str]:
+def concerned(view: AclView, change: AclChange, known: Collection[str]) -> Collection[str]:
     """All `known` where a rule is about everybody, or decides what holds without rules; else those that are named."""
     named = {rule.principal for rule in change.rules}
     return {*named, *known, ANYBODY} if view.allows_if_none or ANYBODY in named else named
 
 
-def effects(view: AclView, change: Change, asked: Collection[str], names: Names) -> Effects:
+def effects(view: AclView, change: AclChange, asked: Collection[str], names: Names) -> Effects:
     """What the change means to the principals `asked`."""
     before, after = Decisions(view), Decisions(with_changes(view, change.added, change.removed))
     places, labels = _places(view, change, asked, names), _labels(change, names)
@@ -109,7 +109,7 @@ def effects(view: AclView, change: Change, asked: Collection[str], names: Names)
     return Effects(_grouped(differences), next(places, None) is None)
 
 
-def _labels(change: Change, names: Names) -> dict[tuple[str, str], str]:
+def _labels(change: AclChange, names: Names) -> dict[tuple[str, str], str]:
     """How a rule's own name is told, where it stands for others and no resource is called so."""
     known = {resource: frozenset(names(resource)) for resource in {rule.resource for rule in change.rules}}
     told = {}
@@ -159,7 +159,7 @@ def _differences(
 
 
 def _places(
-    view: AclView, change: Change, asked: Collection[str], names: Names
+    view: AclView, change: AclChange, asked: Collection[str], names: Names
 ) -> Iterator[tuple[str, str, str, Sequence[str]]]:
     """Names that the same rules are about come together: what holds for one of them holds for all."""
     rules, hosts = change.rules, hosts_of(change.rules)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import astuple, fields
 
-from console.cluster.acls.effects import Change
+from console.cluster.acls.effects import AclChange
 from console.kit.gateway.acls.interface import AclRule, binding_of
 
 _FIELDS = len(fields(AclRule))
@@ -15,20 +15,20 @@ def rule_id(rule: AclRule) -> str:
     return hashlib.sha256("\0".join(astuple(rule)).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def as_values(change: Change) -> dict[str, list[tuple[str, ...]]]:
+def as_values(change: AclChange) -> dict[str, list[tuple[str, ...]]]:
     return {"added": [astuple(item) for item in change.added], "removed": [astuple(item) for item in change.removed]}
 
 
-def as_text(change: Change) -> str:
+def as_text(change: AclChange) -> str:
     return json.dumps(as_values(change))
 
 
-def change_of(values: object) -> Change:
+def change_of(values: object) -> AclChange:
     """Raises ValueError for what is no change of rules. Whether there can be such rules the cluster says."""
     rules = [values.get(which, []) if isinstance(values, dict) else None for which in ("added", "removed")]
     if not all(isinstance(rule, list) for rule in rules):
         raise ValueError("no change of rules")
-    return Change(*(tuple(map(_rule, rule or ())) for rule in rules))
+    return AclChange(*(tuple(map(_rule, rule or ())) for rule in rules))
 
 
 def _rule(values: object) -> AclRule:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from itertools import groupby, islice
 
-from console.cluster.acls.effects import Change, Effect, Effects, effects, who, who_may_alter
+from console.cluster.acls.effects import AclChange, Effect, Effects, effects, who, who_may_alter
 from console.kit.gateway.acls.decisions import with_changes
 from console.kit.gateway.acls.interface import ANY_HOST, AclRule, AclView, in_words
 from console.kit.gateway.commands import shell_command
@@ -27,7 +27,7 @@ _OPTIONS = {
 }
 
 
-def change_plan(view: AclView, change: Change, found: Effects, bootstrap_servers: str) -> Plan:
+def change_plan(view: AclView, change: AclChange, found: Effects, bootstrap_servers: str) -> Plan:
     """`found`: what `effects` says of it."""
     losses = lock_outs(view, change) if len(change.rules) <= RULES_MAX else ()
     return Plan(
@@ -51,7 +51,7 @@ def change_plan(view: AclView, change: Change, found: Effects, bootstrap_servers
     )
 
 
-def lock_outs(view: AclView, change: Change) -> tuple[str, ...]:
+def lock_outs(view: AclView, change: AclChange) -> tuple[str, ...]:
     """What cannot be mended from here afterwards."""
     found = []
     if view.own_principal:
@@ -88,11 +88,11 @@ def _about(rule: AclRule) -> str:
     return f"{rule.name}*" if rule.is_prefixed else rule.name
 
 
-def _action(change: Change) -> str:
+def _action(change: AclChange) -> str:
     return CHANGE if change.added and change.removed else DELETE if change.removed else CREATE
 
 
-def commands(change: Change, bootstrap_servers: str) -> Iterator[str]:
+def commands(change: AclChange, bootstrap_servers: str) -> Iterator[str]:
     """As many as a page has room for; operations of one rule in one line."""
     lines = [
         _command(verb, list(rules), bootstrap_servers)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from console.cluster.acls.effects import Change, Effects, concerned, effects
+from console.cluster.acls.effects import AclChange, Effects, concerned, effects
 from console.cluster.acls.kept import as_text
 from console.cluster.acls.plan import RULES_MAX, change_plan
 from console.cluster.acls.queries import known_names, seen_principals
@@ -18,7 +18,7 @@ SHOWN_MAX = 100
 class Planned:
     """A change with what comes of it."""
 
-    change: Change
+    change: AclChange
     effects: Effects
     plan: Plan
 
@@ -36,16 +36,16 @@ class Planned:
         }
 
 
-def planned(view: AclView, wanted: Change) -> Planned:
+def planned(view: AclView, wanted: AclChange) -> Planned:
     """What of `wanted` makes a difference now."""
-    change = Change.real(view, wanted.added, wanted.removed)
+    change = AclChange.real(view, wanted.added, wanted.removed)
     is_too_much = len(change.rules) > RULES_MAX
     asked = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()
     found = effects(view, change, asked, lambda resource: known_names(view, resource))
     return Planned(change, found, change_plan(view, change, found, here.BOOTSTRAP_SERVERS))
 
 
-def _verb(change: Change) -> str:
+def _verb(change: AclChange) -> str:
     count = len(change.rules)
     does = "Change" if change.added and change.removed else "Delete" if change.removed else "Create"
     return f"{does} {count:,} rule{'' if count == 1 else 's'}"

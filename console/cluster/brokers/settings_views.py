@@ -28,7 +28,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.topics.setting_rules import broker_value_refusal
 from console.kit.plans.plan import Confirmation
-from console.kit.plans.setting import DEFAULT, Change, SettingsPlan, change_plan, plain_value
+from console.kit.plans.setting import DEFAULT, SettingChange, SettingsPlan, change_plan, plain_value
 from console.kit.plans.views import refusable
 from console.state.clusters.access import access_broker
 from console.state.clusters.models import Broker
@@ -197,5 +197,5 @@ def _plan(broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPla
         return None
     broker_id = None if query.is_for_all else broker.broker_id
     target = setting_target(broker_id, setting, found, query.value)
-    wanted = Change(setting, own_value(broker_id, setting), query.value)
+    wanted = SettingChange(setting, own_value(broker_id, setting), query.value)
     return change_plan(target, [wanted], here.BOOTSTRAP_SERVERS)

@@ -9,7 +9,7 @@ from console.kit.common.figures import grouped, size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.plan import Plan, PlanLine
-from console.kit.plans.setting import DEFAULT, Change, Target, configs_command
+from console.kit.plans.setting import DEFAULT, SettingChange, Target, configs_command
 from console.processes.topic_users import sentences
 
 DELETE, SET = "delete topics", "change setting of topics"
@@ -31,9 +31,9 @@ class Kept:
     typed: str
 
     @property
-    def change(self) -> Change:
+    def change(self) -> SettingChange:
         own = (self.setting.value or "") if self.setting.source == "topic" else None
-        return Change(self.setting, own, self.typed)
+        return SettingChange(self.setting, own, self.typed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

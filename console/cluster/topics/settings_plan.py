@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.kit.gateway.retention.interface import SettingView
-from console.kit.plans.setting import Change, SettingsPlan, Target, change_plan
+from console.kit.plans.setting import SettingChange, SettingsPlan, Target, change_plan
 
 #: The settings that decide what is deleted, in the order they are shown.
 RETENTION_KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
@@ -53,7 +53,7 @@ def settings_plan(
     target, changes = topic_target(topic, topic_id), []
     for name, value in wanted:
         setting = known[name]
-        changes.append(Change(setting, (setting.value or "") if setting.source == "topic" else None, value))
+        changes.append(SettingChange(setting, (setting.value or "") if setting.source == "topic" else None, value))
         target = with_cautions(target, name, value, replication_factor)
     target = replace(target, safe_because=why_safe(name for name, _ in wanted))
     return change_plan(target, changes, bootstrap_servers)

@@ -14,7 +14,7 @@ from console.ecosystem.connectors.answers import ConnectorView
 from console.ecosystem.connectors.client import connect_client
 from console.ecosystem.connectors.declarations import declared_secrets
 from console.ecosystem.connectors.places import group_of
-from console.ecosystem.connectors.plan import DEEDS, RESTART, Change, configuration_plan, deed_plan, task_plan
+from console.ecosystem.connectors.plan import DEEDS, RESTART, ConnectorChange, configuration_plan, deed_plan, task_plan
 from console.ecosystem.connectors.sealing import print_of
 from console.kit.access.internal_topics import internal_topics
 from console.kit.access.rights import Right
@@ -75,10 +75,10 @@ def delete(request: UserRequest, name: str) -> HttpResponse:
     return render(request, "connectors/change.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _deletion(view: ConnectorView) -> Change:
+def _deletion(view: ConnectorView) -> ConnectorChange:
     declared = declared_secrets().of([view.class_name]).get(view.class_name, frozenset())
     prints = {key: print_of(value) for key, value in view.config.items()}
-    return Change(view.name, view.config, None, declared, prints)
+    return ConnectorChange(view.name, view.config, None, declared, prints)
 
 
 def _page(

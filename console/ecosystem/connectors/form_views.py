@@ -21,7 +21,7 @@ from console.ecosystem.connectors.client import ConnectClient, connect_client
 from console.ecosystem.connectors.forms import FIXED, ConfigForm, JsonForm
 from console.ecosystem.connectors.masking import MASK, SECRET_TYPE, masked, without
 from console.ecosystem.connectors.models import Connector
-from console.ecosystem.connectors.plan import CONFIGURE, OBJECT_TYPE, Change, configuration_plan
+from console.ecosystem.connectors.plan import CONFIGURE, OBJECT_TYPE, ConnectorChange, configuration_plan
 from console.ecosystem.connectors.queries import DELETED
 from console.ecosystem.connectors.sealing import print_of, seal, unseal
 from console.ecosystem.connectors.typed import new_secrets, resolved, secrets_of, to_json
@@ -139,7 +139,7 @@ def _planned(
     shown = masked(config, draft.declared)
     prints = {f"old {key}": print_of(value) for key, value in draft.current.items()}
     prints |= {f"new {key}": print_of(value) for key, value in secrets.items()}
-    change = Change(name, draft.current or None, config, draft.declared, prints)
+    change = ConnectorChange(name, draft.current or None, config, draft.declared, prints)
     client = connect_client()
     plan = configuration_plan(change, client.address, internal_topics())
     sealed = seal(request.user, draft.sealed_for, secrets)

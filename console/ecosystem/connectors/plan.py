@@ -131,7 +131,7 @@ def _obstacle(deed: Deed, view: ConnectorView) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConnectorChange:
     """A configuration as it is and as it should be, secrets and all; None: there is no such connector, or will be none.
 
     `prints` stands for each value that it hangs on, so that a plan tells no secret."""
@@ -143,7 +143,7 @@ class Change:
     prints: Mapping[str, str]
 
 
-def configuration_plan(change: Change, address: str, internal: InternalTopics, group: str = "") -> Plan:
+def configuration_plan(change: ConnectorChange, address: str, internal: InternalTopics, group: str = "") -> Plan:
     """`internal`: topics that it may not write. `group`: of a sink, whose offsets stay behind when it is deleted."""
     old, new = change.old or {}, change.new or {}
     lines = (_line(change, key) for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
@@ -183,7 +183,7 @@ def _deletion(plan: Plan, group: str, address: str) -> Plan:
     )
 
 
-def _line(change: Change, key: str) -> PlanLine:
+def _line(change: ConnectorChange, key: str) -> PlanLine:
     def shown(values: Mapping[str, str] | None) -> str | None:
         value = (values or {}).get(key)
         return None if value is None else masked_value(key, value, change.declared)

@@ -44,7 +44,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingChange:
     """`own` is what the target itself says now, None if nothing; `typed` is the new value as text, or `default` to take
     its own away."""
 
@@ -66,7 +66,7 @@ class Change:
         return self.own == self.new
 
 
-def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> SettingsPlan:
+def change_plan(target: Target, changes: Sequence[SettingChange], bootstrap_servers: str) -> SettingsPlan:
     """All of them in one change. Without a difference: no lines."""
     real = [change for change in changes if not change.is_empty]
     return SettingsPlan(
@@ -96,13 +96,13 @@ def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: st
     )
 
 
-def _undo(changes: Sequence[Change]) -> str:
+def _undo(changes: Sequence[SettingChange]) -> str:
     if len(changes) == 1:
         return f"set it to {changes[0].old} again."
     return f"set them back: {', '.join(f'{change.setting.name} to {change.old}' for change in changes)}."
 
 
-def _command(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> str:
+def _command(target: Target, changes: Sequence[SettingChange], bootstrap_servers: str) -> str:
     added = {change.setting.name: change.typed for change in changes if change.typed != DEFAULT}
     deleted = [change.setting.name for change in changes if change.typed == DEFAULT]
     return configs_command(bootstrap_servers, target.options, added, deleted)

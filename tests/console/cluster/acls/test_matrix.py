@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from broker.security.acls.decision import AccessRules
 from broker.security.operations import Operation, ResourceType
-from console.cluster.acls.effects import ANY_OTHER, Change, concerned, effects
+from console.cluster.acls.effects import ANY_OTHER, AclChange, concerned, effects
 from console.cluster.acls.rows import Choice, Matrix
 from console.kit.gateway.acls.decisions import Decisions, with_changes
 from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, AclRule, AclView, binding_of
@@ -97,7 +97,7 @@ def test_the_matrix_has_every_pair_that_may_something_once_and_decided_as_by_the
 @given(VIEWS, st.lists(RULES, max_size=3), st.lists(RULES, max_size=2), st.data())
 def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added, others, data):
     removed = data.draw(st.lists(st.sampled_from(view.rules), max_size=3)) if view.rules else []
-    change = Change.real(view, added, [*removed, *others])
+    change = AclChange.real(view, added, [*removed, *others])
     after = with_changes(view, change.added, change.removed)
     known = ["User:a", "User:b", "User:c", "User:root"]
     found = effects(view, change, concerned(view, change, known), lambda _: SEEN)
@@ -121,7 +121,7 @@ def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added
     assert told == wanted
 
 
-def label(change: Change, resource: str, name: str) -> str:
+def label(change: AclChange, resource: str, name: str) -> str:
     patterns = {rule.pattern for rule in change.rules if (rule.resource, rule.name) == (resource, name)}
     if name == "*" and "LITERAL" in patterns:
         return ANY_OTHER
@@ -131,7 +131,7 @@ def label(change: Change, resource: str, name: str) -> str:
 @settings(max_examples=50)
 @given(VIEWS, st.lists(RULES, max_size=3), st.lists(RULES, max_size=3))
 def test_the_inverse_of_a_real_change_brings_back_what_was(view, added, removed):
-    change = Change.real(view, added, removed)
+    change = AclChange.real(view, added, removed)
     after = with_changes(view, change.added, change.removed)
-    back = Change.real(after, change.inverse.added, change.inverse.removed)
+    back = AclChange.real(after, change.inverse.added, change.inverse.removed)
     assert with_changes(after, back.added, back.removed) == view

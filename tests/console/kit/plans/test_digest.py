@@ -35,7 +35,7 @@ from console.kit.gateway.moves.interface import MoveView
 from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.digest import DIGEST_LENGTH, digest_of
 from console.kit.plans.plan import Plan, PlanLine
-from console.kit.plans.setting import Change as SettingChange
+from console.kit.plans.setting import SettingChange as SettingChange
 from console.kit.plans.setting import change_plan as setting_plan
 from console.people.readonly.plan import switch_plan
 from console.people.users.plan import change_plan as account_plan

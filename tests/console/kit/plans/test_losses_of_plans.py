@@ -15,7 +15,7 @@ from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.many import Kept, setting_of_many
 from console.cluster.topics.settings_plan import settings_plan
 from console.ecosystem.connectors.answers import OffsetView
-from console.ecosystem.connectors.plan import Change, configuration_plan, offsets_plan
+from console.ecosystem.connectors.plan import ConnectorChange, configuration_plan, offsets_plan
 from console.kit.access.internal_names import BY_CONVENTION
 from console.kit.access.models import ApiToken
 from console.kit.gateway.brokers.interface import BrokerSetting
@@ -92,9 +92,11 @@ def test_offsets_of_a_connector_that_are_set_leave_out_what_lies_between():
 
 
 def test_a_secret_that_is_replaced_is_a_secret_that_is_lost():
-    change = Change("sink", {"db.password": "a"}, {"db.password": "b"}, {"db.password"}, {"db.password": "print"})
+    change = ConnectorChange(
+        "sink", {"db.password": "a"}, {"db.password": "b"}, {"db.password"}, {"db.password": "print"}
+    )
     assert "replaced secret cannot be put back" in configuration_plan(change, "http://connect", BY_CONVENTION).losses[0]
-    plain = Change("sink", {"topics": "a"}, {"topics": "b"}, (), {"topics": "print"})
+    plain = ConnectorChange("sink", {"topics": "a"}, {"topics": "b"}, (), {"topics": "print"})
     assert configuration_plan(plain, "http://connect", BY_CONVENTION).losses == ()
     assert (
         "passwords and keys of before" in keep_plan("east", {"title": "a"}, {"title": "a"}, {"password": "p"}).losses[0]
