@@ -8,12 +8,12 @@ from console.kit.features.headers import facts_of
 from console.kit.live import groups
 from console.kit.live.push import push_partial, push_partials
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 
 
 def push_process(process: ManagedProcess) -> None:
     """Show the process as it is now to everybody who looks at the list or at its page."""
-    shown = Shown(process, timezone.now())
+    shown = ManagedProcessRow(process, timezone.now())
     read_only = why_read_only()
     context = {"shown": shown, "read_only": read_only, "user": None}
     figures: dict[str, object] = {"facts": facts_of("process", shown, EVERYTHING)}

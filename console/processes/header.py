@@ -6,12 +6,12 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
 from console.kit.features.headers import HeaderFacts, KeyFigure
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 
 _REMOVE = "Remove process…"
 
 
-def facts(shown: Shown, reach: Reach) -> HeaderFacts:
+def facts(shown: ManagedProcessRow, reach: Reach) -> HeaderFacts:
     """Return the facts of the process; a figure that is not known is a dash."""
     process = shown.process
     cpu, memory = process.cpu_percent, process.memory_bytes

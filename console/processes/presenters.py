@@ -42,7 +42,7 @@ _REQUESTED: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class ManagedProcessRow:
     """A row with what only a page needs."""
 
     process: ManagedProcess

@@ -18,7 +18,7 @@ from console.processes.actions import do_start_as_asked
 from console.processes.export import TITLES, process_rows
 from console.processes.log_files import TAIL_LINES
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 
 
 @require_safe
@@ -27,7 +27,7 @@ def process_list(request: UserRequest) -> HttpResponseBase:
     if wants_csv(request):
         return csv_response(request, "processes", TITLES, process_rows(processes, reach_of(request.user)))
     now = timezone.now()
-    shown = [Shown(process, now, reach_of(request.user)) for process in processes]
+    shown = [ManagedProcessRow(process, now, reach_of(request.user)) for process in processes]
     return render(request, "processes/list.html", {"processes": shown})
 
 
@@ -35,7 +35,7 @@ def process_list(request: UserRequest) -> HttpResponseBase:
 def process_page(request: UserRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name)
     context = {
-        "shown": Shown(process, timezone.now(), reach_of(request.user)),
+        "shown": ManagedProcessRow(process, timezone.now(), reach_of(request.user)),
         "tail_lines": TAIL_LINES,
         **log_context(request.user, process),
     }
@@ -49,7 +49,10 @@ def process_log(request: UserRequest, name: str) -> HttpResponse:
     return render(
         request,
         "processes/log.html",
-        {"shown": Shown(process, timezone.now(), reach_of(request.user)), **log_context(request.user, process)},
+        {
+            "shown": ManagedProcessRow(process, timezone.now(), reach_of(request.user)),
+            **log_context(request.user, process),
+        },
     )
 
 

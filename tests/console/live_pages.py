@@ -8,7 +8,7 @@ from channels.layers import get_channel_layer
 from console.kit.live import groups
 from console.shell.web import feed
 from console.shell.web.page_socket import PageConsumer
-from console.shell.web.watched import LivePage, Shown
+from console.shell.web.watched import LivePage, PageState
 from console.state.clusters.models import Partition, Topic
 from tests.console.websocket import Websocket
 
@@ -34,7 +34,7 @@ async def open_page(user, page: str, *rows: str, moves: bool = False) -> Websock
     return websocket
 
 
-def watched_pages() -> dict[LivePage, Shown]:
+def watched_pages() -> dict[LivePage, PageState]:
     return feed.feed_here()._watched.shown
 
 

@@ -14,7 +14,7 @@ from console.cluster.brokers.words import with_words
 from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 from console.state.clusters.access import topics_within
 from console.state.clusters.models import Broker, Partition
 from console.state.clusters.queries import cluster_state
@@ -85,7 +85,7 @@ def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict[str, object]
         "cluster": cluster_state(),
         "balance": _balance_of(broker.broker_id),
         "report": report_of(broker.broker_id),
-        "shown": None if process is None else Shown(process, timezone.now(), reach),
+        "shown": None if process is None else ManagedProcessRow(process, timezone.now(), reach),
         "biggest": biggest_partitions(broker.broker_id, reach),
     }
 

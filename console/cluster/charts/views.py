@@ -29,7 +29,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.processes.access import access_process
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 from console.state.clusters.access import access_broker, access_topic
 from console.state.clusters.queries import cluster_state
 from console.state.consumers.access import access_group, reads_beyond
@@ -94,7 +94,7 @@ def server_charts(request: UserRequest, address: str) -> HttpResponseBase:
 def process_charts(request: UserRequest, name: str) -> HttpResponseBase:
     process = access_process(request.user, name)
     reach = reach_of(request.user)
-    context: dict[str, object] = {"shown": Shown(process, timezone.now(), reach)}
+    context: dict[str, object] = {"shown": ManagedProcessRow(process, timezone.now(), reach)}
     changes = changes_within(reach).filter(object_name=name, kind=ChangeKind.PROCESS)
     return charts_page(request, "charts/process.html", context, process_panels(name), changes)
 

@@ -24,7 +24,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ProfilePage:
     found: dict[str, Any]
 
     @property

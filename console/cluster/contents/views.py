@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.cluster.contents.export import TITLES, rows_of
-from console.cluster.contents.presenters import Shown
+from console.cluster.contents.presenters import ProfilePage
 from console.cluster.contents.store import kept
 from console.cluster.contents.window import COUNTS, Window
 from console.cluster.records.masked_source import hidden_from
@@ -27,5 +27,5 @@ def contents(request: UserRequest, name: str) -> HttpResponseBase:
     if wants_csv(request):
         rows = rows_of(counted.found) if counted else ()
         return csv_response(request, f"contents-{topic.name}", TITLES, rows)
-    context |= {"hidden_parts": hidden, "counted": counted, "shown": Shown(counted.found) if counted else None}
+    context |= {"hidden_parts": hidden, "counted": counted, "shown": ProfilePage(counted.found) if counted else None}
     return render(request, "contents/page.html", context)

@@ -37,7 +37,7 @@ _COMMON = re.compile(
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownField:
     """A field and what stands below it."""
 
     field: BoundField
@@ -52,7 +52,7 @@ class Shown:
 @dataclass(frozen=True)
 class Group:
     title: str
-    fields: tuple[Shown, ...]
+    fields: tuple[ShownField, ...]
     is_open: bool
 
 
@@ -128,9 +128,9 @@ class ConfigForm(forms.Form):
         is_open = is_wanted or bool(names & self.errors.keys()) or any(key.name in self._kept for key in keys)
         return Group(title, tuple(self._shown(key) for key in keys), is_open)
 
-    def _shown(self, key: KeyView) -> Shown:
+    def _shown(self, key: KeyView) -> ShownField:
         recommended = self._recommended.get(key.name, ())[:_RECOMMENDED_MAX]
-        return Shown(self[_PREFIX + key.name], " ".join(_hints(key)), recommended)
+        return ShownField(self[_PREFIX + key.name], " ".join(_hints(key)), recommended)
 
 
 def _title(key: KeyView) -> str:

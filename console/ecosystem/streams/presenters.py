@@ -8,7 +8,7 @@ from typing import TypedDict
 from console.ecosystem.streams.chart import RateChart, rate_chart
 from console.ecosystem.streams.pace import PaceView, Point, pace_of
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 
 #: Parts of a batch in the order in which Spark does them: its name for the part → what it is.
 PARTS = {
@@ -75,7 +75,7 @@ class DriverReport(TypedDict, total=False):
 class ShownStream:
     """`facts` of an earlier run stay, as what is known last. quotes: whether the reader may see what errors quote."""
 
-    shown: Shown
+    shown: ManagedProcessRow
     facts: DriverReport
     quotes: bool = False
 

@@ -14,7 +14,7 @@ from console.kit.access.rights import Right, require_on
 from console.kit.gateway.processes.stream_jobs import checkpoint_of
 from console.processes.access import access_processes
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 from console.state.clusters.models import Partition
 
 #: (topic, partition) → offset.
@@ -39,7 +39,7 @@ def shown_stream(process: ManagedProcess, *, quotes: bool = False) -> ShownStrea
         facts = process.progress.facts
     except StreamProgress.DoesNotExist:
         facts = {}
-    return ShownStream(Shown(process, timezone.now()), facts, quotes)
+    return ShownStream(ManagedProcessRow(process, timezone.now()), facts, quotes)
 
 
 def is_here(process: ManagedProcess) -> bool:

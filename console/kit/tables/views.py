@@ -34,7 +34,7 @@ NO_VIEW = "There is no such view."
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TableView:
     view: SavedView
     title: str
     filters: list[tuple[str, str]]
@@ -49,11 +49,11 @@ def view_list(request: UserRequest) -> HttpResponse:
     return render(request, "tables/views.html", {"shown": [_shown(request, item) for item in found]})
 
 
-def _shown(request: UserRequest, view: SavedView) -> Shown:
+def _shown(request: UserRequest, view: SavedView) -> TableView:
     table = TABLES[view.table]
     hidden = ", ".join(title for key, title in table.optional if key in view.hide)
     filters = list(table.filtered(view.parameters).items())
-    return Shown(view, table.place.title, filters, hidden, may_change(request.user, view))
+    return TableView(view, table.place.title, filters, hidden, may_change(request.user, view))
 
 
 @require_safe

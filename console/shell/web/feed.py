@@ -24,7 +24,7 @@ from console.kit.live.changes import RowsChanged
 from console.kit.live.push import resync_html
 from console.kit.live.rows import Parts
 from console.shell.web.shown_rows import render_rows
-from console.shell.web.watched import Key, LivePage, Shown, WatchedRows
+from console.shell.web.watched import Key, LivePage, PageState, WatchedRows
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Feed:
     async def join(self, page: LivePage) -> None:
         """When this returns nothing is missed any more."""
         async with self._lock:
-            self._watched.show(page, Shown())
+            self._watched.show(page, PageState())
             self._told_at[page] = _now()
             if not self._tasks:
                 channel = await self._subscribe()
@@ -72,7 +72,7 @@ class Feed:
                 self._recent.clear()
                 await end_tasks(tasks)
 
-    async def show(self, page: LivePage, shown: Shown) -> None:
+    async def show(self, page: LivePage, shown: PageState) -> None:
         """What `page` shows from now on, itself drawn a moment ago."""
         added = self._watched.show(page, shown)
         self._forget_old()

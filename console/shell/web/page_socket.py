@@ -24,7 +24,7 @@ from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLO
 from console.kit.live.push import PushedHtml, resync_html
 from console.shell.web.feed import feed_here
 from console.shell.web.marks_board import marks_here
-from console.shell.web.watched import Shown
+from console.shell.web.watched import PageState
 
 logger = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ class PageConsumer(PersonSocket):
                 continue
             try:
                 async with self.turn:
-                    await feed_here().show(self, Shown.parse(said))
+                    await feed_here().show(self, PageState.parse(said))
             except Exception:
                 logger.exception("rows of page %s could not be drawn", self.name)
                 await self.end(CLOSE_NOT_KNOWN)

@@ -32,14 +32,14 @@ class LivePage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PageState:
     """What a page says of itself. `moves`: its rows are sorted or chosen by figures that change."""
 
     keys: frozenset[Key] = frozenset()
     moves: bool = False
 
     @classmethod
-    def parse(cls, said: object) -> "Shown":
+    def parse(cls, said: object) -> "PageState":
         """From what a browser sent; whatever is no row of ours is left out."""
         if not isinstance(said, dict) or not isinstance(said.get("rows"), list):
             return cls()
@@ -52,12 +52,12 @@ class Shown:
 class WatchedRows:
     """The pages, and for each row those that show it."""
 
-    shown: dict[LivePage, Shown] = field(default_factory=dict)
+    shown: dict[LivePage, PageState] = field(default_factory=dict)
     _pages: dict[str, dict[int, set[LivePage]]] = field(default_factory=dict)
 
-    def show(self, page: LivePage, shown: Shown) -> frozenset[Key]:
+    def show(self, page: LivePage, shown: PageState) -> frozenset[Key]:
         """`page` shows this from now on; the rows it did not show before."""
-        before = self.shown.get(page, Shown()).keys
+        before = self.shown.get(page, PageState()).keys
         self.shown[page] = shown
         for kind, key in shown.keys - before:
             self._pages.setdefault(kind, {}).setdefault(key, set()).add(page)
@@ -69,7 +69,7 @@ class WatchedRows:
 
     def remove(self, page: LivePage) -> None:
         if page in self.shown:
-            self.show(page, Shown())
+            self.show(page, PageState())
             del self.shown[page]
 
     def showing(self, changed: Mapping[str, Iterable[int]]) -> dict[LivePage, set[Key]]:

@@ -30,7 +30,7 @@ from console.kit.common.current_cluster import is_main
 from console.kit.common.kept_statements import AT_MS, kept_rows
 from console.kit.gateway.errors import is_refusal
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 from console.processes.states import Desired
 from console.processes.truths import TROUBLED_STATES, State
 from console.signals.overview.health import (
@@ -73,7 +73,7 @@ def health_facts(
     state: ClusterState,
     brokers: Sequence[Broker],
     troubled: Iterable[Partition],
-    processes: Sequence[Shown],
+    processes: Sequence[ManagedProcessRow],
     reach: Reach = EVERYTHING,
 ) -> HealthFacts:
     at_ms = now_ms()
@@ -155,9 +155,9 @@ def _ms(at: datetime | None) -> int | None:
     return round(at.timestamp() * 1_000) if at else None
 
 
-def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
+def shown_processes(reach: Reach = EVERYTHING) -> list[ManagedProcessRow]:
     now = timezone.now()
-    return [Shown(row, now, reach) for row in kept_rows(_processes_within, reach)]
+    return [ManagedProcessRow(row, now, reach) for row in kept_rows(_processes_within, reach)]
 
 
 def _processes_within(reach: Reach) -> QuerySet[ManagedProcess]:

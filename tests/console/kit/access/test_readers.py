@@ -8,7 +8,7 @@ from console.ecosystem.streams import collect
 from console.ecosystem.streams.models import StreamProgress
 from console.kit.access.last_line import LAST_LINE, LAST_LINE_WITH_RECORDS
 from console.processes.models import ManagedProcess
-from console.processes.presenters import Shown
+from console.processes.presenters import ManagedProcessRow
 from console.state.history.models import Change
 from console.state.history.queries import recent_changes
 
@@ -159,7 +159,7 @@ def test_nor_is_it_found_by_searching(viewer, reader, client_of):
 @pytest.mark.usefixtures("ended")
 def test_what_is_pushed_to_everybody_has_it_not():
     process = ManagedProcess.objects.get(name="copy")
-    assert "a value inside" not in Shown(process, timezone.now()).sentence
+    assert "a value inside" not in ManagedProcessRow(process, timezone.now()).sentence
     assert "a value inside" not in str([change.sentence for change in recent_changes()])
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from console.kit.access.reach import EVERYTHING
-from console.shell.web.watched import ROWS_MAX, Shown, WatchedRows
+from console.shell.web.watched import ROWS_MAX, PageState, WatchedRows
 
 
 class Page:
@@ -15,8 +15,8 @@ class Page:
 
 def test_a_page_is_found_by_the_rows_it_shows():
     rows, first, second = WatchedRows(), Page(), Page()
-    rows.show(first, Shown(frozenset({("topic-row", 1), ("topic-row", 2)})))
-    rows.show(second, Shown(frozenset({("topic-row", 2), ("group-row", 1)})))
+    rows.show(first, PageState(frozenset({("topic-row", 1), ("topic-row", 2)})))
+    rows.show(second, PageState(frozenset({("topic-row", 2), ("group-row", 1)})))
 
     assert rows.showing({"topic-row": [2, 3]}) == {first: {("topic-row", 2)}, second: {("topic-row", 2)}}
     assert rows.showing({"group-row": [2]}) == {}
@@ -24,16 +24,16 @@ def test_a_page_is_found_by_the_rows_it_shows():
 
 def test_a_page_that_turned_over_shows_its_new_rows_only():
     rows, page = WatchedRows(), Page()
-    rows.show(page, Shown(frozenset({("topic-row", 1), ("topic-row", 2)})))
+    rows.show(page, PageState(frozenset({("topic-row", 1), ("topic-row", 2)})))
 
-    assert rows.show(page, Shown(frozenset({("topic-row", 2), ("topic-row", 3)}))) == {("topic-row", 3)}
+    assert rows.show(page, PageState(frozenset({("topic-row", 2), ("topic-row", 3)}))) == {("topic-row", 3)}
     assert rows.showing({"topic-row": [1]}) == {}
     assert rows.showing({"topic-row": [3]}) == {page: {("topic-row", 3)}}
 
 
 def test_a_closed_page_leaves_nothing_behind():
     rows, page = WatchedRows(), Page()
-    rows.show(page, Shown(frozenset({("topic-row", 1)})))
+    rows.show(page, PageState(frozenset({("topic-row", 1)})))
     rows.remove(page)
     rows.remove(page)
 
@@ -43,15 +43,17 @@ def test_a_closed_page_leaves_nothing_behind():
 def test_what_a_browser_says_is_taken_as_rows_of_ours_only():
     rows = ["topic-row-7", "user-row-1", "topic-row-", "topic-row-7x", 12, None, "group-page-3"]
 
-    assert Shown.parse({"rows": rows, "moves": True}) == Shown(frozenset({("topic-row", 7), ("group-page", 3)}), True)
+    assert PageState.parse({"rows": rows, "moves": True}) == PageState(
+        frozenset({("topic-row", 7), ("group-page", 3)}), True
+    )
 
 
 @pytest.mark.parametrize("said", [None, [], "rows", {}, {"rows": None}, {"rows": {"topic-row-1": 1}}, 7])
 def test_what_makes_no_sense_shows_nothing(said):
-    assert Shown.parse(said) == Shown()
+    assert PageState.parse(said) == PageState()
 
 
 def test_a_page_shows_a_bounded_number_of_rows():
     said = {"rows": [f"topic-row-{number}" for number in range(ROWS_MAX + 50)]}
 
-    assert len(Shown.parse(said).keys) == ROWS_MAX
+    assert len(PageState.parse(said).keys) == ROWS_MAX
