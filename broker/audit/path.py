@@ -17,7 +17,7 @@ MOVES_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class OffsetJump:
     """Offsets from `start` to `end` (exclusive) that a group is to read again, or was set past."""
 
     start: int
@@ -31,10 +31,10 @@ class Path:
     position: int = -1
     reached: int = -1  #: the furthest it has been
     heard_ms: int = 0
-    back: list[Move] = field(default_factory=list)
-    skipped: list[Move] = field(default_factory=list)
+    back: list[OffsetJump] = field(default_factory=list)
+    skipped: list[OffsetJump] = field(default_factory=list)
     #: What lies between `start` and `reached` and was not gone over: skipped, or before where it was first heard of.
-    unread: list[Move] = field(default_factory=list)
+    unread: list[OffsetJump] = field(default_factory=list)
     epoch: str = ""
     sequence: int = -1
     term: int = -1
@@ -50,12 +50,12 @@ class Path:
         if self.position < 0:
             self.start = self.reached = step.start
         elif step.start < self.position:
-            self._note(self.back, Move(step.start, self.position, step.at_ms))
+            self._note(self.back, OffsetJump(step.start, self.position, step.at_ms))
         elif step.start > self.reached and is_after_all_told:
             for moves in (self.skipped, self.unread):
-                self._note(moves, Move(self.reached, step.start, step.at_ms))
+                self._note(moves, OffsetJump(self.reached, step.start, step.at_ms))
         if step.start < self.start:
-            self._note(self.unread, Move(step.start, self.start, step.at_ms))
+            self._note(self.unread, OffsetJump(step.start, self.start, step.at_ms))
             self.start = step.start
         self.position = step.end
         self.reached = max(self.reached, step.end)
@@ -64,7 +64,7 @@ class Path:
             self.unread = _without(self.unread, step.start, step.end)
         return True
 
-    def _note(self, moves: list[Move], move: Move) -> None:
+    def _note(self, moves: list[OffsetJump], move: OffsetJump) -> None:
         moves.append(move)
         del moves[:-MOVES_MAX]
 
@@ -81,14 +81,14 @@ class Path:
             moves[:] = [move for move in moves if move.at_ms >= before_ms]
 
 
-def _has(moves: Iterable[Move], first: int, last: int) -> bool:
+def _has(moves: Iterable[OffsetJump], first: int, last: int) -> bool:
     return any(move.start <= last and first < move.end for move in moves)
 
 
-def _without(moves: Iterable[Move], start: int, end: int) -> list[Move]:
+def _without(moves: Iterable[OffsetJump], start: int, end: int) -> list[OffsetJump]:
     """What is left of `moves` where a step has gone over some of it after all."""
     return [
-        Move(*part, move.at_ms)
+        OffsetJump(*part, move.at_ms)
         for move in moves
         for part in ((move.start, min(move.end, start)), (max(move.start, end), move.end))
         if part[0] < part[1]

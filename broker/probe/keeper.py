@@ -9,7 +9,7 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_
 from broker.common.logs import logger
 from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk
-from broker.probe.spread import Add, Create, Elect, Move, Step, View, next_step
+from broker.probe.spread import Add, Create, Elect, ReplicaMove, Step, View, next_step
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -70,7 +70,7 @@ class Keeper:
             step = next_step(self._view(), self._config.replication_factor)
         if step is not None:
             _log.info("the topic is spread anew", topic=desk.topic, step=str(step))
-            self._rests_until_ms = desk.at_ms() + 1000 * (_MOVE_REST_S if isinstance(step, Move) else _REST_S)
+            self._rests_until_ms = desk.at_ms() + 1000 * (_MOVE_REST_S if isinstance(step, ReplicaMove) else _REST_S)
             self._take(step)
             self._last_error = ""
 

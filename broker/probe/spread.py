@@ -41,7 +41,7 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ReplicaMove:
     replicas: Mapping[int, tuple[int, ...]]
 
 
@@ -50,7 +50,7 @@ class Elect:
     partitions: tuple[int, ...]
 
 
-Step: TypeAlias = Create | Add | Move | Elect
+Step: TypeAlias = Create | Add | ReplicaMove | Elect
 
 
 def next_step(view: View, factor: int) -> Step | None:
@@ -75,7 +75,7 @@ def _cover(view: View, copies: int) -> Step | None:
         added = tuple(_replicas(view.brokers, number, there) for number in uncovered[:room])
         return Add(len(view.partitions) + len(added), added)
     spare = _spare(view, preferred)
-    return Move(
+    return ReplicaMove(
         {state.index: _led_by(broker, state, view, copies) for broker, state in zip(uncovered, spare, strict=False)}
     )
 
@@ -103,7 +103,7 @@ def _led_by(broker: int, state: PartitionState, view: View, copies: int) -> tupl
 def _thicken(view: View, copies: int) -> Step | None:
     """Replicas are added to what was made when there were fewer brokers."""
     thin = [partition for partition in view.partitions if len(partition.replicas) < copies]
-    return Move({state.index: _filled(state.replicas, view.brokers, copies) for state in thin}) if thin else None
+    return ReplicaMove({state.index: _filled(state.replicas, view.brokers, copies) for state in thin}) if thin else None
 
 
 def _elect(view: View) -> Step | None:

@@ -15,7 +15,7 @@ _TOUCHES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class LeaderMove:
     topic: str
     partition: int
     leader: int | None
@@ -30,7 +30,7 @@ class Move:
 class Stay:
     """Not led by its first replica, and cannot be now."""
 
-    move: Move
+    move: LeaderMove
     why: str
 
 
@@ -49,7 +49,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class ElectionPlan:
-    moves: tuple[Move, ...]
+    moves: tuple[LeaderMove, ...]
     stays: tuple[Stay, ...]
     loads: tuple[Load, ...]
 
@@ -80,7 +80,7 @@ def plan_election(partitions: Iterable[Partition], registered: frozenset[int]) -
     for partition in partitions:
         leader = partition.leader
         if partition.preferred_leader is not None and not partition.is_led_by_preferred:
-            move = Move(partition.topic.name, partition.partition, partition.leader, partition.preferred_leader)
+            move = LeaderMove(partition.topic.name, partition.partition, partition.leader, partition.preferred_leader)
             why = _why_not(partition, registered)
             if why:
                 stays.append(Stay(move, why))

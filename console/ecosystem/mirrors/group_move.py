@@ -11,7 +11,7 @@ from console.kit.gateway.groups.interface import SHARE, GroupView, TopicPartitio
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.processes.mirror import Moved, go_on, places_of, read_book
 from console.kit.plans.plan import Plan
-from console.state.consumers.reset import FREE_STATES, Move, Reset, reset_plan, reset_to
+from console.state.consumers.reset import FREE_STATES, OffsetMove, Reset, reset_plan, reset_to
 
 ACTION = "move consumer group"
 #: Of a group in another cluster: what is kept of it is no group's of this one.
@@ -60,7 +60,7 @@ class GroupMoveState:
         return {topic for topic, _ in self.there.committed} | {move.place[0] for move in self.steps}
 
     @property
-    def steps(self) -> tuple[Move, ...]:
+    def steps(self) -> tuple[OffsetMove, ...]:
         return (*self.reset.moves, *self.reset.stays)
 
     @property
@@ -93,7 +93,7 @@ def noted(reset: Reset, moved: Iterable[Moved]) -> Reset:
             note = f"from {line.source.topic}-{line.source.partition} at {line.at}"
             told[line.target] = note if line.is_exact else f"{note}; some records are read again"
 
-    def with_note(move: Move) -> Move:
+    def with_note(move: OffsetMove) -> OffsetMove:
         return replace(move, note="; ".join(filter(None, (told.get(move.place, ""), move.note))))
 
     return Reset(tuple(map(with_note, reset.moves)), tuple(map(with_note, reset.stays)))

@@ -2,7 +2,7 @@
 
 from console.kit.gateway.groups.interface import SHARE, STREAMS, GroupView
 from console.kit.plans.plan import Plan, PlanLine
-from console.state.consumers.reset import Move, Reset, groups_command, obstacle_of
+from console.state.consumers.reset import OffsetMove, Reset, groups_command, obstacle_of
 
 _UNDO = "the offsets are kept, and can be put back from the reset page of the group; its name then exists again."
 ACTION = "delete consumer group"
@@ -25,7 +25,7 @@ _LOSS = "The group's place is forgotten: a consumer that comes back starts where
 def forgotten(group: GroupView, topic: str = "") -> Reset:
     """The commits that go; of one topic, or of all."""
     moves = (
-        Move(place, offset, None, None)
+        OffsetMove(place, offset, None, None)
         for place, offset in sorted(group.committed.items())
         if not topic or place[0] == topic
     )

@@ -51,7 +51,7 @@ class Aim:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class OffsetMove:
     """`new` None: the commit is taken away. `bounds` None: the leader did not answer."""
 
     place: TopicPartition
@@ -82,8 +82,8 @@ class Move:
 class Reset:
     """`moves` change something; `stays` do not, each with a note why. `is_share`: these are start offsets."""
 
-    moves: tuple[Move, ...]
-    stays: tuple[Move, ...]
+    moves: tuple[OffsetMove, ...]
+    stays: tuple[OffsetMove, ...]
     is_share: bool = False
 
     @property
@@ -156,9 +156,9 @@ def reset_by_aim(
     for place, (new, note) in aimed.items():
         old = group.committed.get(place)
         if new is None or new == old:
-            stays.append(Move(place, old, old, bounds.get(place), note or "is there already"))
+            stays.append(OffsetMove(place, old, old, bounds.get(place), note or "is there already"))
         else:
-            moves.append(Move(place, old, new, bounds.get(place), note))
+            moves.append(OffsetMove(place, old, new, bounds.get(place), note))
     return Reset(tuple(moves), tuple(stays), group.group_type == SHARE)
 
 
@@ -171,13 +171,13 @@ def reset_to(
         old, known = group.committed.get(place), bounds.get(place)
         new, note = (offset, "") if offset is None or known is None else _within(offset, known)
         if known is None and offset is not None:
-            stays.append(Move(place, old, old, None, "its leader does not answer"))
+            stays.append(OffsetMove(place, old, old, None, "its leader does not answer"))
         elif new is None and group.group_type == SHARE:
-            stays.append(Move(place, old, old, known, "a start offset is not taken away alone"))
+            stays.append(OffsetMove(place, old, old, known, "a start offset is not taken away alone"))
         elif new == old:
-            stays.append(Move(place, old, old, known, "is there already"))
+            stays.append(OffsetMove(place, old, old, known, "is there already"))
         else:
-            moves.append(Move(place, old, new, known, note))
+            moves.append(OffsetMove(place, old, new, known, note))
     return Reset(tuple(moves), tuple(stays), group.group_type == SHARE)
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.probe.spread import Add, Create, Elect, Move, PartitionState, View, next_step
+from broker.probe.spread import Add, Create, Elect, PartitionState, ReplicaMove, View, next_step
 from tests.examples import examples
 
 FACTOR = 3
@@ -22,7 +22,7 @@ def carried_out(step, view):
             assert {len(assignment) for assignment in assignments} == {len(partitions[0].replicas)}
             partitions += [PartitionState(len(partitions) + at, x[0], x, x) for at, x in enumerate(assignments)]
             assert len(partitions) == count
-        case Move(replicas):
+        case ReplicaMove(replicas):
             for at, item in replicas.items():
                 leader = partitions[at].leader if partitions[at].leader in item else item[0]
                 partitions[at] = PartitionState(at, leader, item, item)
@@ -101,7 +101,7 @@ def test_replicas_lie_in_other_racks_first():
 def test_a_first_partition_without_replicas_is_given_some_before_partitions_are_added():
     """Kafka gives new partitions as many replicas as the first has, and refuses none."""
     view = View({1: None, 2: None}, (PartitionState(0, -1, (), ()),))
-    assert isinstance(next_step(view, 2), Move)
+    assert isinstance(next_step(view, 2), ReplicaMove)
     assert {partition.replicas[0] for partition in settled(view).partitions} == {1, 2}
 
 

@@ -11,8 +11,7 @@ from console.automation.decommission.plan import decommission_plan
 from console.automation.rolling_restart.plan import OFFLINE, REFUSES, Gap, Planned, RestartPlan
 from console.cluster.brokers.plan import setting_target
 from console.cluster.placement.cancel import CalledOff, CancelPlan
-from console.cluster.placement.election import ElectionPlan
-from console.cluster.placement.election import Move as ElectionMove
+from console.cluster.placement.election import ElectionPlan, LeaderMove
 from console.cluster.placement.move import DRAIN, MOVE, MovePlan, PartitionMove
 from console.cluster.retention.plan import Difference
 from console.cluster.retention.plan import change_plan as retention_plan
@@ -49,7 +48,7 @@ from console.processes.removal import removal_plan
 from console.processes.topic_users import Use
 from console.state.clusters.models import Topic
 from console.state.consumers.removal import delete_plan, forget_plan, forgotten
-from console.state.consumers.reset import Move as OffsetMove
+from console.state.consumers.reset import OffsetMove as OffsetMove
 from console.state.consumers.reset import Reset, reset_plan
 
 ADA = SimpleNamespace(pk=1)
@@ -135,7 +134,7 @@ def placement(action=MOVE, **changed):
 
 
 def elected(topic="orders", partition=0, leader=1, preferred=2):
-    return ElectionPlan((ElectionMove(topic, partition, leader, preferred),), (), ()).as_plan("")
+    return ElectionPlan((LeaderMove(topic, partition, leader, preferred),), (), ()).as_plan("")
 
 
 def called_off(place=("orders", 0), replicas=(1, 2, 3), adding=(3,), removing=(1,)):
