@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from broker.audit.increment import Chain
 from broker.audit.ledger import AuditState, Story
 from broker.audit.path import Path
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from broker.audit.tally import Tally
 
 #: Of windows: a group that has committed nothing for so long is not waited for.
@@ -43,14 +43,14 @@ class Groups:
                 self._paths.setdefault(column_of(chain), {})[chain.partition] = path
         self.moves = tuple(sorted(_moves(ledger, topic), key=lambda move: move.at_ms))
 
-    def cells(self, window: int, appended: Mapping[int, Tally]) -> dict[str, tuple[State, Tally]]:
+    def cells(self, window: int, appended: Mapping[int, Tally]) -> dict[str, tuple[WindowState, Tally]]:
         """By column, of the groups that take part; `appended`: what each partition holds of the window."""
         found = {name: self._cell(window, paths, appended) for name, paths in self._paths.items()}
         return {name: cell for name, cell in found.items() if cell is not None}
 
     def _cell(
         self, window: int, paths: Mapping[int, Path], appended: Mapping[int, Tally]
-    ) -> tuple[State, Tally] | None:
+    ) -> tuple[WindowState, Tally] | None:
         total, states = Tally(), []
         for index, tally in appended.items():
             path = paths.get(index)
@@ -58,16 +58,16 @@ class Groups:
                 continue
             if path.covers(tally.first_offset, tally.last_offset + 1):
                 total += Tally(tally.count, tally.bytes, 0, tally.first_offset, tally.last_offset)
-                states.append(State.COMPLETE)
+                states.append(WindowState.COMPLETE)
                 continue
             total += self._gone_over(window, index, path)
             if path.has_skipped(tally.first_offset, tally.last_offset):
-                states.append(State.SKIPPED)
+                states.append(WindowState.SKIPPED)
             elif path.heard_ms >= self._quiet_before_ms:
-                states.append(State.PENDING)
+                states.append(WindowState.PENDING)
             else:
-                states.append(State.COMPLETE)
-        return (max(states, key=tuple(State).index), total) if states else None
+                states.append(WindowState.COMPLETE)
+        return (max(states, key=tuple(WindowState).index), total) if states else None
 
     def _gone_over(self, window: int, index: int, path: Path) -> Tally:
         """At least: of what was told as one only if all of it was gone over."""

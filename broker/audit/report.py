@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from broker.audit.groups import GroupMove
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from broker.audit.tally import NO_WINDOW
 from broker.audit.verdict import AuditVerdict, Finding
 
 _WORDS = {
-    State.MISSING: "{count} counted at {above} missing at {tier}",
-    State.DUPLICATE: "{count} more at {tier} than at {above}",
-    State.MISMATCH: "as many at {tier} as at {above}, but not the same, among {count}",
-    State.REORDERED: "{count} out of order between {above} and {tier}",
+    WindowState.MISSING: "{count} counted at {above} missing at {tier}",
+    WindowState.DUPLICATE: "{count} more at {tier} than at {above}",
+    WindowState.MISMATCH: "as many at {tier} as at {above}, but not the same, among {count}",
+    WindowState.REORDERED: "{count} out of order between {above} and {tier}",
 }
 
 

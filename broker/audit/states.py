@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class State(StrEnum):
+class WindowState(StrEnum):
     """Of a window; the worst of its partitions and pairs of tiers counts, in this order."""
 
     COMPLETE = "complete"
@@ -16,4 +16,4 @@ class State(StrEnum):
     MISSING = "missing"
 
 
-TROUBLES = frozenset((State.REORDERED, State.MISMATCH, State.DUPLICATE, State.MISSING))
+TROUBLES = frozenset((WindowState.REORDERED, WindowState.MISMATCH, WindowState.DUPLICATE, WindowState.MISSING))

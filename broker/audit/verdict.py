@@ -23,7 +23,7 @@ from broker.audit.by_header import Difference, neighbourhood, unexplained
 from broker.audit.groups import QUIET_WINDOWS, GroupMove, Groups
 from broker.audit.increment import BROKER, Chain, Increment, Tier
 from broker.audit.ledger import AuditState, Story
-from broker.audit.states import TROUBLES, State
+from broker.audit.states import TROUBLES, WindowState
 from broker.audit.tally import NO_WINDOW, Tally
 
 #: Alike from which tier: by which name a column of the matrix goes.
@@ -31,7 +31,7 @@ APPENDED = str(Tier.APPENDED)
 PRODUCED = str(Tier.PRODUCED)
 #: What brokers count of what they append.
 BROKERS = f"{Tier.APPENDED} {BROKER}"
-_WORST = tuple(State)
+_WORST = tuple(WindowState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Finding:
     window: int
     above: str
     tier: str
-    state: State
+    state: WindowState
     count: int
     partitions: tuple[int, ...]
     first_offset: int
@@ -54,7 +54,7 @@ class AuditWindow:
     """One window of a topic: its state, and what each tier counted."""
 
     window: int
-    state: State = State.COMPLETE
+    state: WindowState = WindowState.COMPLETE
     tiers: dict[str, Tally] = field(default_factory=dict)
 
 
@@ -115,7 +115,7 @@ class _Judging:
     def verdict(self) -> AuditVerdict:
         windows = sorted({window for by_window in self._tallies.values() for window in by_window})
         rows = tuple(self._row(window) for window in windows)
-        late = [row.window for row in rows if row.state is State.PENDING and self._is_over(row.window)]
+        late = [row.window for row in rows if row.state is WindowState.PENDING and self._is_over(row.window)]
         until = self._complete_until(rows)
         found, moves = tuple(self._findings), self._groups.moves
         return AuditVerdict(self._topic, self._window_ms, rows, found, until, tuple(late), moves)
@@ -127,9 +127,9 @@ class _Judging:
         """Windows at the beginning, of which part was before the audit, are passed over."""
         until = None
         for row in rows:
-            if row.window == NO_WINDOW or (row.state is State.UNKNOWN and until is None):
+            if row.window == NO_WINDOW or (row.state is WindowState.UNKNOWN and until is None):
                 continue
-            if row.state not in (State.COMPLETE, State.SKIPPED):
+            if row.state not in (WindowState.COMPLETE, WindowState.SKIPPED):
                 break
             until = row.window + self._window_ms
         return until
@@ -141,13 +141,13 @@ class _Judging:
         groups = self._groups.cells(window, self._tallies.get(self._log, {}).get(window, {}))
         row.tiers |= {name: tally for name, (_, tally) in groups.items()}
         if not self._is_over(window):
-            row.state = State.PENDING
+            row.state = WindowState.PENDING
             return row
         states = [*self._compared(window), *(state for state, _ in groups.values())]
-        row.state = max(states, key=_WORST.index, default=State.UNKNOWN)
+        row.state = max(states, key=_WORST.index, default=WindowState.UNKNOWN)
         return row
 
-    def _compared(self, window: int) -> Iterator[State]:
+    def _compared(self, window: int) -> Iterator[WindowState]:
         """What each pair of tiers says, from the top down; nothing where nobody has counted what the log holds."""
         log, states = self._log, []
         if log not in self._stories:
@@ -156,7 +156,7 @@ class _Judging:
             states.append(self._pair(window, PRODUCED, log))
         if log == BROKERS and APPENDED in self._stories:
             read = self._pair(window, BROKERS, APPENDED)
-            if read is not State.UNKNOWN:
+            if read is not WindowState.UNKNOWN:
                 # As many is not the same: that only the counter's checksums tell.
                 log = APPENDED
                 states.append(read)
@@ -170,21 +170,21 @@ class _Judging:
     def _takes_part(self, above: str, window: int) -> bool:
         return above != PRODUCED or window in self._tallies[PRODUCED]
 
-    def _pair(self, window: int, above: str, below: str) -> State:
+    def _pair(self, window: int, above: str, below: str) -> WindowState:
         upper, lower = (self._tallies.get(name, {}).get(window, {}) for name in (above, below))
-        found: dict[State, list[tuple[int, Tally, Tally]]] = defaultdict(list)
+        found: dict[WindowState, list[tuple[int, Tally, Tally]]] = defaultdict(list)
         for index in sorted({*upper, *lower}):
             tallies = upper.get(index, Tally()), lower.get(index, Tally())
             state = self._known(above, below, index, *tallies) or self._compare(above, below, window, *tallies)
-            if BROKERS in (above, below) and state in (State.MISSING, State.DUPLICATE):
+            if BROKERS in (above, below) and state in (WindowState.MISSING, WindowState.DUPLICATE):
                 state = self._unless_exchanged(state, window, above, below, index)
             found[state].append((index, *tallies))
         self._findings += [
             _finding(self._topic, window, above, below, state, found[state]) for state in found if state in TROUBLES
         ]
-        return max(found, key=_WORST.index, default=State.COMPLETE)
+        return max(found, key=_WORST.index, default=WindowState.COMPLETE)
 
-    def _known(self, above: str, below: str, index: int, upper: Tally, lower: Tally) -> State | None:
+    def _known(self, above: str, below: str, index: int, upper: Tally, lower: Tally) -> WindowState | None:
         """None when both have told all there is about these records; otherwise why they cannot be compared."""
         checks = [(self._first.get(below, {}).get(index), upper)]
         if above != PRODUCED:
@@ -193,32 +193,34 @@ class _Judging:
             if not tally.count:
                 continue
             if story is None or story.end <= tally.last_offset:
-                return State.PENDING
+                return WindowState.PENDING
             if story.is_doubtful or not story.knows(tally.first_offset, tally.last_offset):
-                return State.UNKNOWN
+                return WindowState.UNKNOWN
         return None
 
-    def _compare(self, above: str, below: str, window: int, upper: Tally, lower: Tally) -> State:
+    def _compare(self, above: str, below: str, window: int, upper: Tally, lower: Tally) -> WindowState:
         has_more = above == PRODUCED and self._producers.may_have_more(window, window + self._window_ms)
         if lower.count < upper.count:
-            return State.MISSING
+            return WindowState.MISSING
         if lower.count > upper.count:
-            return State.UNKNOWN if has_more or lower.count - upper.count <= upper.unsure else State.DUPLICATE
+            return (
+                WindowState.UNKNOWN if has_more or lower.count - upper.count <= upper.unsure else WindowState.DUPLICATE
+            )
         is_comparable = BROKERS not in (above, below)
         if is_comparable and (lower.checksum, lower.bytes) != (upper.checksum, upper.bytes):
-            return State.UNKNOWN if has_more or upper.unsure else State.MISMATCH
-        return State.REORDERED if upper.disordered or lower.disordered else State.COMPLETE
+            return WindowState.UNKNOWN if has_more or upper.unsure else WindowState.MISMATCH
+        return WindowState.REORDERED if upper.disordered or lower.disordered else WindowState.COMPLETE
 
-    def _unless_exchanged(self, state: State, window: int, above: str, below: str, index: int) -> State:
+    def _unless_exchanged(self, state: WindowState, window: int, above: str, below: str, index: int) -> WindowState:
         """What headers of batches tell may be in another window at a tier that looks at records."""
         differences = self._differences_of(above, below, index)
         for other in neighbourhood(window, differences) - {window}:
             if not self._is_over(other):
-                return State.PENDING
+                return WindowState.PENDING
             tallies = [self._tallies[name].get(other, {}).get(index, Tally()) for name in (above, below)]
             if (known := self._known(above, below, index, *tallies)) is not None:
                 return known
-        return state if unexplained(window, differences) else State.COMPLETE
+        return state if unexplained(window, differences) else WindowState.COMPLETE
 
     def _differences_of(self, above: str, below: str, index: int) -> dict[int, Difference]:
         found = self._differences.get((above, below, index))
@@ -288,12 +290,12 @@ def _place(name: str) -> tuple[int, str]:
 
 
 def _finding(
-    topic: str, window: int, above: str, below: str, state: State, where: list[tuple[int, Tally, Tally]]
+    topic: str, window: int, above: str, below: str, state: WindowState, where: list[tuple[int, Tally, Tally]]
 ) -> Finding:
     both = sum((tally for _, *pair in where for tally in pair), start=Tally())
-    if state is State.REORDERED:
+    if state is WindowState.REORDERED:
         count = both.disordered
-    elif state is State.MISMATCH:
+    elif state is WindowState.MISMATCH:
         count = sum(upper.count for _, upper, _ in where)
     else:
         count = sum(abs(upper.count - lower.count) for _, upper, lower in where)

@@ -10,7 +10,7 @@ from console.processes.kinds import KINDS, kind_named
 from console.processes.kinds.spec import Launch, SpecError, check_name
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Observed, Request
-from console.processes.truths import State
+from console.processes.truths import ProcessState
 
 
 class ManagedProcess(models.Model):
@@ -51,7 +51,7 @@ class ManagedProcess(models.Model):
     observed = models.CharField(max_length=15, default=Observed.STOPPED.value)
     sentence = models.CharField(max_length=500, default="not started yet")
     #: The one honest state, with its sentence, and two of the four truths it was worked out from.
-    state = models.CharField(max_length=30, default=State.STOPPED.value)
+    state = models.CharField(max_length=30, default=ProcessState.STOPPED.value)
     state_sentence = models.CharField(max_length=700, default="not started yet")
     port_says = models.CharField(max_length=200, blank=True)
     cluster_says = models.CharField(max_length=300, blank=True)

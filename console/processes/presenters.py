@@ -13,24 +13,24 @@ from console.processes.models import ManagedProcess
 from console.processes.removal import restart_words
 from console.processes.restarts import clock_time, deaths_within
 from console.processes.states import Observed, Request
-from console.processes.truths import State
+from console.processes.truths import ProcessState
 
 #: Colour of a state; never alone, always beside its word.
 TONES = {
-    State.HEALTHY: "ok",
-    State.RUNNING: "ok",
-    State.REGISTERED: "ok",
-    State.STARTING: "busy",
-    State.CATCHING_UP: "busy",
-    State.STOPPING: "busy",
-    State.UNREGISTERED: "warning",
-    State.UNRESPONSIVE: "warning",
-    State.SUSPENDED: "warning",
-    State.FLAPPING: "critical",
-    State.DEAD_REGISTERED: "critical",
-    State.EXITED: "critical",
-    State.FAILED: "critical",
-    State.STOPPED: "plain",
+    ProcessState.HEALTHY: "ok",
+    ProcessState.RUNNING: "ok",
+    ProcessState.REGISTERED: "ok",
+    ProcessState.STARTING: "busy",
+    ProcessState.CATCHING_UP: "busy",
+    ProcessState.STOPPING: "busy",
+    ProcessState.UNREGISTERED: "warning",
+    ProcessState.UNRESPONSIVE: "warning",
+    ProcessState.SUSPENDED: "warning",
+    ProcessState.FLAPPING: "critical",
+    ProcessState.DEAD_REGISTERED: "critical",
+    ProcessState.EXITED: "critical",
+    ProcessState.FAILED: "critical",
+    ProcessState.STOPPED: "plain",
 }
 
 _REQUESTED: Mapping[str, str] = {
@@ -52,7 +52,7 @@ class ManagedProcessRow:
 
     @property
     def tone(self) -> str:
-        return TONES[State(self.process.state)]
+        return TONES[ProcessState(self.process.state)]
 
     @property
     def sentence(self) -> str:

@@ -16,13 +16,13 @@ from console.kit.live.attention import is_any_page_open
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity, runs
 from console.processes.states import Desired, Observed, Request
-from console.processes.truths import State
+from console.processes.truths import ProcessState
 
 #: Between two looks at processes that rest.
 EVERY_S = 4.0
 _WANTED = {
-    Desired.RUNNING: (Observed.RUNNING, (State.HEALTHY, State.RUNNING)),
-    Desired.STOPPED: (Observed.STOPPED, (State.STOPPED,)),
+    Desired.RUNNING: (Observed.RUNNING, (ProcessState.HEALTHY, ProcessState.RUNNING)),
+    Desired.STOPPED: (Observed.STOPPED, (ProcessState.STOPPED,)),
 }
 
 

@@ -42,7 +42,7 @@ from console.processes.states import (
     decide,
     request_is_done,
 )
-from console.processes.truths import ClusterLook, State, Truths, honest_state
+from console.processes.truths import ClusterLook, ProcessState, Truths, honest_state
 from console.state.history.differences import Event
 from console.state.history.store import write_events
 
@@ -254,13 +254,13 @@ def _columns(process: ManagedProcess) -> dict[str, object]:
 
 #: What an operator writes; a step changes nothing of it but the request it has carried out.
 _WISHES = {"desired", "request", "restart", "is_leaving"}
-_WELL = {State.REGISTERED, State.CATCHING_UP, State.HEALTHY}
+_WELL = {ProcessState.REGISTERED, ProcessState.CATCHING_UP, ProcessState.HEALTHY}
 
 
 def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[Event]:
     """The word is the one of all pages. While the cluster cannot be asked nothing has happened to the process."""
-    word, was = State(process.state), State(str(before["state"]))
-    if word is was or (State.RUNNING in (word, was) and _WELL & {word, was}):
+    word, was = ProcessState(process.state), ProcessState(str(before["state"]))
+    if word is was or (ProcessState.RUNNING in (word, was) and _WELL & {word, was}):
         return []
     words = process.state_sentence.removeprefix(word).lstrip(": ")
     now = f"{word} ({words})" if words else word

@@ -66,7 +66,7 @@ class ClusterLook:
         return self.now_ms - at_ms <= FRESH_MS
 
 
-class State(StrEnum):
+class ProcessState(StrEnum):
     """The state of a process in one word."""
 
     STOPPED = "stopped"
@@ -88,13 +88,13 @@ class State(StrEnum):
 
 #: Nobody wished for these, and they do not pass by waiting a moment.
 TROUBLED_STATES = (
-    State.EXITED,
-    State.FAILED,
-    State.FLAPPING,
-    State.UNREGISTERED,
-    State.DEAD_REGISTERED,
-    State.UNRESPONSIVE,
-    State.SUSPENDED,
+    ProcessState.EXITED,
+    ProcessState.FAILED,
+    ProcessState.FLAPPING,
+    ProcessState.UNREGISTERED,
+    ProcessState.DEAD_REGISTERED,
+    ProcessState.UNRESPONSIVE,
+    ProcessState.SUSPENDED,
 )
 
 
@@ -115,7 +115,7 @@ class Truths:
 
 @dataclass(frozen=True, slots=True)
 class Honest:
-    state: State
+    state: ProcessState
     sentence: str
 
 
@@ -125,9 +125,9 @@ def honest_state(truths: Truths) -> Honest:
         case Observed.RUNNING:
             return _running(truths)
         case Observed.UNRESPONSIVE:
-            return Honest(State.SUSPENDED if truths.suspended else State.UNRESPONSIVE, truths.sentence)
+            return Honest(ProcessState.SUSPENDED if truths.suspended else ProcessState.UNRESPONSIVE, truths.sentence)
         case Observed.STARTING | Observed.STOPPING | Observed.FAILED:
-            return Honest(State(truths.observed.value), truths.sentence)
+            return Honest(ProcessState(truths.observed.value), truths.sentence)
         case Observed.EXITED | Observed.STOPPED:
             return _gone(truths)
 
@@ -135,21 +135,25 @@ def honest_state(truths: Truths) -> Honest:
 def _gone(truths: Truths) -> Honest:
     seen_after_ms = truths.cluster.at_ms - (truths.ended_ms or 0)
     if truths.cluster.standing is RegistrationState.PRESENT and seen_after_ms >= LEAVING_MS:
-        return Honest(State.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}")
+        return Honest(
+            ProcessState.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}"
+        )
     if truths.observed is Observed.EXITED and truths.deaths >= FLAPPING_DEATHS:
-        return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
-    return Honest(State(truths.observed.value), truths.sentence)
+        return Honest(ProcessState.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
+    return Honest(ProcessState(truths.observed.value), truths.sentence)
 
 
 def _running(truths: Truths) -> Honest:
     cluster, up_ms = truths.cluster, truths.now_ms - (truths.running_since_ms or truths.now_ms)
     if truths.deaths >= FLAPPING_DEATHS and up_ms < CALM_MS:
-        return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
+        return Honest(ProcessState.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
     match cluster.standing:
         case RegistrationState.NONE:
-            return Honest(State.HEALTHY, truths.sentence)
+            return Honest(ProcessState.HEALTHY, truths.sentence)
         case RegistrationState.UNKNOWN:
-            return Honest(State.RUNNING, f"{truths.sentence}; what the cluster says is not known: {cluster.said}")
+            return Honest(
+                ProcessState.RUNNING, f"{truths.sentence}; what the cluster says is not known: {cluster.said}"
+            )
         case RegistrationState.ABSENT:
             return _absent(truths, up_ms)
         case RegistrationState.PRESENT:
@@ -159,21 +163,23 @@ def _running(truths: Truths) -> Honest:
 def _absent(truths: Truths, up_ms: int) -> Honest:
     seen_after_ms = truths.cluster.at_ms - (truths.now_ms - up_ms)
     if seen_after_ms < ARRIVAL_MS:
-        return Honest(State.STARTING, f"it answers; the cluster has not been asked since: {truths.cluster.said} yet")
-    return Honest(State.UNREGISTERED, f"it answers, but {truths.cluster.said}")
+        return Honest(
+            ProcessState.STARTING, f"it answers; the cluster has not been asked since: {truths.cluster.said} yet"
+        )
+    return Honest(ProcessState.UNREGISTERED, f"it answers, but {truths.cluster.said}")
 
 
 def _present(truths: Truths) -> Honest:
     cluster = truths.cluster
     if cluster.replicas is None:
-        return Honest(State.HEALTHY, cluster.said)
+        return Honest(ProcessState.HEALTHY, cluster.said)
     if cluster.partitions_at_ms < (truths.running_since_ms or 0):
-        return Honest(State.REGISTERED, "its partitions have not been read since it came")
+        return Honest(ProcessState.REGISTERED, "its partitions have not been read since it came")
     if not cluster.replicas:
-        return Honest(State.REGISTERED, "it holds no partition yet")
+        return Honest(ProcessState.REGISTERED, "it holds no partition yet")
     if (in_sync := cluster.in_sync or 0) < cluster.replicas:
-        return Honest(State.CATCHING_UP, f"{in_sync:,} of {cluster.replicas:,} partitions in sync")
-    return Honest(State.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
+        return Honest(ProcessState.CATCHING_UP, f"{in_sync:,} of {cluster.replicas:,} partitions in sync")
+    return Honest(ProcessState.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
 
 
 def _deaths(truths: Truths) -> str:

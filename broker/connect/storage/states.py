@@ -9,7 +9,7 @@ Who = tuple[str, int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ConnectorState:
     state: str
     worker_id: str
     generation: int
@@ -23,7 +23,7 @@ class State:
 class States:
     """By connector and task; None is the connector itself."""
 
-    states: dict[Who, State] = field(default_factory=dict)
+    states: dict[Who, ConnectorState] = field(default_factory=dict)
     topics: dict[str, set[str]] = field(default_factory=dict)
 
     def apply(self, key: bytes | None, value: bytes | None, _offset: int) -> None:
@@ -40,11 +40,11 @@ class States:
             if number.isdecimal():
                 self._state((connector, int(number)), content)
 
-    def of(self, connector: str) -> dict[int, State]:
+    def of(self, connector: str) -> dict[int, ConnectorState]:
         """Return the states of its tasks."""
         return {task: state for (name, task), state in sorted(self._tasks()) if name == connector}
 
-    def _tasks(self) -> list[tuple[tuple[str, int], State]]:
+    def _tasks(self) -> list[tuple[tuple[str, int], ConnectorState]]:
         return [((name, task), state) for (name, task), state in list(self.states.items()) if task is not None]
 
     def may_write(self, who: Who, worker_id: str, generation: int) -> bool:
@@ -56,7 +56,7 @@ class States:
         if not isinstance(content, dict):
             self.states.pop(who, None)
             return
-        told = State(
+        told = ConnectorState(
             str(content.get("state")),
             str(content.get("worker_id")),
             int(content.get("generation") or 0),
@@ -67,7 +67,7 @@ class States:
             self.states[who] = told
 
 
-def _is_late(told: State, known: State) -> bool:
+def _is_late(told: ConnectorState, known: ConnectorState) -> bool:
     """Another worker's end of what its successor has by now (KAFKA-12525); a sleeper may tell of it much later."""
     if told.worker_id == known.worker_id or told.state not in ("UNASSIGNED", "FAILED"):
         return False

@@ -15,7 +15,7 @@ import orjson
 
 from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
 from broker.audit.ledger import AuditState, Story
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from broker.audit.tally import WINDOW_MS, Tally
 from broker.audit.verdict import Finding, column, judge
 from broker.spark.audit.kept import Kept, added, as_plain, cut, joined, told_by_window
@@ -106,8 +106,12 @@ class TopicWindows:
 
     def _unsettled(self, now_ms: int) -> set[int]:
         """What time, or somebody who goes on, may have settled. Of what is not over nothing is said yet."""
-        states = {window: state for window, (state, _) in self.verdicts.items() if state != State.COMPLETE}
-        return {window for window, state in states.items() if state != State.PENDING or self._over_ms(window) <= now_ms}
+        states = {window: state for window, (state, _) in self.verdicts.items() if state != WindowState.COMPLETE}
+        return {
+            window
+            for window, state in states.items()
+            if state != WindowState.PENDING or self._over_ms(window) <= now_ms
+        }
 
     def _over_ms(self, window: int) -> int:
         """When its verdict may be more than that it is pending: `judge` waits for a window as long as it was."""
@@ -115,7 +119,7 @@ class TopicWindows:
 
     def due_ms(self, now_ms: int) -> int | None:
         """When the next window is over, to be judged though nobody tells anything."""
-        pending = (window for window, (state, _) in self.verdicts.items() if state == State.PENDING)
+        pending = (window for window, (state, _) in self.verdicts.items() if state == WindowState.PENDING)
         return min((end for end in map(self._over_ms, pending) if end > now_ms), default=None)
 
     def _ledger(self, windows: set[int]) -> AuditState:

@@ -25,14 +25,14 @@ from console.kit.operations.queries import operation_under_way
 from console.processes.consequences import broker_id_of, brokers_away, consequence_of, ensemble_now, world_now
 from console.processes.guard import Absence, ServerAbsence, absence_of, absence_of_server
 from console.processes.models import ManagedProcess
-from console.processes.truths import State
+from console.processes.truths import ProcessState
 from console.state.clusters.models import Broker, Partition, Topic
 from console.state.clusters.queries import cluster_state
 from console.state.consumers.models import ConsumerGroup
 
 #: What a broker does without a word of its own: milliseconds.
 _DEFAULTS = {"zookeeper.session.timeout.ms": 6_000, "replica.lag.time.max.ms": 30_000}
-_WELL = (State.HEALTHY, State.RUNNING)
+_WELL = (ProcessState.HEALTHY, ProcessState.RUNNING)
 KINDS = (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
 
 

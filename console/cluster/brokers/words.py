@@ -9,7 +9,7 @@ from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.common.kept_statements import kept_rows
 from console.processes.models import ManagedProcess
 from console.processes.presenters import TONES
-from console.processes.truths import State
+from console.processes.truths import ProcessState
 from console.state.clusters.models import Broker
 from console.state.clusters.queries import cluster_state
 
@@ -18,7 +18,7 @@ MISSING = "missing"
 #: Of a broker of a cluster that cannot be read, and of whose process nothing is known either.
 UNKNOWN = "unknown"
 #: States of a process that say the cluster counts on it: of a broker that has just gone they are out of date.
-_PRESENT = (State.HEALTHY, State.REGISTERED, State.CATCHING_UP, State.RUNNING)
+_PRESENT = (ProcessState.HEALTHY, ProcessState.REGISTERED, ProcessState.CATCHING_UP, ProcessState.RUNNING)
 
 
 def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
@@ -38,21 +38,21 @@ def _processes_of_brokers(reach: Reach) -> QuerySet[ManagedProcess]:
 
 def _unread(process_state: str) -> tuple[str, str]:
     """Return word and tone while the cluster cannot be read: the console then knows only whether a process runs."""
-    if not process_state or process_state in (State.HEALTHY, State.REGISTERED, State.CATCHING_UP):
+    if not process_state or process_state in (ProcessState.HEALTHY, ProcessState.REGISTERED, ProcessState.CATCHING_UP):
         return UNKNOWN, "plain"
-    return process_state, TONES[State(process_state)]
+    return process_state, TONES[ProcessState(process_state)]
 
 
 def _word_and_tone(broker: Broker, process_state: str) -> tuple[str, str]:
     if not broker.is_registered:
         word = process_state if process_state and process_state not in _PRESENT else MISSING
-        return word, "busy" if word in (State.STARTING, State.STOPPING) else "critical"
+        return word, "busy" if word in (ProcessState.STARTING, ProcessState.STOPPING) else "critical"
     word = process_state or _as_truths_would(broker)
-    return word, TONES[State(word)]
+    return word, TONES[ProcessState(word)]
 
 
-def _as_truths_would(broker: Broker) -> State:
+def _as_truths_would(broker: Broker) -> ProcessState:
     """By the rules of `truths.honest_state`, of a broker whose process is somebody else's."""
     if not broker.replica_count:
-        return State.REGISTERED
-    return State.CATCHING_UP if broker.out_of_sync_count + broker.copying_count else State.HEALTHY
+        return ProcessState.REGISTERED
+    return ProcessState.CATCHING_UP if broker.out_of_sync_count + broker.copying_count else ProcessState.HEALTHY

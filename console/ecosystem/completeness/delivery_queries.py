@@ -7,7 +7,7 @@ from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
 from broker.audit.increment import Tier
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from console.cluster.charts.spans import ChartQuery
 from console.cluster.charts.tiers import Tier as Resolution
 from console.ecosystem.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
@@ -116,7 +116,7 @@ def _lost(topic: str) -> dict[tuple[str, str], int]:
     found: dict[tuple[str, str], int] = {}
     for name, findings in (audited.filter(name=topic) if topic else audited).values_list("name", "findings"):
         for _, column, state, *_ in findings:
-            if state == State.MISSING:
+            if state == WindowState.MISSING:
                 found[name, column] = found.get((name, column), 0) + 1
     return found
 

@@ -9,7 +9,7 @@ from django.db.models.expressions import Combinable
 
 from broker.audit.increment import ASIDES, Tier
 from broker.audit.report import clock
-from broker.audit.states import TROUBLES, State
+from broker.audit.states import TROUBLES, WindowState
 from broker.audit.tally import NO_WINDOW
 from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.completeness.rows import MOVES
@@ -25,16 +25,16 @@ MARKS_SHOWN = 60
 SINK_GROUP = "connect-"
 TITLES = ("topic", "window_ms", "state", "tier", "records", "bytes")
 _TONES = {
-    State.COMPLETE: "ok",
-    State.PENDING: "plain",
-    State.UNKNOWN: "plain",
-    State.SKIPPED: "warning",
-    State.REORDERED: "warning",
+    WindowState.COMPLETE: "ok",
+    WindowState.PENDING: "plain",
+    WindowState.UNKNOWN: "plain",
+    WindowState.SKIPPED: "warning",
+    WindowState.REORDERED: "warning",
 }
 
 
 def tone_of(state: str) -> str:
-    return _TONES.get(State(state), "critical")
+    return _TONES.get(WindowState(state), "critical")
 
 
 @dataclass(frozen=True, slots=True)

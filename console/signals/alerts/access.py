@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from console.kit.access.rights import NOT_ALL_NAMES, Right, require, sees_all_names
-from console.signals.alerts.evaluation import State
+from console.signals.alerts.evaluation import AlertPhase
 from console.signals.alerts.models import Alert
 
 
@@ -19,7 +19,7 @@ def access_alerts(user: User, right: Right) -> None:
 def access_alert(user: User, number: int, right: Right) -> Alert:
     """One that is not over; the right first, then whether there is one."""
     access_alerts(user, right)
-    found = Alert.objects.filter(pk=number).exclude(state=State.RESOLVED).first()
+    found = Alert.objects.filter(pk=number).exclude(state=AlertPhase.RESOLVED).first()
     if found is None:
         raise Http404("There is no such alert any more.")
     return found

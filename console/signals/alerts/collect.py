@@ -9,7 +9,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.live.push import push_partial
 from console.signals.alerts import store
 from console.signals.alerts.conditions import OBJECTS_MAX, Condition, conditions
-from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertVerdict, Event, State, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertPhase, AlertVerdict, Event, advance
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
@@ -79,7 +79,7 @@ class AlertWatch:
 
     def _conditions(self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int) -> dict[Key, Condition]:
         """What is bad, what was, and what nobody knows of that; of each rule no more than OBJECTS_MAX new ones."""
-        firing = {key for key, row in before.items() if row.standing.state is State.FIRING}
+        firing = {key for key, row in before.items() if row.standing.state is AlertPhase.FIRING}
         found: dict[Key, Condition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)

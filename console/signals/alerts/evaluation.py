@@ -13,7 +13,7 @@ from console.signals.alerts.rules import AlertRule
 LOOKS_APART_MS = 150_000
 
 
-class State(StrEnum):
+class AlertPhase(StrEnum):
     PENDING = "pending"
     FIRING = "firing"
     RESOLVED = "resolved"
@@ -33,7 +33,7 @@ class Event(StrEnum):
 class AlertState:
     """Moments in ms, None where it has not come to that."""
 
-    state: State
+    state: AlertPhase
     since_ms: int
     seen_ms: int
     fired_ms: int | None = None
@@ -55,13 +55,13 @@ def advance(
     before: AlertState | None, verdict: AlertVerdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
 ) -> tuple[AlertState | None, Event | None]:
     """How it stands now, None where there is nothing to say; and what is to be told."""
-    if before is None or before.state is State.RESOLVED:
-        before = AlertState(State.PENDING, now_ms, now_ms) if verdict.is_bad else None
+    if before is None or before.state is AlertPhase.RESOLVED:
+        before = AlertState(AlertPhase.PENDING, now_ms, now_ms) if verdict.is_bad else None
         if before is None:
             return None, None
-    if before.state is State.PENDING:
+    if before.state is AlertPhase.PENDING:
         before = _pending(before, verdict, rule, now_ms)
-        if before is None or before.state is State.PENDING:
+        if before is None or before.state is AlertPhase.PENDING:
             return before, None
     return _firing(replace(before, seen_ms=now_ms), verdict, rule, now_ms, is_silenced)
 
@@ -74,7 +74,7 @@ def _pending(before: AlertState, verdict: AlertVerdict, rule: AlertRule, now_ms:
     nobody_looked = not 0 <= now_ms - before.seen_ms <= LOOKS_APART_MS
     since_ms = now_ms if nobody_looked else before.since_ms
     if now_ms - since_ms >= rule.for_ms:
-        return replace(before, state=State.FIRING, since_ms=since_ms, seen_ms=now_ms, fired_ms=now_ms)
+        return replace(before, state=AlertPhase.FIRING, since_ms=since_ms, seen_ms=now_ms, fired_ms=now_ms)
     return replace(before, since_ms=since_ms, seen_ms=now_ms)
 
 
@@ -85,7 +85,7 @@ def _firing(
         fine_since_ms = min(now_ms, before.fine_since_ms if before.fine_since_ms is not None else now_ms)
         if now_ms - fine_since_ms >= rule.clear_ms:
             told = Event.RESOLVED if before.notified_ms is not None else None
-            return replace(before, state=State.RESOLVED, fine_since_ms=fine_since_ms), told
+            return replace(before, state=AlertPhase.RESOLVED, fine_since_ms=fine_since_ms), told
         return replace(before, fine_since_ms=fine_since_ms), None
     standing = replace(before, fine_since_ms=None) if verdict.is_bad else before
     if is_silenced or _is_acknowledged(standing, now_ms):

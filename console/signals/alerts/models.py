@@ -3,7 +3,7 @@
 from django.db import models
 
 from console.cluster.charts.measures import NAME_LENGTH_MAX
-from console.signals.alerts.evaluation import Event, State
+from console.signals.alerts.evaluation import AlertPhase, Event
 
 #: Alerts that are over, and deliveries that are done, kept to be looked at.
 HISTORY_MAX = 5_000
@@ -15,7 +15,7 @@ class Alert(models.Model):
 
     rule = models.CharField(max_length=60)
     object_name = models.CharField(max_length=NAME_LENGTH_MAX)
-    state = models.CharField(max_length=10, choices=[(item.value, item.value) for item in State])
+    state = models.CharField(max_length=10, choices=[(item.value, item.value) for item in AlertPhase])
     severity = models.CharField(max_length=10)
     sentence = models.CharField(max_length=SENTENCE_LENGTH_MAX)
     #: Where in the console there is more of it, without the host.

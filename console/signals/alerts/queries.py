@@ -11,7 +11,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.figures import duration
 from console.kit.common.kept_statements import kept_rows
 from console.signals.alerts.channels import CHANNEL_KINDS, Channel
-from console.signals.alerts.evaluation import State
+from console.signals.alerts.evaluation import AlertPhase
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
@@ -66,8 +66,8 @@ def alerts_page() -> dict[str, object]:
     file, at_ms = RulesFile(), now_ms()
     ruleset, useless = with_kept(file.read())
     kept = set(KeptRule.objects.values_list("name", flat=True))
-    open_alerts = Alert.objects.exclude(state=State.RESOLVED)
-    firing = open_alerts.filter(state=State.FIRING).order_by("severity", "-since_ms")
+    open_alerts = Alert.objects.exclude(state=AlertPhase.RESOLVED)
+    firing = open_alerts.filter(state=AlertPhase.FIRING).order_by("severity", "-since_ms")
     silences = {silence.rule: silence for silence in RuleSilence.objects.filter(until_ms__gt=at_ms)}
     return {
         "file_error": file.error,
@@ -79,7 +79,7 @@ def alerts_page() -> dict[str, object]:
         "rules": [_shown(rule, silences, rule.name in kept - useless.keys()) for rule in ruleset.rules.values()],
         "useless": useless,
         "channels": [_channel(channel) for channel in ruleset.channels.values()],
-        "over": Alert.objects.filter(state=State.RESOLVED).order_by("-fine_since_ms")[:OVER_SHOWN],
+        "over": Alert.objects.filter(state=AlertPhase.RESOLVED).order_by("-fine_since_ms")[:OVER_SHOWN],
         "deliveries": Delivery.objects.all()[:DELIVERIES_SHOWN],
         "now_ms": at_ms,
     }
@@ -91,7 +91,7 @@ def firing_count(reach: Reach) -> int:
 
 
 def _firing() -> QuerySet[Alert]:
-    return Alert.objects.filter(state=State.FIRING).only("pk")
+    return Alert.objects.filter(state=AlertPhase.FIRING).only("pk")
 
 
 def alert_rows() -> Iterator[tuple[object, ...]]:
@@ -112,8 +112,8 @@ def _shown(rule: AlertRule, silences: dict[str, RuleSilence], is_kept: bool) -> 
     counted = Alert.objects.filter(rule=rule.name)
     return ShownRule(
         rule,
-        counted.filter(state=State.FIRING).count(),
-        counted.filter(state=State.PENDING).count(),
+        counted.filter(state=AlertPhase.FIRING).count(),
+        counted.filter(state=AlertPhase.PENDING).count(),
         silences.get(rule.name),
         is_kept,
     )

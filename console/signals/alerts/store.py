@@ -7,7 +7,7 @@ from django.conf import settings
 
 from console.kit.access.clusters import cluster_called
 from console.kit.common.current_cluster import current_cluster, is_main
-from console.signals.alerts.evaluation import AlertState, Event, State
+from console.signals.alerts.evaluation import AlertPhase, AlertState, Event
 from console.signals.alerts.messages import Told, message_of
 from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Alert, Delivery, RuleSilence
 from console.signals.alerts.rules import AlertRule, Ruleset
@@ -32,9 +32,9 @@ class AlertRow:
 def open_alerts() -> dict[tuple[str, str], AlertRow]:
     """By rule and object."""
     found = {}
-    for alert in Alert.objects.exclude(state=State.RESOLVED):
+    for alert in Alert.objects.exclude(state=AlertPhase.RESOLVED):
         values = {name: getattr(alert, name) for name in _STANDING}
-        standing = AlertState(**{**values, "state": State(alert.state)})
+        standing = AlertState(**{**values, "state": AlertPhase(alert.state)})
         found[alert.rule, alert.object_name] = AlertRow(standing, alert.severity, alert.sentence, alert.link)
     return found
 
@@ -43,7 +43,7 @@ def keep(before: Mapping[tuple[str, str], AlertRow], after: Mapping[tuple[str, s
     """What somebody acknowledged meanwhile stays so: that is not written here."""
     numbers = {
         (rule, name): pk
-        for pk, rule, name in Alert.objects.exclude(state=State.RESOLVED).values_list("pk", "rule", "object_name")
+        for pk, rule, name in Alert.objects.exclude(state=AlertPhase.RESOLVED).values_list("pk", "rule", "object_name")
     }
     Alert.objects.filter(pk__in=[numbers[key] for key in before.keys() - after.keys() if key in numbers]).delete()
     written = [name for name in _WRITTEN if name != "acknowledged_until_ms"]
@@ -93,7 +93,7 @@ def enqueue(
 
 
 def _fires(rule: str) -> bool:
-    return Alert.objects.filter(rule=rule, state=State.FIRING, notified_ms__isnull=False).exists()
+    return Alert.objects.filter(rule=rule, state=AlertPhase.FIRING, notified_ms__isnull=False).exists()
 
 
 def _channels_of(rule: AlertRule, event: Event) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def _channels_of(rule: AlertRule, event: Event) -> tuple[str, ...]:
 
 def forget_old() -> None:
     for model, done in (
-        (Alert, Alert.objects.filter(state=State.RESOLVED)),
+        (Alert, Alert.objects.filter(state=AlertPhase.RESOLVED)),
         (Delivery, Delivery.objects.exclude(result=Delivery.Result.WAITING)),
     ):
         last = done.order_by("-pk").values_list("pk", flat=True)[HISTORY_MAX : HISTORY_MAX + 1].first()

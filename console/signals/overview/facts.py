@@ -32,7 +32,7 @@ from console.kit.gateway.errors import is_refusal
 from console.processes.models import ManagedProcess
 from console.processes.presenters import ManagedProcessRow
 from console.processes.states import Desired
-from console.processes.truths import TROUBLED_STATES, State
+from console.processes.truths import TROUBLED_STATES, ProcessState
 from console.signals.overview.health import (
     BrokerBudget,
     CrowdedBroker,
@@ -260,7 +260,7 @@ def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:
         return None
     kept = probe_state()
     if kept.error:
-        is_told = process.state not in (State.HEALTHY, State.RUNNING)
+        is_told = process.state not in (ProcessState.HEALTHY, ProcessState.RUNNING)
         return ProbeWord(
             process.name, lost=kept.lost, error="" if is_told else kept.error, error_since_ms=kept.error_since_ms
         )
@@ -376,7 +376,7 @@ def _as_past_election(change: Change) -> PastElection:
 def _is_lost(process: ManagedProcess) -> bool:
     """The cluster is not well without it, and it is not coming back: sources and stream jobs are only its clients."""
     needed = process.kind in (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
-    return needed and process.state == State.FAILED
+    return needed and process.state == ProcessState.FAILED
 
 
 def _is_broker(process: ManagedProcess) -> bool:

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker.audit.hook import AuditedProducer
 from broker.audit.increment import AUDIT_TOPIC, BROKER, Chain, Tier
 from broker.audit.report import report_lines
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from broker.audit.verdict import BROKERS, judge
 from tests.audit_ledger import ledger_of
 from tests.barnabas_cluster import await_true, running_cluster
@@ -236,7 +236,7 @@ def test_a_group_without_a_hook_has_a_column_and_a_reset_is_told(cluster, start_
 
     wanted = {"produced": 30, BROKERS: 30, "committed billing": 30}
     await_true(lambda: cells() == [wanted], "the group has gone over all")
-    assert [row.state for row in verdict(cluster, "grouped").rows] == [State.COMPLETE]
+    assert [row.state for row in verdict(cluster, "grouped").rows] == [WindowState.COMPLETE]
     admin = AdminClient(config(cluster))
     for number in range(10):
         producer = Producer(config(cluster))
@@ -247,7 +247,7 @@ def test_a_group_without_a_hook_has_a_column_and_a_reset_is_told(cluster, start_
         admin.alter_consumer_group_offsets([request])["billing"].result(30)
     await_true(lambda: len(verdict(cluster, "grouped").moves) == 2, "both resets are told")
     found = verdict(cluster, "grouped")
-    assert [row.state for row in found.rows] == [State.COMPLETE, State.SKIPPED]
+    assert [row.state for row in found.rows] == [WindowState.COMPLETE, WindowState.SKIPPED]
     assert found.rows[1].tiers["committed billing"].count == 0
     back, forward = (line for line in report_lines(found, 20) if line.startswith("~"))
     assert "group billing went back over partition 0, offsets 5 to 14" in back

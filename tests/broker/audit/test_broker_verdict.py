@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from broker.audit.increment import BROKER, Chain, Increment, Tier
 from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from broker.audit.tally import Tally, window_of
 from broker.audit.verdict import APPENDED, BROKERS, judge
 from tests.broker.audit.made import MINUTE, records, told
@@ -50,19 +50,21 @@ def test_an_increment_of_a_broker_comes_back_and_one_of_a_client_says_no_word_mo
 
 def test_as_many_are_never_others_by_a_count_of_headers():
     for tier in (PRODUCED, CONSUMED, Tier.SUNK, Tier.MIRRORED):
-        assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 1, 2)))) == [State.COMPLETE]
-        assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 2, 2), end=3))) != [State.MISMATCH]
+        assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 1, 2)))) == [WindowState.COMPLETE]
+        assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 2, 2), end=3))) != [
+            WindowState.MISMATCH
+        ]
 
 
 @pytest.mark.parametrize(
     ("tiers", "state", "above", "below"),
     [
-        ({PRODUCED: [0, 1, 2], BROKER: [0, 2], READ: [0, 2]}, State.MISSING, "produced", BROKERS),
-        ({PRODUCED: [0, 1, 2], BROKER: [0, 1, 2], READ: [0, 2]}, State.MISSING, BROKERS, APPENDED),
-        ({PRODUCED: [0, 1, 2], BROKER: [0, 1, 2], READ: [0, 2, 2]}, State.MISMATCH, "produced", APPENDED),
-        ({PRODUCED: [0, 1], BROKER: [0, 1, 2], READ: [0, 1, 2]}, State.DUPLICATE, "produced", BROKERS),
-        ({BROKER: [0, 1, 2], CONSUMED: [0, 2]}, State.MISSING, BROKERS, "consumed s"),
-        ({BROKER: [0, 1, 2], READ: [0, 1, 2], CONSUMED: [0, 2, 2]}, State.MISMATCH, APPENDED, "consumed s"),
+        ({PRODUCED: [0, 1, 2], BROKER: [0, 2], READ: [0, 2]}, WindowState.MISSING, "produced", BROKERS),
+        ({PRODUCED: [0, 1, 2], BROKER: [0, 1, 2], READ: [0, 2]}, WindowState.MISSING, BROKERS, APPENDED),
+        ({PRODUCED: [0, 1, 2], BROKER: [0, 1, 2], READ: [0, 2, 2]}, WindowState.MISMATCH, "produced", APPENDED),
+        ({PRODUCED: [0, 1], BROKER: [0, 1, 2], READ: [0, 1, 2]}, WindowState.DUPLICATE, "produced", BROKERS),
+        ({BROKER: [0, 1, 2], CONSUMED: [0, 2]}, WindowState.MISSING, BROKERS, "consumed s"),
+        ({BROKER: [0, 1, 2], READ: [0, 1, 2], CONSUMED: [0, 2, 2]}, WindowState.MISMATCH, APPENDED, "consumed s"),
     ],
 )
 def test_what_is_planted_is_found_once_between_its_tiers(tiers, state, above, below):
@@ -80,7 +82,7 @@ def test_a_counter_that_began_later_than_the_brokers_leaves_the_comparison_to_th
         told(PRODUCED, *records(0, 1)), counted(*records(0, 1, 2, 3)), told(READ, *records(3)),
         told(CONSUMED, *records(0, 1, 2, 3)), told(PRODUCED, *records(2, 3), sequence=1),
     )  # fmt: skip
-    assert states(verdict) == [State.COMPLETE]
+    assert states(verdict) == [WindowState.COMPLETE]
 
 
 def in_windows(*placed):
@@ -97,15 +99,15 @@ def test_a_record_that_is_counted_with_its_batch_is_neither_lost_nor_there_twice
     by_header = in_windows((0, 0), (MINUTE, 1), (MINUTE, 2), (MINUTE, 3))
     true = [(1_000, 0, b""), (MINUTE, 1, b""), (MINUTE - 1, 2, b""), (MINUTE + 1, 3, b"")]
     verdict = judged(by_header, told(CONSUMED, *true))
-    assert (states(verdict), verdict.findings) == ([State.COMPLETE] * 2, ())
+    assert (states(verdict), verdict.findings) == ([WindowState.COMPLETE] * 2, ())
     young = judged(by_header, told(CONSUMED, *true), now_ms=3 * MINUTE - 1)
-    assert states(young) == [State.PENDING, State.PENDING]
+    assert states(young) == [WindowState.PENDING, WindowState.PENDING]
 
 
 def test_a_loss_beside_a_record_that_is_counted_with_its_batch_is_found():
     by_header = in_windows((0, 0), (MINUTE, 1), (MINUTE, 2), (MINUTE, 3), (MINUTE, 4))
     verdict = judged(by_header, told(CONSUMED, (1_000, 0, b""), (MINUTE - 1, 2, b""), (MINUTE + 1, 3, b""), end=5))
-    assert [(finding.window, finding.state) for finding in verdict.findings] == [(MINUTE, State.MISSING)]
+    assert [(finding.window, finding.state) for finding in verdict.findings] == [(MINUTE, WindowState.MISSING)]
 
 
 batches = st.lists(st.lists(st.integers(0, 4 * MINUTE - 1), min_size=1, max_size=5), min_size=1, max_size=12)
@@ -126,7 +128,7 @@ def test_whatever_headers_hide_nothing_is_found_that_is_not_there_and_a_loss_alo
     lost = data.draw(st.integers(0, len(true) - 1))
     kept = [item for item in true if item[1] != lost]
     found = judged(in_windows(*by_header), told(CONSUMED, *kept, start=0, end=offset))
-    assert {finding.state for finding in found.findings} == {State.MISSING}
+    assert {finding.state for finding in found.findings} == {WindowState.MISSING}
 
 
 def test_a_leader_that_goes_on_from_a_boundary_counts_nothing_twice_and_leaves_no_gap():
@@ -135,7 +137,7 @@ def test_a_leader_that_goes_on_from_a_boundary_counts_nothing_twice_and_leaves_n
         counted(*records(0, 1)), counted(*records(2, 3), sequence=1),
         counted(*records(2, 3, 4), epoch="next", term=2), told(CONSUMED, *records(0, 1, 2, 3, 4)),
     )  # fmt: skip
-    assert states(verdict) == [State.COMPLETE]
+    assert states(verdict) == [WindowState.COMPLETE]
     assert verdict.rows[0].tiers[BROKERS].count == 5
 
 
@@ -144,7 +146,7 @@ def test_what_a_leader_says_after_the_next_one_has_spoken_is_not_heard():
         counted(*records(0, 1)), counted(*records(2, 3, 4), epoch="next", term=2),
         counted(*records(2, 3), sequence=1), told(CONSUMED, *records(0, 1, 2, 3, 4)),
     )  # fmt: skip
-    assert states(verdict) == [State.COMPLETE]
+    assert states(verdict) == [WindowState.COMPLETE]
 
 
 def test_records_that_an_unclean_election_took_back_are_not_known_and_not_lost():
@@ -152,15 +154,15 @@ def test_records_that_an_unclean_election_took_back_are_not_known_and_not_lost()
         counted(*records(0, 1, 2, 3)), counted(*records(2, 3, minute=5), epoch="next", term=2),
         told(CONSUMED, *records(0, 1, 2, 3)),
     )  # fmt: skip
-    assert states(verdict) == [State.UNKNOWN, State.UNKNOWN]
+    assert states(verdict) == [WindowState.UNKNOWN, WindowState.UNKNOWN]
     assert verdict.findings == ()
 
 
 def test_a_group_that_has_gone_over_all_agrees_and_one_that_lags_is_late():
     some = counted(*records(0, 1, 2, 3))
-    assert states(judged(some, step(0, 4))) == [State.COMPLETE]
+    assert states(judged(some, step(0, 4))) == [WindowState.COMPLETE]
     late = judged(some, step(0, 4, group="a"), step(0, 2, group="b"))
-    assert (states(late), late.late) == ([State.PENDING], (0,))
+    assert (states(late), late.late) == ([WindowState.PENDING], (0,))
     assert {name: tally.count for name, tally in late.rows[0].tiers.items()} == {
         BROKERS: 4, "committed a": 4, "committed b": 0
     }  # fmt: skip
@@ -170,9 +172,9 @@ def test_a_group_that_has_gone_over_all_agrees_and_one_that_lags_is_late():
 
 def test_a_group_that_has_gone_silent_or_began_later_keeps_nobody_waiting():
     some = [counted(*records(0, 1, 2, 3)), step(0, 4, group="a")]
-    assert states(judged(*some, step(0, 2, group="b", at_ms=0))) == [State.COMPLETE]
+    assert states(judged(*some, step(0, 2, group="b", at_ms=0))) == [WindowState.COMPLETE]
     began_later = judged(*some, step(2, 2, group="b"))
-    assert states(began_later) == [State.COMPLETE]
+    assert states(began_later) == [WindowState.COMPLETE]
     assert "committed b" not in began_later.rows[0].tiers
 
 
@@ -180,7 +182,7 @@ def test_what_a_group_is_set_past_is_told_and_is_no_loss():
     verdict = judged(
         counted(*records(0, 1, 2, 3), *records(4, minute=1)), step(0, 1), step(3, 3, sequence=1), step(3, 5, sequence=2)
     )
-    assert states(verdict) == [State.SKIPPED, State.COMPLETE]
+    assert states(verdict) == [WindowState.SKIPPED, WindowState.COMPLETE]
     assert (verdict.findings, verdict.complete_until) == ((), 2 * MINUTE)
     (move,) = verdict.moves
     assert (move.is_back, move.start, move.end) == (False, 1, 3)
@@ -189,13 +191,13 @@ def test_what_a_group_is_set_past_is_told_and_is_no_loss():
 
 def test_what_a_group_goes_over_again_is_told_and_what_it_was_set_past_before_is_made_good():
     verdict = judged(counted(*records(0, 1, 2, 3)), step(0, 1), step(3, 4, sequence=1), step(0, 4, sequence=2))
-    assert states(verdict) == [State.COMPLETE]
+    assert states(verdict) == [WindowState.COMPLETE]
     assert [(move.is_back, move.start, move.end) for move in verdict.moves] == [(True, 0, 4)]
 
 
 def test_between_two_coordinators_a_group_has_gone_on():
     verdict = judged(counted(*records(0, 1, 2, 3)), step(0, 1), step(3, 4, epoch="next"))
-    assert (states(verdict), verdict.moves) == ([State.COMPLETE], ())
+    assert (states(verdict), verdict.moves) == ([WindowState.COMPLETE], ())
     lost = judged(counted(*records(0, 1, 2, 3)), step(0, 1), step(3, 4, sequence=2))
     assert lost.moves == (), "a step that did not arrive is no skip"
 

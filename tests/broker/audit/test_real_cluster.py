@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker.audit.counter import UNPACKED_BYTES_MAX
 from broker.audit.hook import AuditedConsumer, AuditedProducer
 from broker.audit.increment import Tier
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic
 from broker.audit.verdict import BROKERS, judge
@@ -130,7 +130,7 @@ def test_a_broker_and_a_counter_that_are_killed_lead_to_no_false_verdict(cluster
             consume(consumer, A_WINDOW // 2 + 2 * A_WINDOW)
             consumer.commit()
             found = await_verdict(cluster, "killed")
-    assert [row.state for row in found.rows] == [State.COMPLETE] * WINDOWS
+    assert [row.state for row in found.rows] == [WindowState.COMPLETE] * WINDOWS
     assert {tally.count for row in found.rows for tally in row.tiers.values()} == {A_WINDOW}
     assert found.complete_until == start_ms + WINDOWS * MINUTE
 
@@ -167,9 +167,9 @@ def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, 
         ((finding.window - start_ms) // MINUTE, finding.tier, finding.state, finding.count, finding.partitions)
         for finding in found.findings
     ] == [
-        (0, "consumed g", State.MISSING, 1, (stolen.partition(),)),
-        (1, "appended", State.MISSING, lost, (0,)),
-        (2, "appended", State.DUPLICATE, 1, (1,)),
+        (0, "consumed g", WindowState.MISSING, 1, (stolen.partition(),)),
+        (1, "appended", WindowState.MISSING, lost, (0,)),
+        (2, "appended", WindowState.DUPLICATE, 1, (1,)),
     ]
     assert found.complete_until is None
     told = subprocess.run(command(cluster, "audit", "--topic", "planted"), capture_output=True, text=True, timeout=60)
@@ -234,9 +234,9 @@ def test_with_the_brokers_own_count_a_planted_loss_duplicate_and_disorder_are_fo
         ((finding.window - start_ms) // MINUTE, finding.tier, finding.state, finding.count, finding.partitions)
         for finding in found.findings
     ] == [
-        (1, "consumed g", State.MISSING, lost, (0,)),
-        (2, BROKERS, State.DUPLICATE, 1, (1,)),
-        (3, BROKERS, State.REORDERED, 1, (0,)),
+        (1, "consumed g", WindowState.MISSING, lost, (0,)),
+        (2, BROKERS, WindowState.DUPLICATE, 1, (1,)),
+        (3, BROKERS, WindowState.REORDERED, 1, (0,)),
     ]
 
 
@@ -257,7 +257,7 @@ def test_a_transaction_that_is_aborted_was_never_produced(cluster, start_ms):
         await_true(
             lambda: (
                 [(row.state, len(row.tiers)) for row in verdict(cluster, "transactions").rows]
-                == [(State.COMPLETE, 3)] * 2
+                == [(WindowState.COMPLETE, 3)] * 2
             ),
             "both transactions are complete, and the aborted one is none",
         )
@@ -274,7 +274,7 @@ def test_more_windows_than_are_held_at_once_are_counted_all_the_same(cluster, st
         consume(consumer, count)
         consumer.commit()
         await_true(
-            lambda: [row.state for row in verdict(cluster, "scattered").rows] == [State.COMPLETE] * count,
+            lambda: [row.state for row in verdict(cluster, "scattered").rows] == [WindowState.COMPLETE] * count,
             "all windows are complete",
         )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from broker.audit.increment import DEAD, FILTERED, NO_RANGE, RETURNING, Tier
 from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
-from broker.audit.states import State
+from broker.audit.states import WindowState
 from broker.audit.tally import Tally
 from broker.audit.verdict import judge
 from tests.broker.audit.made import MINUTE, records, told, windows_of
@@ -32,25 +32,25 @@ def states(verdict):
 
 def test_what_all_tiers_counted_alike_is_complete_until_the_end_of_its_window():
     verdict = judged(*(told(tier, *records(0, 1, 2)) for tier in TIERS))
-    assert states(verdict) == [State.COMPLETE]
+    assert states(verdict) == [WindowState.COMPLETE]
     assert verdict.complete_until == MINUTE
     assert verdict.findings == ()
 
 
 def test_an_increment_that_is_read_twice_counts_once():
     once = [told(tier, *records(0, 1, 2)) for tier in TIERS]
-    assert states(judged(*once, *once)) == [State.COMPLETE]
+    assert states(judged(*once, *once)) == [WindowState.COMPLETE]
 
 
 @pytest.mark.parametrize(
     ("appended", "consumed", "state", "above"),
     [
-        ([0, 2], [0, 2], State.MISSING, "produced"),
-        ([0, 1, 1, 2], [0, 1, 1, 2], State.DUPLICATE, "produced"),
-        ([0, 2, 2], [0, 2, 2], State.MISMATCH, "produced"),
-        ([0, 1, 2], [0, 2], State.MISSING, "appended"),
-        ([0, 1, 2], [0, 1, 1, 2], State.DUPLICATE, "appended"),
-        ([0, 1, 2], [0, 0, 2], State.MISMATCH, "appended"),
+        ([0, 2], [0, 2], WindowState.MISSING, "produced"),
+        ([0, 1, 1, 2], [0, 1, 1, 2], WindowState.DUPLICATE, "produced"),
+        ([0, 2, 2], [0, 2, 2], WindowState.MISMATCH, "produced"),
+        ([0, 1, 2], [0, 2], WindowState.MISSING, "appended"),
+        ([0, 1, 2], [0, 1, 1, 2], WindowState.DUPLICATE, "appended"),
+        ([0, 1, 2], [0, 0, 2], WindowState.MISMATCH, "appended"),
     ],
 )
 def test_what_is_planted_is_found_between_its_tiers_and_nothing_else(appended, consumed, state, above):
@@ -65,20 +65,20 @@ def test_what_is_planted_is_found_between_its_tiers_and_nothing_else(appended, c
 
 def test_a_window_is_waited_for_as_long_as_the_grace():
     early = judged(told(PRODUCED, *records(0, 1)), told(APPENDED, *records(0)), now_ms=2 * MINUTE - 1)
-    assert states(early) == [State.PENDING]
+    assert states(early) == [WindowState.PENDING]
     assert early.findings == early.late == ()
 
 
 @pytest.mark.parametrize("tiers", [(MIRRORED,), (PRODUCED,), (PRODUCED, CONSUMED, SUNK)])
 def test_where_nobody_counts_the_log_there_is_nothing_to_compare_and_nothing_is_late(tiers):
     verdict = judged(*(told(tier, *records(0, 1, 2)) for tier in tiers))
-    assert states(verdict) == [State.UNKNOWN]
+    assert states(verdict) == [WindowState.UNKNOWN]
     assert verdict.findings == verdict.late == ()
 
 
 def test_a_group_that_lags_has_lost_nothing_but_is_late():
     verdict = judged(told(APPENDED, *records(0, 1, 2)), told(CONSUMED, *records(0, 1)))
-    assert states(verdict) == [State.PENDING]
+    assert states(verdict) == [WindowState.PENDING]
     assert verdict.findings == ()
     assert verdict.late == (0,)
 
@@ -91,7 +91,7 @@ def test_a_consumer_that_was_killed_before_its_commit_is_counted_once():
         told(CONSUMED, *records(2), epoch="next"),
         told(CONSUMED, *records(3), epoch="next", sequence=1),
     )
-    assert states(verdict) == [State.COMPLETE]
+    assert states(verdict) == [WindowState.COMPLETE]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_consumer_that_was_killed_before_its_commit_is_counted_once():
 )
 def test_of_what_nobody_told_everything_nothing_is_said(consumed):
     verdict = judged(told(APPENDED, *records(0, 1, 2, 3)), *consumed)
-    assert states(verdict) == [State.UNKNOWN]
+    assert states(verdict) == [WindowState.UNKNOWN]
     assert verdict.findings == ()
 
 
@@ -114,7 +114,7 @@ def test_a_killed_producer_has_not_duplicated_what_it_could_not_tell():
         told(PRODUCED, *records(0), at_ms=MINUTE // 2, is_last=False),
         told(APPENDED, *records(0, 1)),
     )
-    assert states(verdict) == [State.UNKNOWN]
+    assert states(verdict) == [WindowState.UNKNOWN]
 
 
 def test_what_a_killed_producer_told_is_missed_nevertheless():
@@ -122,21 +122,21 @@ def test_what_a_killed_producer_told_is_missed_nevertheless():
         told(PRODUCED, *records(0, 1), at_ms=MINUTE // 2, is_last=False),
         told(APPENDED, *records(0), end=2),
     )
-    assert states(verdict) == [State.MISSING]
+    assert states(verdict) == [WindowState.MISSING]
 
 
 def test_a_record_that_was_given_up_may_be_there_and_is_no_duplicate():
     produced = told(PRODUCED, *records(0))
     unsure = replace(produced, sequence=1, windows={0: Tally(unsure=1)})
-    assert states(judged(produced, unsure, told(APPENDED, *records(0, 1)))) == [State.UNKNOWN]
-    assert states(judged(produced, unsure, told(APPENDED, *records(0)))) == [State.COMPLETE]
-    assert states(judged(produced, unsure, told(APPENDED, *records(0, 1, 2)))) == [State.DUPLICATE]
+    assert states(judged(produced, unsure, told(APPENDED, *records(0, 1)))) == [WindowState.UNKNOWN]
+    assert states(judged(produced, unsure, told(APPENDED, *records(0)))) == [WindowState.COMPLETE]
+    assert states(judged(produced, unsure, told(APPENDED, *records(0, 1, 2)))) == [WindowState.DUPLICATE]
 
 
 def test_one_bad_window_bounds_what_is_complete_and_spoils_no_other():
     some = [*records(0, 1), *records(2, 3, minute=1), *records(4, 5, minute=2)]
     verdict = judged(told(APPENDED, *some), told(CONSUMED, *some[:3], *some[4:]))
-    assert states(verdict) == [State.COMPLETE, State.MISSING, State.COMPLETE]
+    assert states(verdict) == [WindowState.COMPLETE, WindowState.MISSING, WindowState.COMPLETE]
     assert verdict.complete_until == MINUTE
 
 
@@ -176,7 +176,7 @@ def test_an_increment_of_old_and_new_windows_is_kept_whole():
         ledger.add(told(tier, *both))
     ledger.forget(3 * MINUTE)
     assert {story.start for story in ledger.stories.values()} == {0}
-    assert set(states(judge(ledger, "t", LATER))) == {State.COMPLETE}
+    assert set(states(judge(ledger, "t", LATER))) == {WindowState.COMPLETE}
 
 
 def test_a_chain_that_goes_on_after_it_was_forgotten_is_believed_again():
@@ -189,7 +189,7 @@ def test_a_chain_that_goes_on_after_it_was_forgotten_is_believed_again():
     for tier, offsets in ((PRODUCED, (2, 3, 4)), (APPENDED, (2, 4)), (CONSUMED, (2, 4))):
         ledger.add(told(tier, *records(*offsets, minute=50), sequence=1, at_ms=51 * MINUTE))
     (finding,) = judge(ledger, "t", LATER).findings
-    assert (finding.state, finding.above, finding.count) == (State.MISSING, "produced", 1)
+    assert (finding.state, finding.above, finding.count) == (WindowState.MISSING, "produced", 1)
 
 
 def test_of_a_producer_that_is_first_heard_in_its_middle_a_surplus_before_is_no_duplicate():
@@ -199,7 +199,7 @@ def test_of_a_producer_that_is_first_heard_in_its_middle_a_surplus_before_is_no_
     for tier in (APPENDED, CONSUMED):
         ledger.add(told(tier, *records(1, 2, minute=5), *records(3, minute=20)))
     verdict = judge(ledger, "t", LATER)
-    assert states(verdict) == [State.UNKNOWN, State.COMPLETE]
+    assert states(verdict) == [WindowState.UNKNOWN, WindowState.COMPLETE]
     assert verdict.findings == ()
 
 
@@ -208,7 +208,7 @@ def test_an_increment_that_is_left_out_in_the_middle_still_makes_its_source_doub
     ledger.add(told(PRODUCED, *records(0), is_last=False))
     ledger.add(told(PRODUCED, *records(2), sequence=2))
     ledger.add(told(APPENDED, *records(0, 1, 2)))
-    assert states(judge(ledger, "t", LATER)) == [State.UNKNOWN]
+    assert states(judge(ledger, "t", LATER)) == [WindowState.UNKNOWN]
 
 
 @given(forgets=st.lists(st.integers(0, 59), max_size=5), quiet=st.integers(0, 40), lost=st.integers(0, 59))
@@ -229,7 +229,9 @@ def test_whatever_is_forgotten_a_loss_that_is_remembered_is_found_and_nothing_el
         sequence += 1
     is_remembered = lost * MINUTE >= cut and not 10 <= lost < 10 + quiet
     findings = judge(ledger, "t", 2 * LATER).findings
-    assert [(finding.window, finding.state) for finding in findings] == [(lost * MINUTE, State.MISSING)] * is_remembered
+    assert [(finding.window, finding.state) for finding in findings] == [
+        (lost * MINUTE, WindowState.MISSING)
+    ] * is_remembered
 
 
 def with_aside(increment, kind, *found):
@@ -243,7 +245,7 @@ def test_a_mirror_and_a_sink_are_compared_with_the_log_and_named():
         told(SUNK, *records(0, 2), source="pg", end=3),
     )
     (finding,) = verdict.findings
-    assert (finding.tier, finding.state, finding.count, finding.partitions) == ("sunk pg", State.MISSING, 1, (0,))
+    assert (finding.tier, finding.state, finding.count, finding.partitions) == ("sunk pg", WindowState.MISSING, 1, (0,))
     assert [*verdict.rows[0].tiers] == ["appended", "mirrored a->b", "sunk pg"]
 
 
@@ -252,7 +254,7 @@ def test_dead_letters_and_what_is_filtered_are_not_missing_and_are_told_apart():
     sunk = replace(sunk, aside={**sunk.aside, FILTERED: windows_of(*records(3))})
     verdict = judged(told(APPENDED, *records(0, 1, 2, 3)), sunk)
     (row,) = verdict.rows
-    assert row.state is State.COMPLETE
+    assert row.state is WindowState.COMPLETE
     assert {name: tally.count for name, tally in row.tiers.items()} == {
         "appended": 4, "sunk pg": 2, "sunk pg: dead-lettered": 1, "sunk pg: filtered": 1,
     }  # fmt: skip
@@ -260,7 +262,7 @@ def test_dead_letters_and_what_is_filtered_are_not_missing_and_are_told_apart():
 
 def test_copies_that_a_mirror_does_not_send_back_are_no_loss():
     mirrored = with_aside(told(MIRRORED, *records(0, 1), source="a->b", end=4), RETURNING, *records(2, 3))
-    assert judged(told(APPENDED, *records(0, 1, 2, 3)), mirrored).rows[0].state is State.COMPLETE
+    assert judged(told(APPENDED, *records(0, 1, 2, 3)), mirrored).rows[0].state is WindowState.COMPLETE
 
 
 @pytest.mark.parametrize("tier", [MIRRORED, SUNK])
@@ -268,7 +270,7 @@ def test_a_mirror_or_sink_that_lags_or_began_late_or_says_nothing_has_lost_nothi
     appended = told(APPENDED, *records(0, 1, 2))
     for said in (told(tier, *records(0, 1)), told(tier, *records(1, 2)), told(tier, *records(5, 6), partition=1)):
         assert judged(appended, said).findings == ()
-    assert judged(appended).rows[0].state is not State.MISSING
+    assert judged(appended).rows[0].state is not WindowState.MISSING
 
 
 def told_in_pieces(tier, cuts, count, source, step_ms=30_000):

@@ -9,9 +9,9 @@ from django.contrib.auth.models import Group, User
 from console.processes import os_process, step
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
-from console.processes.truths import State
+from console.processes.truths import ProcessState
 
-STATE_OF = {Observed.RUNNING: State.HEALTHY, Observed.EXITED: State.EXITED}
+STATE_OF = {Observed.RUNNING: ProcessState.HEALTHY, Observed.EXITED: ProcessState.EXITED}
 SLEEPER = "import time; print('up', flush=True); time.sleep(60)"
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
 
@@ -77,7 +77,7 @@ def make_process(db, run_dir, settings, tmp_path, monkeypatch):
             "host": settings.HOST_NAME,
             "spec": {"directory": str(tmp_path / name), "port": 8083, "properties": {}},
         }
-        defaults["state"] = STATE_OF.get(fields.get("observed"), State.STOPPED)
+        defaults["state"] = STATE_OF.get(fields.get("observed"), ProcessState.STOPPED)
         return ManagedProcess.objects.create(name=name, **(defaults | fields))
 
     yield make

@@ -9,7 +9,7 @@ from console.processes.cluster_look import cluster_look
 from console.processes.kinds import broker, connect, zookeeper
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
-from console.processes.truths import FRESH_MS, BrokerSeen, ClusterLook, RegistrationState, State
+from console.processes.truths import FRESH_MS, BrokerSeen, ClusterLook, ProcessState, RegistrationState
 from console.state.clusters.models import Broker, ClusterState
 
 NOW = 1_000_000
@@ -73,7 +73,7 @@ def test_step_writes_the_state_that_follows_from_what_the_collector_wrote(make_p
     Broker.objects.create(broker_id=4, replica_count=5, out_of_sync_count=2)
     seen = ClusterState.objects.create(name=DEFAULT_CLUSTER)
     assert step.settle("broker-4", 10).observed == Observed.RUNNING
-    for partitions_at_ms, state in ((0, State.REGISTERED), (now_ms() + 1_000, State.CATCHING_UP)):
+    for partitions_at_ms, state in ((0, ProcessState.REGISTERED), (now_ms() + 1_000, ProcessState.CATCHING_UP)):
         seen.brokers_at_ms, seen.topics_at_ms = now_ms(), partitions_at_ms
         seen.save()
         stepped = step.step("broker-4", cluster_look())
@@ -83,4 +83,4 @@ def test_step_writes_the_state_that_follows_from_what_the_collector_wrote(make_p
     Broker.objects.all().delete()
     seen.brokers_at_ms = now_ms() + 10_000
     seen.save()
-    assert step.step("broker-4", cluster_look()).state == State.UNREGISTERED
+    assert step.step("broker-4", cluster_look()).state == ProcessState.UNREGISTERED

@@ -15,7 +15,7 @@ from console.processes.os_process import Identity, runs
 from console.processes.rest import EVERY_S, Rest, is_anything_wished, is_as_wanted
 from console.processes.states import Observed, Request
 from console.processes.tasks import reconcile_host
-from console.processes.truths import State
+from console.processes.truths import ProcessState
 from tests.barnabas_cluster import await_true
 from tests.console.processes.test_step import start
 
@@ -121,7 +121,9 @@ def test_a_row_that_cannot_be_stepped_lets_nothing_rest(make_process, rest, monk
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("state", [item for item in State if item not in (State.HEALTHY, State.RUNNING)])
+@pytest.mark.parametrize(
+    "state", [item for item in ProcessState if item not in (ProcessState.HEALTHY, ProcessState.RUNNING)]
+)
 def test_what_is_not_well_is_looked_at_every_second(make_process, state):
     row = make_process()
     row.desired = row.observed = Observed.RUNNING

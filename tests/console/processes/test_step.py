@@ -21,7 +21,7 @@ from console.processes.run_files import read_run_file
 from console.processes.states import Desired, Observed, Request
 from console.processes.step import settle
 from console.processes.tasks import reconcile_host
-from console.processes.truths import ClusterLook, State
+from console.processes.truths import ClusterLook, ProcessState
 from console.state.clusters.models import ClusterState
 from console.state.history.models import Change
 from tests.barnabas_cluster import await_true
@@ -133,7 +133,7 @@ def test_suspended_process_says_so_and_goes_on_afterwards(make_process):
     row = start(make_process())
     os.kill(row.pid, signal.SIGSTOP)
     stopped = until(row.name, Observed.UNRESPONSIVE)
-    assert (stopped.state, stopped.port_says) == (State.SUSPENDED, "not asked: it is suspended")
+    assert (stopped.state, stopped.port_says) == (ProcessState.SUSPENDED, "not asked: it is suspended")
     os.kill(row.pid, signal.SIGCONT)
     assert until(row.name, Observed.RUNNING).pid == row.pid
 
@@ -227,7 +227,7 @@ def test_wrong_configuration_is_given_up_after_three_tries(make_process):
     ManagedProcess.objects.filter(pk=row.pk).update(deaths_in_a_row=2)
     row = until(row.name, Observed.FAILED)
     assert "gave up after 3 tries" in row.sentence
-    assert (row.state, row.start_again_at, row.desired) == (State.FAILED, None, Desired.RUNNING)
+    assert (row.state, row.start_again_at, row.desired) == (ProcessState.FAILED, None, Desired.RUNNING)
     assert "try 1" in start(row).sentence
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from console.processes.states import Observed
-from console.processes.truths import ClusterTruth, RegistrationState, State, Truths, honest_state
+from console.processes.truths import ClusterTruth, ProcessState, RegistrationState, Truths, honest_state
 
 NOW = 1_000_000_000
 ABSENT = ClusterTruth(RegistrationState.ABSENT, "it is not registered in ZooKeeper", NOW)
@@ -23,57 +23,57 @@ def truths(observed: Observed, cluster: ClusterTruth, **given) -> Truths:
 RUNNING, EXITED, STOPPED = Observed.RUNNING, Observed.EXITED, Observed.STOPPED
 TABLE = [
     # it runs, and the cluster …
-    (truths(RUNNING, present()), State.HEALTHY, "all 12 partitions in sync"),
-    (truths(RUNNING, present(None, None)), State.HEALTHY, "it is registered"),
-    (truths(RUNNING, CLIENT), State.HEALTHY, "since 12:03"),
-    (truths(RUNNING, present(1_200, 7)), State.CATCHING_UP, "7 of 1,200 partitions in sync"),
-    (truths(RUNNING, present(0, 0)), State.REGISTERED, "it holds no partition yet"),
+    (truths(RUNNING, present()), ProcessState.HEALTHY, "all 12 partitions in sync"),
+    (truths(RUNNING, present(None, None)), ProcessState.HEALTHY, "it is registered"),
+    (truths(RUNNING, CLIENT), ProcessState.HEALTHY, "since 12:03"),
+    (truths(RUNNING, present(1_200, 7)), ProcessState.CATCHING_UP, "7 of 1,200 partitions in sync"),
+    (truths(RUNNING, present(0, 0)), ProcessState.REGISTERED, "it holds no partition yet"),
     (
         truths(RUNNING, present(partitions_at_ms=NOW - 200_000)),
-        State.REGISTERED,
+        ProcessState.REGISTERED,
         "its partitions have not been read since it came",
     ),
     (
         truths(RUNNING, UNKNOWN),
-        State.RUNNING,
+        ProcessState.RUNNING,
         "since 12:03; what the cluster says is not known: the collector has not looked of late",
     ),
-    (truths(RUNNING, ABSENT), State.UNREGISTERED, "it answers, but it is not registered in ZooKeeper"),
+    (truths(RUNNING, ABSENT), ProcessState.UNREGISTERED, "it answers, but it is not registered in ZooKeeper"),
     (
         truths(RUNNING, ABSENT, running_since_ms=NOW - 2_000),
-        State.STARTING,
+        ProcessState.STARTING,
         "it answers; the cluster has not been asked since: it is not registered in ZooKeeper yet",
     ),
     # it dies again and again
     (
         truths(RUNNING, present(), deaths=3, running_since_ms=NOW - 59_000),
-        State.FLAPPING,
+        ProcessState.FLAPPING,
         "died 3 times within 10 minutes; since 12:03",
     ),
-    (truths(RUNNING, present(), deaths=3), State.HEALTHY, "all 12 partitions in sync"),
-    (truths(EXITED, ABSENT, deaths=4), State.FLAPPING, "died 4 times within 10 minutes; since 12:03"),
-    (truths(EXITED, ABSENT, deaths=2), State.EXITED, "since 12:03"),
+    (truths(RUNNING, present(), deaths=3), ProcessState.HEALTHY, "all 12 partitions in sync"),
+    (truths(EXITED, ABSENT, deaths=4), ProcessState.FLAPPING, "died 4 times within 10 minutes; since 12:03"),
+    (truths(EXITED, ABSENT, deaths=2), ProcessState.EXITED, "since 12:03"),
     # it is gone
-    (truths(STOPPED, ABSENT), State.STOPPED, "since 12:03"),
-    (truths(STOPPED, UNKNOWN), State.STOPPED, "since 12:03"),
+    (truths(STOPPED, ABSENT), ProcessState.STOPPED, "since 12:03"),
+    (truths(STOPPED, UNKNOWN), ProcessState.STOPPED, "since 12:03"),
     (
         truths(EXITED, present()),
-        State.DEAD_REGISTERED,
+        ProcessState.DEAD_REGISTERED,
         "the cluster counts on it until its session ends; since 12:03",
     ),
     (
         truths(STOPPED, present()),
-        State.DEAD_REGISTERED,
+        ProcessState.DEAD_REGISTERED,
         "the cluster counts on it until its session ends; since 12:03",
     ),
-    (truths(STOPPED, present(), ended_ms=NOW - 1_999), State.STOPPED, "since 12:03"),
-    (truths(Observed.FAILED, ABSENT), State.FAILED, "since 12:03"),
+    (truths(STOPPED, present(), ended_ms=NOW - 1_999), ProcessState.STOPPED, "since 12:03"),
+    (truths(Observed.FAILED, ABSENT), ProcessState.FAILED, "since 12:03"),
     # on the way
-    (truths(Observed.STARTING, ABSENT), State.STARTING, "since 12:03"),
-    (truths(Observed.STOPPING, present()), State.STOPPING, "since 12:03"),
+    (truths(Observed.STARTING, ABSENT), ProcessState.STARTING, "since 12:03"),
+    (truths(Observed.STOPPING, present()), ProcessState.STOPPING, "since 12:03"),
     # it does not answer
-    (truths(Observed.UNRESPONSIVE, present()), State.UNRESPONSIVE, "since 12:03"),
-    (truths(Observed.UNRESPONSIVE, present(), suspended=True), State.SUSPENDED, "since 12:03"),
+    (truths(Observed.UNRESPONSIVE, present()), ProcessState.UNRESPONSIVE, "since 12:03"),
+    (truths(Observed.UNRESPONSIVE, present(), suspended=True), ProcessState.SUSPENDED, "since 12:03"),
 ]
 
 
@@ -84,4 +84,4 @@ def test_one_honest_state_follows_from_four_truths(known, state, sentence):
 
 
 def test_every_state_is_reached_by_the_table():
-    assert {state for _, state, _ in TABLE} == set(State)
+    assert {state for _, state, _ in TABLE} == set(ProcessState)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertState, AlertVerdict, Event, State, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertPhase, AlertState, AlertVerdict, Event, advance
 from console.signals.alerts.rules import AlertRule
 from tests.examples import examples
 
@@ -68,7 +68,7 @@ def test_what_nobody_was_told_of_is_over_without_a_word():
     story = Story()
     story.is_silenced = True
     assert story.look(BAD, WELL) == [None, None]
-    assert story.standing.state is State.RESOLVED
+    assert story.standing.state is AlertPhase.RESOLVED
 
 
 def test_who_acknowledges_is_not_told_again_but_that_it_is_over():
