@@ -40,7 +40,7 @@ class Joined:
         return self.member_id == self.leader_id
 
 
-class Member:
+class MembershipClient:
     """On one thread. Each call raises ApiError as the coordinator says, or BrokerUnreachable; after UNKNOWN_MEMBER_ID
     the next `join` is that of a new member. A coordinator that has moved is looked for by the next call."""
 

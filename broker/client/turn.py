@@ -9,7 +9,7 @@ import time
 
 from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
-from broker.client.membership import Member
+from broker.client.membership import MembershipClient
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.common.logs import logger
 
@@ -24,7 +24,7 @@ class Turn:
     """A thread of its own from `start` to `stop`."""
 
     def __init__(self, cluster: Cluster, group: str):
-        self._member = Member(
+        self._member = MembershipClient(
             cluster, group, _PROTOCOL_TYPE, session_timeout_ms=int(SESSION_S * 1000), rebalance_timeout_ms=5_000
         )
         self._leads = False

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
-from broker.client.membership import Member
+from broker.client.membership import MembershipClient
 from broker.common.logs import logger
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import PROTOCOL_TYPE
@@ -55,7 +55,7 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     if not _are_started(logs, stop):
         return
     cluster = settings.cluster()
-    member = Member(
+    member = MembershipClient(
         cluster, settings.group_id, PROTOCOL_TYPE,
         session_timeout_ms=settings.session_timeout_ms, rebalance_timeout_ms=settings.rebalance_timeout_ms,
     )  # fmt: skip

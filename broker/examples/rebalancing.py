@@ -13,7 +13,7 @@ from broker.examples.command_line import told
 _DEADLINE_S = 60.0
 
 
-class Member:
+class ExampleConsumer:
     """A consumer that tells what it is given and what is taken from it."""
 
     def __init__(self, name: str, server: str, group: str, topic: str):
@@ -31,7 +31,7 @@ class Member:
         self.partitions = []
 
 
-def poll_until(members: list[Member], condition: Callable[[], bool]) -> None:
+def poll_until(members: list[ExampleConsumer], condition: Callable[[], bool]) -> None:
     """Rebalances go on while members poll."""
     deadline = time.monotonic() + _DEADLINE_S
     while not condition():
@@ -44,10 +44,10 @@ def poll_until(members: list[Member], condition: Callable[[], bool]) -> None:
 def main(words: Sequence[str] | None = None) -> None:
     options = told(__doc__, words)
     address = (options.bootstrap_server, options.group, options.topic)
-    first = Member("first", *address)
+    first = ExampleConsumer("first", *address)
     poll_until([first], lambda: bool(first.partitions))
     alone = first.partitions
-    second = Member("second", *address)
+    second = ExampleConsumer("second", *address)
     poll_until([first, second], lambda: bool(first.partitions and second.partitions))
     second.consumer.close()
     poll_until([first], lambda: first.partitions == alone)

@@ -16,7 +16,7 @@ _EVERY_ADDRESS = frozenset({"0.0.0.0", "::", "0:0:0:0:0:0:0:0"})
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class EnsembleMember:
     """`line` is the member as `server.N=` names it. `client_port` is None where only its zoo.cfg knows it."""
 
     number: int
@@ -38,7 +38,7 @@ class EnsembleConfig:
     """`version` is ZooKeeper's number of this configuration; members in order of their numbers."""
 
     version: int
-    members: tuple[Member, ...]
+    members: tuple[EnsembleMember, ...]
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -57,14 +57,14 @@ def parse_config(text: str) -> EnsembleConfig:
     return EnsembleConfig(int(version[1], 16) if version else 0, tuple(members))
 
 
-def _parse_member(line: str) -> Member | None:
+def _parse_member(line: str) -> EnsembleMember | None:
     found = _MEMBER.match(line.replace(" ", ""))
     if found is None:
         return None
     host, _, rest = _split_host(found["ports"])
     role = rest.rpartition(":")[2]
     client_host, client_port = _parse_client(found["client"], host)
-    return Member(
+    return EnsembleMember(
         int(found["number"]),
         host,
         client_host,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from broker.client.errors import BrokerUnreachable
-from broker.client.membership import Joined, Member
+from broker.client.membership import Joined, MembershipClient
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.troubles import Troubles
@@ -38,7 +38,7 @@ _log = logger("broker.connect")
 
 
 class GroupWorker:
-    def __init__(self, herder: Herder, member: Member, url: str, tick: Callable[[], None]):
+    def __init__(self, herder: Herder, member: MembershipClient, url: str, tick: Callable[[], None]):
         """`tick` is called each time the group is looked after, and must not wait."""
         settings = herder.settings
         self._tick = tick

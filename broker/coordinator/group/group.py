@@ -15,7 +15,7 @@ from typing import NamedTuple
 from broker.common.errors import ErrorCode, InvariantViolation
 from broker.common.shared_budget import UNATTRIBUTED, Owner
 from broker.coordinator.group.holdings import Holdings, RecordedShare
-from broker.coordinator.group.member import Member
+from broker.coordinator.group.member import ClassicMember
 from broker.coordinator.group.memory import Account, pending_id_bytes
 from broker.coordinator.group.records import NO_TIMESTAMP, GroupMetadata
 from broker.coordinator.group.states import MAY_FOLLOW, REBALANCING, GroupState
@@ -41,7 +41,7 @@ class Proposal(NamedTuple):
     """A record that has been handed out but not replayed; `newcomer` takes its place in the group with it."""
 
     metadata: GroupMetadata
-    newcomer: Member | None
+    newcomer: ClassicMember | None
 
 
 class Group:
@@ -57,7 +57,7 @@ class Group:
         self.protocol_type: str | None = None  #: never None while there are members
         self.protocol_name: str | None = None
         self.leader_id: str | None = None  #: a key of `members`, or None when there are none
-        self.members: dict[str, Member] = {}  #: in order of arrival
+        self.members: dict[str, ClassicMember] = {}  #: in order of arrival
         self.static_members: dict[str, str] = {}  #: group.instance.id: a key of `members`
         self.assignments: dict[str, bytes] = {}  #: by member id, of the recorded generation
         #: Ids handed out, not yet joined, and the clients they were handed to; disjoint from `members`.
@@ -98,7 +98,7 @@ class Group:
         """The id of the member that stands for it, empty if none does."""
         return "" if group_instance_id is None else self.static_members.get(group_instance_id, "")
 
-    def supports(self, protocol_type: str, protocols: Collection[str], instead_of: Member | None = None) -> bool:
+    def supports(self, protocol_type: str, protocols: Collection[str], instead_of: ClassicMember | None = None) -> bool:
         """Whether a member of this type with these protocols would leave the group one that all have in common.
 
         instead_of: the member as it is now, if it joins again or comes back; what it used to support does not count.
@@ -143,7 +143,7 @@ class Group:
 
     # -- members ------------------------------------------------------------------------------------------------------
 
-    def add(self, member: Member, protocol_type: str) -> None:
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
         if not self.members:
             self.protocol_type = protocol_type
         self.forget_pending(member.member_id)
@@ -182,7 +182,7 @@ class Group:
         if self.leader_id == member_id:
             self.leader_id = next(iter(self.members), None)
 
-    def replace(self, old_id: str, newcomer: Member) -> None:
+    def replace(self, old_id: str, newcomer: ClassicMember) -> None:
         """Put a static member's new id where the old one was; answer the old one's parked requests before."""
         was_leader, was_pending = self.leader_id == old_id, old_id in self.pending_syncs
         members = self.members_after(old_id, newcomer)
@@ -195,11 +195,11 @@ class Group:
         if was_pending:
             self.pending_syncs.add(newcomer.member_id)
 
-    def members_after(self, old_id: str, newcomer: Member) -> list[Member]:
+    def members_after(self, old_id: str, newcomer: ClassicMember) -> list[ClassicMember]:
         """The members, in order, as they would be with the newcomer in the old one's place."""
         return [newcomer if member.member_id == old_id else member for member in self.members.values()]
 
-    def set_protocols(self, member: Member, protocols: dict[str, bytes], owner: Owner) -> None:
+    def set_protocols(self, member: ClassicMember, protocols: dict[str, bytes], owner: Owner) -> None:
         """What the member says when it joins again; owner: the client that it is counted for from now on."""
         self._lose_support(member)
         member.protocols, member.owner = protocols, owner
@@ -207,14 +207,14 @@ class Group:
             self.holdings.hold_member(member)
         self._support.update(protocols.keys())
 
-    def _lose_support(self, member: Member) -> None:
+    def _lose_support(self, member: ClassicMember) -> None:
         """What nobody supports is not remembered: names are clients' to make up."""
         self._support.subtract(member.protocols.keys())
         for name in member.protocols:
             if not self._support[name]:
                 del self._support[name]
 
-    def unpark(self, token: int) -> Member | None:
+    def unpark(self, token: int) -> ClassicMember | None:
         """The member whose parked request had this token; the request is forgotten."""
         for member_id, parked in self.awaiting_join.items():
             if parked.token == token:
@@ -273,13 +273,13 @@ class Group:
         self.assignments = {member.member_id: member.assignment for member in metadata.members}
         of_record = owners if len(owners) == len(metadata.members) + 1 else (None,) * (len(metadata.members) + 1)
         members = [
-            known.get(recorded.member_id) or Member.from_record(recorded, metadata, owner)
+            known.get(recorded.member_id) or ClassicMember.from_record(recorded, metadata, owner)
             for recorded, owner in zip(metadata.members, of_record, strict=False)
         ]
         with self.holdings.at_once():
             self._settle_members(members, metadata, of_record[-1])
 
-    def owners_of(self, members: Iterable[Member]) -> list[Owner]:
+    def owners_of(self, members: Iterable[ClassicMember]) -> list[Owner]:
         """Return the clients that a record of these members is counted for.
 
         They are those of the members in order, and last the one of the assignments, or, of an empty group, of the
@@ -289,14 +289,14 @@ class Group:
         last = (self.next_assignments_owner or self.holdings.assignments_owner) if owners else self.holdings.owner
         return [*owners, last or UNATTRIBUTED]
 
-    def _members_of(self, proposal: Proposal, metadata: GroupMetadata) -> dict[str, Member]:
+    def _members_of(self, proposal: Proposal, metadata: GroupMetadata) -> dict[str, ClassicMember]:
         """Those there are, of whom we know more than a record tells."""
         proposed, newcomer = proposal
         if proposed != metadata:
             raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
         return self.members | ({newcomer.member_id: newcomer} if newcomer else {})
 
-    def _settle_members(self, members: list[Member], metadata: GroupMetadata, last_owner: Owner | None) -> None:
+    def _settle_members(self, members: list[ClassicMember], metadata: GroupMetadata, last_owner: Owner | None) -> None:
         """last_owner: see `owners_of`; None if the record names none."""
         for member_id in self.members:
             self.holdings.let_go_of_member(member_id)
@@ -318,7 +318,7 @@ class Group:
         self.pending_syncs &= self.members.keys()
 
 
-def choose_protocol(members: Iterable[Member]) -> str:
+def choose_protocol(members: Iterable[ClassicMember]) -> str:
     """See `Group.select_protocol`; there must be members, and a protocol they have in common."""
     voters = list(members)
     candidates = set.intersection(*(set(member.protocols) for member in voters))

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from broker.common.shared_budget import Owner
-from broker.coordinator.group.member import Member
+from broker.coordinator.group.member import ClassicMember
 from broker.coordinator.group.memory import Account, group_bytes
 
 
@@ -58,7 +58,7 @@ class Holdings:
 
     # -- members ------------------------------------------------------------------------------------------------------
 
-    def size_of(self, member: Member) -> int:
+    def size_of(self, member: ClassicMember) -> int:
         """Return the bytes of the member, without what the recorded generation holds of it."""
         recorded = self._recorded.get(member.member_id)
         return member.size_bytes + max(0, member.record_bytes - (recorded.byte_count if recorded else 0))
@@ -67,7 +67,7 @@ class Holdings:
         share = self._members.get(member_id)
         return share.byte_count if share else 0
 
-    def hold_member(self, member: Member) -> None:
+    def hold_member(self, member: ClassicMember) -> None:
         """Count the member as it is now."""
         self.let_go_of_member(member.member_id)
         self._members[member.member_id] = RecordedShare(member.owner, self.size_of(member))

@@ -13,7 +13,7 @@ from broker.coordinator.group import answers
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
-from broker.coordinator.group.member import Member
+from broker.coordinator.group.member import ClassicMember
 from broker.coordinator.group.memory import PROTOCOL_BYTES, GroupMemory, pending_id_bytes
 from broker.coordinator.group.rebalance import Rebalance, propose
 from broker.coordinator.group.records import GroupMetadata
@@ -53,8 +53,8 @@ class Join:
     def refuse(self, error: ErrorCode, member_id: str) -> None:
         self.turn.answer_at_once(self.token, answers.join_refused(error, member_id, self.client.api_version))
 
-    def new_member(self, member_id: str) -> Member:
-        return Member(
+    def new_member(self, member_id: str) -> ClassicMember:
+        return ClassicMember(
             member_id=member_id,
             group_instance_id=self.request.group_instance_id,
             client_id=self.client.client_id[:CLIENT_ID_LENGTH_MAX],
@@ -207,7 +207,9 @@ class Joining:
         self._park(group, join, newcomer)
         self._rebalance.prepare_or_complete(group, join.turn, f"{new_id} takes the place of {old_id}{join.reason}")
 
-    def _return_quietly(self, group: Group, join: Join, old_id: str, newcomer: Member, members: list[Member]) -> None:
+    def _return_quietly(
+        self, group: Group, join: Join, old_id: str, newcomer: ClassicMember, members: list[ClassicMember]
+    ) -> None:
         """Nothing changes but the id: record the generation with the new one, and no rebalance (KIP-345)."""
         new_ids = {old_id: newcomer.member_id}
         assignments = {new_ids.get(member_id, member_id): a for member_id, a in group.assignments.items()}
@@ -259,14 +261,14 @@ class Joining:
             return member_id != group.leader_id
         return group.state is GroupState.COMPLETING_REBALANCE
 
-    def _update(self, group: Group, join: Join, member: Member) -> None:
+    def _update(self, group: Group, join: Join, member: ClassicMember) -> None:
         group.set_protocols(member, join.protocols, join.owner)
         member.session_timeout_ms = join.request.session_timeout_ms
         member.rebalance_timeout_ms = join.rebalance_timeout_ms
         self._park(group, join, member)
         self._rebalance.prepare_or_complete(group, join.turn, f"{member.member_id} joined again{join.reason}")
 
-    def _park(self, group: Group, join: Join, member: Member) -> None:
+    def _park(self, group: Group, join: Join, member: ClassicMember) -> None:
         """The JoinGroup waits for the others; an earlier one of the same member has nothing to wait for any more."""
         earlier = group.awaiting_join.get(member.member_id)
         if earlier is not None:
@@ -279,7 +281,7 @@ class Joining:
         self._timers.schedule(key, join.turn.now_ms + patience_ms)
 
 
-def _present_self(group: Group, request: JoinGroupRequest) -> Member | None:
+def _present_self(group: Group, request: JoinGroupRequest) -> ClassicMember | None:
     """The member this request comes from, or whose place it wants."""
     member_id = request.member_id or group.static_member(request.group_instance_id)
     return group.members.get(member_id)

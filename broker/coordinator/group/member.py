@@ -14,7 +14,7 @@ def metadata_bytes(protocols: dict[str, bytes]) -> int:
 
 
 @dataclass(slots=True)
-class Member:
+class ClassicMember:
     member_id: str
     group_instance_id: str | None  #: given for static members (KIP-345), which keep their place while they are away
     client_id: str
@@ -66,7 +66,9 @@ class Member:
         )
 
     @classmethod
-    def from_record(cls, recorded: MemberMetadata, generation: GroupMetadata, owner: Owner | None = None) -> "Member":
+    def from_record(
+        cls, recorded: MemberMetadata, generation: GroupMetadata, owner: Owner | None = None
+    ) -> "ClassicMember":
         """Return a member known from the log alone, which has its address and of its protocols the chosen one.
 
         owner: as the record names it; None if it names none.

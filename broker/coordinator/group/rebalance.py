@@ -11,7 +11,7 @@ from broker.common.errors import ErrorCode
 from broker.coordinator.group import answers
 from broker.coordinator.group.config import EMPTY_GENERATION_RETRY_MS, GroupConfig
 from broker.coordinator.group.group import Group, InitialDelay, Proposal
-from broker.coordinator.group.member import Member
+from broker.coordinator.group.member import ClassicMember
 from broker.coordinator.group.records import GroupMetadata, encode_group_key, encode_group_value
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.timers import TimerKey, TimerKind
@@ -25,7 +25,7 @@ _ABSENT_NOTED_MAX = 5
 _MAY_BE_INTERRUPTED = {GroupState.EMPTY, GroupState.COMPLETING_REBALANCE, GroupState.STABLE}
 
 
-def propose(group: Group, metadata: GroupMetadata, turn: Turn, newcomer: Member | None = None) -> None:
+def propose(group: Group, metadata: GroupMetadata, turn: Turn, newcomer: ClassicMember | None = None) -> None:
     """Hand out the record; nothing durable changes before it is replayed."""
     key, value = encode_group_key(group.group_id), encode_group_value(metadata)
     group.proposal = Proposal(metadata, newcomer)
@@ -179,7 +179,7 @@ class Rebalance:
         else:
             self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, newcomer.member_id))
 
-    def restart_session(self, group: Group, member: Member, turn: Turn) -> None:
+    def restart_session(self, group: Group, member: ClassicMember, turn: Turn) -> None:
         """The member has been heard of: it has a whole session timeout again."""
         key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
         self._timers.schedule(key, turn.now_ms + member.session_timeout_ms)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.client.membership import Member
+from broker.client.membership import MembershipClient
 from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.find_coordinator import FindCoordinatorResponse
 from broker.protocol.messages.heartbeat import HeartbeatResponse
@@ -24,8 +24,10 @@ class FakeCluster:
         return SimpleNamespace(ask=lambda _request, timeout_s: self._responses.pop(0))
 
 
-def member_of(*responses) -> Member:
-    return Member(FakeCluster(*responses), "group", "turn", session_timeout_ms=10_000, rebalance_timeout_ms=5_000)
+def member_of(*responses) -> MembershipClient:
+    return MembershipClient(
+        FakeCluster(*responses), "group", "turn", session_timeout_ms=10_000, rebalance_timeout_ms=5_000
+    )
 
 
 def test_a_member_that_is_given_its_id_joins_with_it():

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from broker.zookeeper.ensemble_config import EnsembleConfig, Member
+from broker.zookeeper.ensemble_config import EnsembleConfig, EnsembleMember
 from console.kit.gateway.errors import GatewayError
 
 __all__ = [
     "ChildView",
     "EnsembleConfig",
-    "Member",
+    "EnsembleMember",
     "NoQuorumError",
     "NoSuchZnodeError",
     "NotAllowedError",
