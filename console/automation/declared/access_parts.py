@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from console.automation.declared.declaration import Declaration, name_in_scope
 from console.automation.declared.now import Now
-from console.automation.declared.parts import Part, Unplanned
+from console.automation.declared.parts import PlannedPart, Unplanned
 from console.cluster.acls.actions import do_change_rules
 from console.cluster.acls.effects import AclChange
 from console.cluster.acls.planning import planned
@@ -23,7 +23,7 @@ from console.kit.gateway.quotas.interface import QuotaEntity
 _ANONYMOUS = "ANONYMOUS"
 
 
-def rule_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool) -> Iterator[Part | Unplanned]:
+def rule_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool) -> Iterator[PlannedPart | Unplanned]:
     """Raises GatewayError."""
     is_pruned = prunes and "principals" in declaration.scope
     if not declaration.acls and not is_pruned:
@@ -39,10 +39,12 @@ def rule_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool
     if not found.plan.lines:
         return
     refusal = "" if has_right(person, Right.GRANT) else REFUSALS[Right.GRANT]
-    yield Part(found.plan, lambda actor, said: do_change_rules(actor, found.plan, found.change, said)[0], refusal)
+    yield PlannedPart(
+        found.plan, lambda actor, said: do_change_rules(actor, found.plan, found.change, said)[0], refusal
+    )
 
 
-def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool) -> Iterator[Part | Unplanned]:
+def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool) -> Iterator[PlannedPart | Unplanned]:
     """Raises GatewayError."""
     is_pruned = prunes and "quotas" in declaration.scope
     if not declaration.quotas and not is_pruned:
@@ -63,8 +65,8 @@ def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: boo
             yield part
 
 
-def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: Now, refusal: str) -> Part:
+def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: Now, refusal: str) -> PlannedPart:
     own_user = cluster_gateway().credentials.own_user or _ANONYMOUS
     plan = quota_plan(entity, values, now.quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
     before = now.quotas.get(entity, {})
-    return Part(plan, lambda actor, said: do_change_quotas(actor, plan, before, said), refusal)
+    return PlannedPart(plan, lambda actor, said: do_change_quotas(actor, plan, before, said), refusal)

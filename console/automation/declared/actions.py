@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from console.automation.declared.parts import Made, Part
+from console.automation.declared.parts import Made, PlannedPart
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.plans.apply import Refusals, carry_out
 from console.kit.plans.digest import digest_of
@@ -61,11 +61,11 @@ def do_apply(actor: User, plan: Plan, made: Made, confirmation: Confirmation) ->
     return came_to
 
 
-def _label(part: Part) -> str:
+def _label(part: PlannedPart) -> str:
     return f"{part.plan.action} {part.plan.object_name}"
 
 
-def _why_not(actor: User, part: Part) -> str:
+def _why_not(actor: User, part: PlannedPart) -> str:
     """Carry it out; empty: it is done."""
     try:
         now = part.again() if part.again else part

@@ -7,7 +7,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from console.automation.declared.declaration import Declaration, DeclaredConnector
 from console.automation.declared.now import Now
-from console.automation.declared.parts import Part, Unplanned
+from console.automation.declared.parts import PlannedPart, Unplanned
 from console.ecosystem.connectors.actions import do_configure, do_create, do_delete
 from console.ecosystem.connectors.answers import ConnectorView
 from console.ecosystem.connectors.client import connect_client
@@ -31,7 +31,7 @@ _ERRORS_MAX = 3
 
 
 @sensitive_variables()
-def connector_parts(person: User, declared: DeclaredConnector, now: Now) -> Iterator[Part | Unplanned]:
+def connector_parts(person: User, declared: DeclaredConnector, now: Now) -> Iterator[PlannedPart | Unplanned]:
     """Its configuration, old and new, names topics. Raises GatewayError."""
     words = f"connector {declared.name}"
     if Right.VIEW not in reach_of(person).rights_on(Resource.PROCESS, declared.name):
@@ -59,7 +59,7 @@ def connector_parts(person: User, declared: DeclaredConnector, now: Now) -> Iter
         yield _configuration(person, declared, view, config, secrets)
 
 
-def pruned_connectors(person: User, declaration: Declaration, now: Now) -> Iterator[Part | Unplanned]:
+def pruned_connectors(person: User, declaration: Declaration, now: Now) -> Iterator[PlannedPart | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
     names, reach = {connector.name for connector in declaration.connectors}, reach_of(person)
     for name, view in now.connectors.items():
@@ -68,17 +68,19 @@ def pruned_connectors(person: User, declaration: Declaration, now: Now) -> Itera
             yield removal_part(person, view)
 
 
-def removal_part(person: User, view: ConnectorView) -> Part:
+def removal_part(person: User, view: ConnectorView) -> PlannedPart:
     declared = _declared_of(view.class_name)
     prints = {key: print_of(value) for key, value in view.config.items()}
     group = group_of(view.name, view.config) if view.kind == "sink" else ""
     change = ConnectorChange(view.name, view.config, None, declared, prints)
     plan = configuration_plan(change, connect_client().address, internal_topics(), group)
 
-    def again() -> Part:
+    def again() -> PlannedPart:
         return removal_part(person, connect_client().connector(view.name))
 
-    return Part(plan, lambda actor, said: do_delete(actor, plan, view.config, declared, said), _refusal(person), again)
+    return PlannedPart(
+        plan, lambda actor, said: do_delete(actor, plan, view.config, declared, said), _refusal(person), again
+    )
 
 
 @sensitive_variables()
@@ -88,7 +90,7 @@ def _configuration(
     view: ConnectorView | None,
     config: dict[str, str],
     secrets: Collection[str],
-) -> Part | Unplanned:
+) -> PlannedPart | Unplanned:
     client, current, refusal = connect_client(), dict(view.config) if view else {}, _refusal(person)
     if not refusal:
         errors = client.validate(config["connector.class"], config).errors
@@ -106,7 +108,7 @@ def _configuration(
         else:
             do_configure(actor, plan, current, config, secrets, said)
 
-    return Part(plan, do, refusal)
+    return PlannedPart(plan, do, refusal)
 
 
 def _typed_secret(config: Mapping[str, str], secrets: Collection[str]) -> str:

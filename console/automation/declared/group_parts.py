@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from console.automation.declared.declaration import Declaration, DeclaredGroup
 from console.automation.declared.now import Now
 from console.automation.declared.object_parsing import EARLIEST
-from console.automation.declared.parts import Part, Unplanned
+from console.automation.declared.parts import PlannedPart, Unplanned
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.current_cluster import here
@@ -24,7 +24,7 @@ _NOT_YOURS = "You may look at it, and not change it."
 
 def group_parts(
     person: User, declared: DeclaredGroup, now: Now, coming: Mapping[str, int]
-) -> Iterator[Part | Unplanned | str]:
+) -> Iterator[PlannedPart | Unplanned | str]:
     """`coming`: topics that are created before, and their partitions. A text is told beside the plan.
 
     Raises GatewayError.
@@ -57,7 +57,7 @@ def group_parts(
             yield _start(reach, view, topic, declared.starts[topic], now, coming)
 
 
-def pruned_groups(person: User, declaration: Declaration, now: Now) -> Iterator[Part | Unplanned]:
+def pruned_groups(person: User, declaration: Declaration, now: Now) -> Iterator[PlannedPart | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
     names, reach = {group.name for group in declaration.groups}, reach_of(person)
     for name, view in now.groups.items():
@@ -66,25 +66,27 @@ def pruned_groups(person: User, declaration: Declaration, now: Now) -> Iterator[
             yield removal_part(reach, view)
 
 
-def removal_part(reach: Reach, view: GroupView) -> Part:
+def removal_part(reach: Reach, view: GroupView) -> PlannedPart:
     plan, reset = delete_plan(view, forgotten(view), here.BOOTSTRAP_SERVERS), forgotten(view)
 
-    def again() -> Part:
+    def again() -> PlannedPart:
         return removal_part(reach, cluster_gateway().groups.describe_one(view.group_id))
 
-    return Part(plan, lambda actor, said: do_delete_group(actor, plan, reset, said)[0], _refusal(reach, view), again)
+    return PlannedPart(
+        plan, lambda actor, said: do_delete_group(actor, plan, reset, said)[0], _refusal(reach, view), again
+    )
 
 
 def _start(
     reach: Reach, view: GroupView, topic: str, where: str, now: Now, coming: Mapping[str, int]
-) -> Part | Unplanned:
+) -> PlannedPart | Unplanned:
     bounds = _bounds(topic, now, coming)
     wanted = {place: item.first if where == EARLIEST else item.next for place, item in bounds.items()}
     if topic in now.topics and len(bounds) < len(now.topics[topic].partitions):
         return Unplanned(f"consumer group {view.group_id}", f"Not every leader of {topic} answers; try again.")
     reset = reset_to(view, wanted, bounds)
     plan = reset_plan(view, reset, reset_command(view, reset, here.BOOTSTRAP_SERVERS))
-    return Part(plan, lambda actor, said: do_reset_offsets(actor, plan, reset, said)[0], _refusal(reach, view))
+    return PlannedPart(plan, lambda actor, said: do_reset_offsets(actor, plan, reset, said)[0], _refusal(reach, view))
 
 
 def _bounds(topic: str, now: Now, coming: Mapping[str, int]) -> Mapping[TopicPartition, Bounds]:

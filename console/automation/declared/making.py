@@ -10,11 +10,11 @@ from console.automation.declared.connector_parts import connector_parts, pruned_
 from console.automation.declared.declaration import Declaration
 from console.automation.declared.group_parts import group_parts, pruned_groups
 from console.automation.declared.now import Now
-from console.automation.declared.parts import Made, Part, Prune, Unplanned
+from console.automation.declared.parts import Made, PlannedPart, Prune, Unplanned
 from console.automation.declared.topic_parts import pruned_topics, topic_parts
 from console.kit.gateway.errors import GatewayError
 
-Step = Iterator[Part | Unplanned | str]
+Step = Iterator[PlannedPart | Unplanned | str]
 NO_SCOPE = (
     "Nothing says what may be deleted: the files need a scope, as `scope: {topics: shop.*}`, before what is not "
     "declared is taken away."
@@ -73,13 +73,13 @@ def _steps(person: User, said: Declaration, now: Now, prune: Prune) -> Iterable[
 
 
 def _collected(steps: Iterable[tuple[str, Callable[[], Step]]]) -> Made:
-    parts: list[Part] = []
+    parts: list[PlannedPart] = []
     unplanned: dict[Unplanned, None] = {}
     notes: list[str] = []
     for kind, step in steps:
         try:
             for part in step():
-                if isinstance(part, Part):
+                if isinstance(part, PlannedPart):
                     parts.append(part)
                 elif isinstance(part, Unplanned):
                     unplanned[part] = None

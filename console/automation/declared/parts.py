@@ -28,7 +28,7 @@ class Prune(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlannedPart:
     """One plan, and what carries it out. `refusal`: why this person may not have it done; empty: they may.
 
     `again` makes it anew right before it is carried out, where something is lost by it that cannot be brought back.
@@ -37,7 +37,7 @@ class Part:
     plan: Plan
     do: Callable[[User, Confirmation], Refusals | None]
     refusal: str = ""
-    again: "Callable[[], Part] | None" = None
+    again: "Callable[[], PlannedPart] | None" = None
 
     @property
     def words(self) -> str:
@@ -60,7 +60,7 @@ class Unplanned:
 class Made:
     """What a declaration comes to now, in the order in which it is done."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlannedPart, ...]
     unplanned: tuple[Unplanned, ...] = ()
     #: Sentences about what is left as it is.
     notes: tuple[str, ...] = ()

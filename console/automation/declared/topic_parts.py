@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from console.automation.declared.declaration import Declaration, DeclaredTopic
 from console.automation.declared.now import Now, is_kafkas_own
-from console.automation.declared.parts import Part, Unplanned
+from console.automation.declared.parts import PlannedPart, Unplanned
 from console.cluster.placement.actions import do_move
 from console.cluster.placement.move import FACTOR
 from console.cluster.placement.moving import factor_proposal, planned
@@ -37,7 +37,7 @@ NOT_SEEN = "The console has not looked at it yet: try again in a moment."
 _BEYOND = "Your rights do not reach a topic of this name."
 _NOT_YOURS = "You may look at it, and not change it."
 
-Found = Iterator[Part | Unplanned]
+Found = Iterator[PlannedPart | Unplanned]
 
 
 def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool) -> Found:
@@ -83,18 +83,18 @@ def pruned_topics(person: User, declaration: Declaration, now: Now, *, is_later:
             yield deletion_part(person, name, refusal)
 
 
-def deletion_part(person: User, name: str, refusal: str) -> Part | Unplanned:
+def deletion_part(person: User, name: str, refusal: str) -> PlannedPart | Unplanned:
     row = Topic.objects.filter(name=name).first()
     if row is None:
         return Unplanned(f"topic {name}", NOT_SEEN)
     plan = deletion_plan(doomed(row, reach_of(person)), here.BOOTSTRAP_SERVERS)
 
-    def again() -> Part:
+    def again() -> PlannedPart:
         made = deletion_part(person, name, refusal)
-        assert isinstance(made, Part)
+        assert isinstance(made, PlannedPart)
         return made
 
-    return Part(plan, lambda actor, said: do_delete_topic(actor, plan, said), refusal, again)
+    return PlannedPart(plan, lambda actor, said: do_delete_topic(actor, plan, said), refusal, again)
 
 
 def _later(person: User, name: str, now: Now, refusal: str) -> Found:
@@ -108,16 +108,16 @@ def _later(person: User, name: str, now: Now, refusal: str) -> Found:
         def do(actor: User, said: Confirmation) -> None:
             do_delete_later(actor, later.plan, later.topics, later.traces, said)
 
-        yield Part(later.plan, do, refusal)
+        yield PlannedPart(later.plan, do, refusal)
 
 
-def _staying(name: str, refusal: str) -> Part:
+def _staying(name: str, refusal: str) -> PlannedPart:
     """What is declared to be there does not go."""
     plan = calling_off([name])
-    return Part(plan, lambda actor, said: do_call_off(actor, plan, said), refusal)
+    return PlannedPart(plan, lambda actor, said: do_call_off(actor, plan, said), refusal)
 
 
-def _creation(person: User, declared: DeclaredTopic, refusal: str) -> Part | Unplanned:
+def _creation(person: User, declared: DeclaredTopic, refusal: str) -> PlannedPart | Unplanned:
     words = f"topic {declared.name}"
     counts = {"partition_count": declared.partitions, "replication_factor": declared.replication_factor}
     if None in counts.values():
@@ -129,7 +129,7 @@ def _creation(person: User, declared: DeclaredTopic, refusal: str) -> Part | Unp
     wish = Wish(declared.name, declared.partitions or 0, declared.replication_factor or 0, own)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     plan = creation_plan(wish, brokers, here.BOOTSTRAP_SERVERS)
-    return Part(plan, lambda actor, said: _created(actor, plan, said), refusal)
+    return PlannedPart(plan, lambda actor, said: _created(actor, plan, said), refusal)
 
 
 def _changes(person: User, declared: DeclaredTopic, view: TopicView, now: Now, refusal: str, prunes: bool) -> Found:
@@ -143,17 +143,17 @@ def _changes(person: User, declared: DeclaredTopic, view: TopicView, now: Now, r
         yield from _settings(declared, view, now, reach, refusal, prunes)
 
 
-def _enlargement(declared: DeclaredTopic, view: TopicView, reach: Reach, refusal: str) -> Part | Unplanned:
+def _enlargement(declared: DeclaredTopic, view: TopicView, reach: Reach, refusal: str) -> PlannedPart | Unplanned:
     row = Topic.objects.filter(name=declared.name).first()
     if row is None:
         return Unplanned(f"topic {declared.name}", NOT_SEEN)
     row.partition_count = len(view.partitions)
     group_count = len(groups_of(declared.name, reach))
     plan = enlargement_plan(row, declared.partitions or 0, group_count, here.BOOTSTRAP_SERVERS)
-    return Part(plan, lambda actor, said: do_add_partitions(actor, plan, said), refusal)
+    return PlannedPart(plan, lambda actor, said: do_add_partitions(actor, plan, said), refusal)
 
 
-def _replication(person: User, name: str, factor: int, refusal: str) -> Part | Unplanned:
+def _replication(person: User, name: str, factor: int, refusal: str) -> PlannedPart | Unplanned:
     """By the moves that the page of placement would propose."""
     proposal = factor_proposal(name, factor)
     if not proposal.targets:
@@ -163,7 +163,7 @@ def _replication(person: User, name: str, factor: int, refusal: str) -> Part | U
     plan = move.as_plan(here.BOOTSTRAP_SERVERS, FACTOR)
     if not has_right(person, Right.OPERATE):
         refusal = refusal or "To move replicas needs the role operator."
-    return Part(plan, lambda actor, said: do_move(actor, plan, move, said)[0], refusal)
+    return PlannedPart(plan, lambda actor, said: do_move(actor, plan, move, said)[0], refusal)
 
 
 def _settings(declared: DeclaredTopic, view: TopicView, now: Now, reach: Reach, refusal: str, prunes: bool) -> Found:
@@ -179,16 +179,16 @@ def _settings(declared: DeclaredTopic, view: TopicView, now: Now, reach: Reach, 
     factor = len(view.partitions[0].replicas) if view.partitions else 0
     plan = settings_plan(declared.name, factor, found, pairs, here.BOOTSTRAP_SERVERS, view.topic_id)
     if plan is not None and plan.lines:
-        yield Part(plan, lambda actor, said: do_change_settings(actor, plan, said), refusal)
+        yield PlannedPart(plan, lambda actor, said: do_change_settings(actor, plan, said), refusal)
     retention = {name: value for name, value in wanted.items() if name in RETENTION_KEYS}
     if differences(found, retention):
         yield _retention(view, retention, reach, refusal)
 
 
-def _retention(view: TopicView, wanted: dict[str, str], reach: Reach, refusal: str) -> Part:
+def _retention(view: TopicView, wanted: dict[str, str], reach: Reach, refusal: str) -> PlannedPart:
     plan = retention_facts(view.name, view.topic_id, wanted, reach)["plan"]
     again = (lambda: _retention(view, wanted, reach, refusal)) if plan.losses else None
-    return Part(plan, lambda actor, said: do_change_retention(actor, plan, said), refusal, again)
+    return PlannedPart(plan, lambda actor, said: do_change_retention(actor, plan, said), refusal, again)
 
 
 def _created(actor: User, plan: CreationPlan, said: Confirmation) -> None:

@@ -23,7 +23,7 @@ PARTITIONS_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BarPart:
     """`x` and `width` of 1000, for a bar."""
 
     name: str
@@ -175,13 +175,13 @@ class ShownStream:
         return (self.facts.get("duration_ms") or {}).get("triggerExecution")
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[BarPart]:
         durations = self.facts.get("duration_ms") or {}
         whole = max(1, sum(durations.get(name, 0) for name in PARTS))
         parts, x = [], 0
         for name, label in PARTS.items():
             width = round(1000 * durations.get(name, 0) / whole)
-            parts.append(Part(name, label, durations.get(name, 0), x, width))
+            parts.append(BarPart(name, label, durations.get(name, 0), x, width))
             x += width
         return parts if durations else []
 

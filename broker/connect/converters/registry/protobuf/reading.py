@@ -48,7 +48,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MessagePart:
     """A field of a message: `put` sets it from a value, `get` reads it."""
 
     field: Field
@@ -100,7 +100,7 @@ class MessageReader:
         if descriptor.full_name in self._open:
             raise DataError("A schema that contains itself, which Connect has no schema for")
         self._open.add(descriptor.full_name)
-        parts: list[Part] = []
+        parts: list[MessagePart] = []
         oneofs: set[str] = set()
         for field in descriptor.fields:
             oneof = field.containing_oneof
@@ -126,12 +126,12 @@ class MessageReader:
         )
         return Node(schema, *_struct_values(message_factory.GetMessageClass(descriptor), parts))
 
-    def _part(self, field: FieldDescriptor) -> Part:
+    def _part(self, field: FieldDescriptor) -> MessagePart:
         schema, put, get = self._field(field)
         parameters = {**schema.parameters, words.TAG: str(field.number)}
         is_optional = schema.optional or self._is_optional(field)
         schema = replace(schema, parameters=parameters, optional=is_optional)
-        return Part(Field(field.name, schema), put(schema), get(schema))
+        return MessagePart(Field(field.name, schema), put(schema), get(schema))
 
     def _is_optional(self, field: FieldDescriptor) -> bool:
         if self._optional_words:
@@ -180,7 +180,7 @@ class MessageReader:
             return self._struct(field.message_type)
         return _scalar_node(field)
 
-    def _union(self, oneof: OneofDescriptor) -> Part:
+    def _union(self, oneof: OneofDescriptor) -> MessagePart:
         parts = []
         for field in oneof.fields:
             part = self._part(field)
@@ -203,7 +203,7 @@ class MessageReader:
             chosen = message.WhichOneof(oneof.name)
             return None if chosen is None else Struct(schema, {chosen: by_name[chosen].get(message)})
 
-        return Part(Field(name, schema), put, get)
+        return MessagePart(Field(name, schema), put, get)
 
 
 def _is_synthetic(field: FieldDescriptor) -> bool:
@@ -306,7 +306,7 @@ def _without_tag(schema: Schema) -> Schema:
     return replace(schema, parameters={key: item for key, item in schema.parameters.items() if key != words.TAG})
 
 
-def _struct_values(make: Any, parts: list[Part]) -> tuple[Make, Callable[[Schema, Any], Any]]:
+def _struct_values(make: Any, parts: list[MessagePart]) -> tuple[Make, Callable[[Schema, Any], Any]]:
     def to(value: Any) -> Any:
         if not isinstance(value, Struct):
             raise DataError(f"Invalid value: {type(value).__name__} is no struct")
@@ -399,7 +399,7 @@ def _get_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
     )
 
 
-def _put_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
+def _put_entries(field: FieldDescriptor, keys: MessagePart, values: MessagePart) -> Any:
     def put(message: Any, value: Any) -> None:
         for key, pair in _pairs(value):
             entry = getattr(message, field.name).add()
@@ -409,7 +409,7 @@ def _put_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
     return lambda schema: put
 
 
-def _get_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
+def _get_entries(field: FieldDescriptor, keys: MessagePart, values: MessagePart) -> Any:
     def get(message: Any) -> Any:
         try:
             return {keys.get(value): values.get(value) for value in getattr(message, field.name)}
