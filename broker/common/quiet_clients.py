@@ -36,7 +36,7 @@ def told(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"error_cb": lambda error: _watch.heard(servers, error), **muted(settings)}
 
 
-class Watch:
+class ClientWatch:
     """`heard` is called within a client's poll, and waits for nothing."""
 
     def __init__(self, quiet_s: float = _QUIET_S, look_first_s: float = _LOOK_FIRST_S):
@@ -99,4 +99,4 @@ def _connects(server: str) -> bool:
         return False
 
 
-_watch = Watch()
+_watch = ClientWatch()

@@ -30,7 +30,7 @@ class BrokerBlame:
     blamed_at_ms: int = 0
 
 
-class Watch:
+class BrokerWatch:
     def __init__(self) -> None:
         self.brokers: dict[int, BrokerBlame] = {}
         self._ticked_at_ms: float | None = None

@@ -7,7 +7,7 @@ a time.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from broker.probe.blame import Watch
+from broker.probe.blame import BrokerWatch
 from broker.probe.ledger import LOST_AFTER_MS, Fate, ProbeLedger
 from broker.probe.record import Mark
 from broker.probe.spread import PartitionState, View
@@ -49,7 +49,7 @@ class Book:
         self.run, self.has_mirror = run, has_mirror
         self._mirror_error, self._is_mirror_read = "", False
         self.topology = Topology()
-        self.watch = Watch()
+        self.watch = BrokerWatch()
         self.tallies = Tallies()
         self.partitions: dict[int, Followed] = {}
         self._addresses: dict[int, Address] = {}

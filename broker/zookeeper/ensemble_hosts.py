@@ -9,7 +9,7 @@ as that of a relay or a name for all of them, the way to ZooKeeper is the operat
 from broker.common.logs import logger
 from broker.zookeeper.ensemble_config import CONFIG_PATH, parse_config
 from broker.zookeeper.session import Watcher, ZooKeeperSession
-from broker.zookeeper.watches import Watch
+from broker.zookeeper.watches import ZnodeWatch
 
 log = logger(__name__)
 
@@ -39,11 +39,11 @@ class EnsembleHosts:
         self._is_hidden = bool(chroot.strip("/"))
         self._known = self._servers
         self._is_followed = False
-        self._watch: Watch[str] | None = None
+        self._watch: ZnodeWatch[str] | None = None
 
     def start(self) -> None:
         if not self._is_hidden:
-            self._watch = Watch(self._session, self._read, self._learn)
+            self._watch = ZnodeWatch(self._session, self._read, self._learn)
 
     def close(self) -> None:
         if self._watch is not None:

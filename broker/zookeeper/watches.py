@@ -1,6 +1,6 @@
 """Watching: look now, and again after every change and every reconnection.
 
-A ZooKeeper watch fires once and tells only that something changed. A `Watch` turns this into a stream of what is there:
+A ZooKeeper watch fires once and tells only that something changed. A `ZnodeWatch` turns this into a stream of what is there:
 each look sets the next watch before it reads, so no change is missed, though several changes may be seen as one.
 """
 
@@ -30,7 +30,7 @@ class Closable(Protocol):
     def close(self) -> None: ...
 
 
-class Watch(Generic[Seen]):
+class ZnodeWatch(Generic[Seen]):
     """Calls `deliver(await read(watcher))` now and whenever `watcher` has fired, until closed.
 
     `read` must pass the watcher on to a read of the session. Both run on the loop; `deliver` must not block.
@@ -81,7 +81,7 @@ class Notices:
         self._tell_of = tell
         self._last_seen: str | None = None
         self.is_watching = asyncio.Event()
-        self._watch = Watch(session, self._look, lambda _seen: None)
+        self._watch = ZnodeWatch(session, self._look, lambda _seen: None)
 
     def close(self) -> None:
         self._watch.close()

@@ -59,7 +59,7 @@ from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeepe
 from broker.zookeeper.session import SessionState, Watcher, ZooKeeperSession
 from broker.zookeeper.snapshot import read_snapshot
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.watches import Closable, ConfigChanges, Watch
+from broker.zookeeper.watches import Closable, ConfigChanges, ZnodeWatch
 
 _log = logger(__name__)
 
@@ -116,10 +116,10 @@ class ControllerRuntime:
         self._epoch: ControllerEpoch | None = None
         self._writes: ControllerStore | None = None
         self._list_watches: list[Closable] = []
-        self._topic_watches: dict[str, Watch[TopicAssignment | None]] = {}
-        self._broker_watches: dict[int, Watch[LiveBroker | None]] = {}
+        self._topic_watches: dict[str, ZnodeWatch[TopicAssignment | None]] = {}
+        self._broker_watches: dict[int, ZnodeWatch[LiveBroker | None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._controller_watch: Watch[int] | None = None
+        self._controller_watch: ZnodeWatch[int] | None = None
         self._controller_id = NO_BROKER
         self._doubts = ControllerDoubts(self._call_look)
         #: Since this broker was started, by it as controller; Kafka's UncleanLeaderElectionsPerSec counts them.
@@ -165,7 +165,7 @@ class ControllerRuntime:
         self._tasks += [
             asyncio.get_running_loop().create_task(rounds(one_round)) for one_round in (self._handle_next, self._tick)
         ]
-        self._controller_watch = Watch(
+        self._controller_watch = ZnodeWatch(
             self._session, lambda watcher: read_controller(self._session, watcher), self._on_controller
         )
 
@@ -288,20 +288,20 @@ class ControllerRuntime:
         epoch = self._epoch = await self._writes.raise_epoch(seen.states.values(), self._cached.controller_epoch())
         await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached.topic_ids()))
 
-    def _watch(self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], Event]) -> Watch[Seen]:
+    def _watch(self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], Event]) -> ZnodeWatch[Seen]:
         def deliver(seen: Seen) -> None:
             event = event_of(seen)
             self._deliver_last_seen(type(event), event)
 
-        return Watch(self._session, read, deliver)
+        return ZnodeWatch(self._session, read, deliver)
 
     def _watch_request(
         self,
         read: Callable[[ZooKeeperSession, Watcher], Awaitable[Seen | None]],
         event_of: Callable[[Seen], Event],
-    ) -> Watch[Seen | None]:
+    ) -> ZnodeWatch[Seen | None]:
         """A znode that is there only while something is asked."""
-        return Watch(
+        return ZnodeWatch(
             self._session,
             lambda watcher: read(self._session, watcher),
             lambda asked: None if asked is None else self._deliver(event_of(asked)),
@@ -408,11 +408,11 @@ class ControllerRuntime:
 
     def _watch_one(
         self, read: Callable[[Watcher], Awaitable[Seen | None]], watched: str, event_of: Callable[[Seen], Event]
-    ) -> Watch[Seen | None]:
+    ) -> ZnodeWatch[Seen | None]:
         """Watch one znode, which may go and come back."""
 
         def deliver(seen: Seen | None) -> None:
             if seen is not None:
                 self._deliver_last_seen(watched, event_of(seen))
 
-        return Watch(self._session, read, deliver)
+        return ZnodeWatch(self._session, read, deliver)

@@ -18,7 +18,7 @@ from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
 from console.automation.healing.models import Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
 from console.automation.healing.symptoms import HealingFacts, Symptom
-from console.automation.healing.watch import Watch, WatchResult
+from console.automation.healing.watch import SymptomWatch, WatchResult
 from console.kit.access.reach import Resource
 from console.kit.access.read_only import why_read_only
 from console.kit.access.rights import Right, has_right, reach_of
@@ -41,7 +41,7 @@ class HealingWatch:
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms
-        self._watch = Watch()
+        self._watch = SymptomWatch()
         #: Cause → until when nothing is proposed for it, and why.
         self._without: dict[str, tuple[int, str]] = {}
 

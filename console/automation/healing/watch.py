@@ -32,7 +32,7 @@ class WatchResult:
     held: Mapping[TroubleKind, str] = field(default_factory=dict)
 
 
-class Watch:
+class SymptomWatch:
     def __init__(self) -> None:
         self._since_ms: dict[str, int] = {}
         self._looked_at_ms = 0

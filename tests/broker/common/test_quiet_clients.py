@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException
 
 from broker.common import quiet_clients
-from broker.common.quiet_clients import Watch, muted, told
+from broker.common.quiet_clients import ClientWatch, muted, told
 from broker.spark.cluster import connect_admin
 from tests.barnabas_cluster import await_true
 
@@ -51,7 +51,7 @@ def free_port():
 
 
 def test_an_outage_is_a_line_when_it_begins_and_one_when_it_is_over(log):
-    watch, port = Watch(look_first_s=0.01), free_port()
+    watch, port = ClientWatch(look_first_s=0.01), free_port()
     servers = f"127.0.0.1:1,127.0.0.1:{port}"
     for _ in range(50):
         watch.heard(servers, Error())
@@ -62,7 +62,7 @@ def test_an_outage_is_a_line_when_it_begins_and_one_when_it_is_over(log):
 
 
 def test_one_that_was_told_a_moment_ago_is_not_told_again_until_it_has_lasted(log):
-    watch, port = Watch(quiet_s=1.0, look_first_s=0.01), free_port()
+    watch, port = ClientWatch(quiet_s=1.0, look_first_s=0.01), free_port()
     servers, both = f"127.0.0.1:{port}", ["no broker is reached", "brokers are reached again"]
     watch.heard(servers, Error())
     await_true(lambda: log.lines, "told")
@@ -75,7 +75,7 @@ def test_one_that_was_told_a_moment_ago_is_not_told_again_until_it_has_lasted(lo
 
 
 def test_what_is_no_outage_is_told_by_its_name_once(log):
-    watch = Watch()
+    watch = ClientWatch()
     for _ in range(5):
         watch.heard("a:1", Error("_AUTHENTICATION"))
         watch.heard("a:1", Error("_SSL"))

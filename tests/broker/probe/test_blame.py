@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.probe.blame import BROKEN_MS, SILENT_MS, STEP_MS_MAX, Watch
+from broker.probe.blame import BROKEN_MS, SILENT_MS, STEP_MS_MAX, BrokerWatch
 from console.processes.embedded import probe_spec
 from console.processes.setup import read_setup
 from tests.examples import examples
 
 
 def watch_of(*brokers):
-    watch = Watch()
+    watch = BrokerWatch()
     watch.follow(brokers)
     watch.tick(0, 0)
     return watch
@@ -86,7 +86,7 @@ def test_who_is_not_followed_any_more_is_not_blamed():
 def test_who_is_written_to_once_a_second_is_blamed_within_five_seconds(is_broken):
     """As the product's own probe is set up; it dies just after it has answered."""
     interval_ms = int(probe_spec(read_setup({}, ""), Path("probe"))["properties"]["record.interval.ms"])
-    watch = Watch()
+    watch = BrokerWatch()
     watch.follow([1, 2])
     blamed_at_ms = {}
     for at_ms in range(0, 8_000, 250):

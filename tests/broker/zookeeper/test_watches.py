@@ -5,7 +5,7 @@ import pytest
 from broker.zookeeper import watches
 from broker.zookeeper.election import read_controller, try_become_controller
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.watches import ConfigChanges, Watch
+from broker.zookeeper.watches import ConfigChanges, ZnodeWatch
 from tests.eventually import eventually
 from tests.severable_proxy import SeverableProxy
 
@@ -16,7 +16,7 @@ def watch():
     started = []
 
     def start(session, read, deliver):
-        started.append(Watch(session, read, deliver))
+        started.append(ZnodeWatch(session, read, deliver))
         return started[-1]
 
     yield start
@@ -109,6 +109,6 @@ async def test_old_config_changes_are_removed(store, monkeypatch):
 
 async def eventually_empty(store) -> None:
     seen = [None]
-    watch = Watch(store.session, lambda watcher: store.session.children("/config/changes", watcher), seen.append)
+    watch = ZnodeWatch(store.session, lambda watcher: store.session.children("/config/changes", watcher), seen.append)
     await eventually(lambda: seen[-1] == [], "all notifications are old and gone")
     watch.close()

@@ -7,7 +7,7 @@ import pytest
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
 from console.automation.healing.kinds import DEFAULTS, Mode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import BrokerSeen, HealingFacts
-from console.automation.healing.watch import Watch
+from console.automation.healing.watch import SymptomWatch
 
 STEP_MS = 10_000
 MINUTE_MS = 60_000
@@ -34,7 +34,7 @@ class Life:
     """A watch that looks every ten seconds at what it is told there is."""
 
     def __init__(self, rules=DEFAULTS):
-        self.watch, self.now_ms, self.rules = Watch(), 1_000_000_000, rules
+        self.watch, self.now_ms, self.rules = SymptomWatch(), 1_000_000_000, rules
 
     def passes(self, minutes: float, seen=None, looks: bool = True, **facts):
         found = None
