@@ -1,7 +1,7 @@
 """Arrays: one schema for all items, or one for each of the first ones and something for the rest."""
 
 from broker.registry.json_schema.comparison import Comparison
-from broker.registry.json_schema.model import Node
+from broker.registry.json_schema.model import JsonSchemaNode
 from broker.registry.json_schema.openness import compare_rest, rest_of
 from broker.registry.json_schema.values import compare_bounds
 
@@ -10,7 +10,7 @@ _BOUNDS = {
 }  # fmt: skip
 
 
-def compare_arrays(comparison: Comparison, original: Node, update: Node) -> None:
+def compare_arrays(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     with comparison.at("items"):
         comparison.compare(_all_items(original), _all_items(update))
     _compare_tuples(comparison, original, update)
@@ -22,18 +22,18 @@ def compare_arrays(comparison: Comparison, original: Node, update: Node) -> None
         comparison.add(f"UNIQUE_ITEMS_{'ADDED' if is_ else 'REMOVED'}", "uniqueItems")
 
 
-def _all_items(node: Node) -> Node | None:
+def _all_items(node: JsonSchemaNode) -> JsonSchemaNode | None:
     items = node.said.get("items")
     is_for_all = "prefixItems" not in node.said and isinstance(items, dict | bool)
     return node.child(items) if is_for_all else None
 
 
-def _tuple(node: Node) -> list[Node]:
+def _tuple(node: JsonSchemaNode) -> list[JsonSchemaNode]:
     items = node.said.get("prefixItems", node.said.get("items"))
     return [node.child(item) for item in items] if isinstance(items, list) else []
 
 
-def _compare_tuples(comparison: Comparison, original: Node, update: Node) -> None:
+def _compare_tuples(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     olds, news = _tuple(original), _tuple(update)
     for index in range(max(len(olds), len(news))):
         with comparison.at("items", str(index)):
@@ -45,11 +45,11 @@ def _compare_tuples(comparison: Comparison, original: Node, update: Node) -> Non
                 comparison.compare(olds[index], news[index])
 
 
-def _removed(comparison: Comparison, old: Node, update: Node) -> None:
+def _removed(comparison: Comparison, old: JsonSchemaNode, update: JsonSchemaNode) -> None:
     rest = rest_of(update, "Items")
     if rest is True:
         comparison.add("ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL")
-    elif isinstance(rest, Node):
+    elif isinstance(rest, JsonSchemaNode):
         found = comparison.compared(old, rest)
         comparison.take(found)
         verdict = "IS" if comparison.is_harmless(found) else "NOT"
@@ -59,12 +59,12 @@ def _removed(comparison: Comparison, old: Node, update: Node) -> None:
         comparison.add(f"{kind}_FROM_CLOSED_CONTENT_MODEL")
 
 
-def _added(comparison: Comparison, original: Node, new: Node) -> None:
+def _added(comparison: Comparison, original: JsonSchemaNode, new: JsonSchemaNode) -> None:
     rest = rest_of(original, "Items")
     if rest is True:
         kind = "ITEM_WITH_EMPTY_SCHEMA_ADDED" if new.kind == "any" else "ITEM_ADDED"
         comparison.add(f"{kind}_TO_OPEN_CONTENT_MODEL")
-    elif isinstance(rest, Node):
+    elif isinstance(rest, JsonSchemaNode):
         found = comparison.compared(rest, new)
         comparison.take(found)
         verdict = "IS" if comparison.is_harmless(found) else "NOT"

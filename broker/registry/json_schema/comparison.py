@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from broker.registry.comparison_budget import ComparisonBudget
-from broker.registry.json_schema.model import ALL, Node
+from broker.registry.json_schema.model import ALL, JsonSchemaNode
 from broker.registry.schema import Difference
 
 Pair = tuple[int, int]
-Compare: TypeAlias = Callable[["Comparison", Node, Node], None]
+Compare: TypeAlias = Callable[["Comparison", JsonSchemaNode, JsonSchemaNode], None]
 #: Whether a pattern means a name of a property. Raises InvalidSchema where that takes too long.
 Means: TypeAlias = Callable[[str, str], bool]
 #: Steps of the budget for a pair that is compared, and for one whose result is known.
@@ -68,10 +68,10 @@ class Comparison:
         found, self.found = self.found, before
         return found
 
-    def compared(self, original: Node | None, update: Node | None) -> list[Difference]:
+    def compared(self, original: JsonSchemaNode | None, update: JsonSchemaNode | None) -> list[Difference]:
         return self.apart(lambda: self.compare(original, update))
 
-    def compare(self, original: Node | None, update: Node | None) -> None:
+    def compare(self, original: JsonSchemaNode | None, update: JsonSchemaNode | None) -> None:
         if original is None or update is None:
             if original is not update:
                 self.add("SCHEMA_ADDED" if original is None else "SCHEMA_REMOVED")
@@ -95,7 +95,7 @@ class Comparison:
             self._budget.spend_bytes(len(type_) + len(prefix) + len(at))
             self.found.append(Difference(type_, "/".join(filter(None, (prefix, at)))))
 
-    def _compare(self, original: Node, update: Node) -> None:
+    def _compare(self, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
         if original.kind != update.kind:
             if not self._is_conversion(original, update):
                 self._of_other_kind(original, update)
@@ -106,14 +106,14 @@ class Comparison:
         if (compare_kind := self._by_kind.get(original.kind)) is not None:
             compare_kind(self, original, update)
 
-    def _of_other_kind(self, original: Node, update: Node) -> None:
+    def _of_other_kind(self, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
         if original.kind == "none" or update.kind == "any":
             return
         if original.said.get("connect.type") == "bytes" == update.said.get("connect.type"):
             return
         self.add("TYPE_CHANGED")
 
-    def _is_conversion(self, original: Node, update: Node) -> bool:
+    def _is_conversion(self, original: JsonSchemaNode, update: JsonSchemaNode) -> bool:
         """A schema and a combination of which it is one: taken, if it fits."""
         if update.kind == "combined":
             if len(update.subs) == 1:
@@ -129,7 +129,7 @@ class Comparison:
             )
         return False
 
-    def _takes(self, original: Node, update: Node, type_: str) -> bool:
+    def _takes(self, original: JsonSchemaNode, update: JsonSchemaNode, type_: str) -> bool:
         found = self.compared(original, update)
         if not self.is_harmless(found):
             return False

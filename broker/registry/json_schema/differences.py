@@ -7,7 +7,7 @@ from broker.registry.json_schema.arrays import compare_arrays
 from broker.registry.json_schema.combined import compare_combined, compare_negations
 from broker.registry.json_schema.comparison import Compare, Comparison, Means, Pair
 from broker.registry.json_schema.difference import COMPATIBLE, LENIENT
-from broker.registry.json_schema.model import Node
+from broker.registry.json_schema.model import JsonSchemaNode
 from broker.registry.json_schema.objects import compare_objects
 from broker.registry.json_schema.values import compare_consts, compare_enums, compare_numbers, compare_strings
 from broker.registry.schema import Difference
@@ -25,7 +25,9 @@ _BY_KIND: Mapping[str, Compare] = {
 }
 
 
-def differences(original: Node, update: Node, means: Means, *, lenient: bool = False) -> list[Difference]:
+def differences(
+    original: JsonSchemaNode, update: JsonSchemaNode, means: Means, *, lenient: bool = False
+) -> list[Difference]:
     """Raises InvalidSchema for schemas that would take too long.
 
     A pair that contains itself counts as compatible while it is compared. What was concluded from that may be wrong if

@@ -31,19 +31,19 @@ _KEYWORDS = {
 
 
 @dataclass(eq=False)
-class Node:
+class JsonSchemaNode:
     """`kind`: any, none (nothing is valid), a type (number for integers, too), enum, const, not or combined."""
 
     kind: str
     said: dict[str, Any] = field(default_factory=dict)
     #: Of a combined one; `subs` of `not` is one.
     criterion: str = ""
-    subs: list["Node"] = field(default_factory=list)
+    subs: list["JsonSchemaNode"] = field(default_factory=list)
     is_integer: bool = False
     model: "Model | None" = None
     resolver: Any = None
 
-    def child(self, raw: Any) -> "Node":
+    def child(self, raw: Any) -> "JsonSchemaNode":
         """A schema in it."""
         assert self.model is not None
         return self.model.node(raw, self.resolver)
@@ -54,27 +54,27 @@ class Model:
 
     def __init__(self, raw: Any, registry: Registry[RawSchema], specification: Any):
         self._specification = specification
-        self._nodes: dict[int, Node] = {}
+        self._nodes: dict[int, JsonSchemaNode] = {}
         self._kept: list[Any] = []
         resource = specification.create_resource(raw)
         base = resource.id() or ""
         self._resolver = registry.with_resource(base, resource).resolver(base)
         self.root = self.node(raw, self._resolver)
 
-    def node(self, raw: Any, resolver: Any) -> Node:
+    def node(self, raw: Any, resolver: Any) -> JsonSchemaNode:
         """Raises InvalidSchema for a reference that leads nowhere."""
         if isinstance(raw, bool):
-            return Node("any" if raw else "none")
+            return JsonSchemaNode("any" if raw else "none")
         if not isinstance(raw, dict):
             raise InvalidSchema(f"{str(raw)[:100]} is no schema")
         found = self._nodes.get(id(raw))
         if found is None:
-            found = self._nodes[id(raw)] = Node("any", raw, model=self, resolver=resolver)
+            found = self._nodes[id(raw)] = JsonSchemaNode("any", raw, model=self, resolver=resolver)
             self._kept.append(raw)
             self._fill(found, raw, resolver)
         return found
 
-    def _fill(self, node: Node, raw: dict[str, Any], resolver: Any) -> None:
+    def _fill(self, node: JsonSchemaNode, raw: dict[str, Any], resolver: Any) -> None:
         if "$id" in raw and resolver is not self._resolver:
             resolver = resolver.in_subresource(self._specification.create_resource(raw))
             node.resolver = resolver
@@ -88,7 +88,7 @@ class Model:
         elif parts:
             node.kind, node.criterion, node.subs = "combined", ALL, parts
 
-    def _referred(self, reference: str, resolver: Any) -> Node:
+    def _referred(self, reference: str, resolver: Any) -> JsonSchemaNode:
         try:
             found = resolver.lookup(reference)
         except Unresolvable:
@@ -97,9 +97,9 @@ class Model:
             ) from None
         return self.node(found.contents, found.resolver)
 
-    def _parts(self, raw: dict[str, Any], resolver: Any) -> list[Node]:
-        def part(kind: str, **more: Any) -> Node:
-            return Node(kind, raw, model=self, resolver=resolver, **more)
+    def _parts(self, raw: dict[str, Any], resolver: Any) -> list[JsonSchemaNode]:
+        def part(kind: str, **more: Any) -> JsonSchemaNode:
+            return JsonSchemaNode(kind, raw, model=self, resolver=resolver, **more)
 
         parts = [
             part("combined", criterion=criterion, subs=[self.node(item, resolver) for item in raw[criterion]])
@@ -118,7 +118,7 @@ class Model:
         return parts
 
 
-def _of_type(raw: dict[str, Any], part: Callable[..., Node]) -> Node | None:
+def _of_type(raw: dict[str, Any], part: Callable[..., JsonSchemaNode]) -> JsonSchemaNode | None:
     types = raw.get("type")
     if isinstance(types, list):
         if len(types) == 1:
@@ -132,6 +132,6 @@ def _of_type(raw: dict[str, Any], part: Callable[..., Node]) -> Node | None:
     return None
 
 
-def _typed(name: str, part: Callable[..., Node]) -> Node:
-    node: Node = part("number" if name == "integer" else name, is_integer=name == "integer")
+def _typed(name: str, part: Callable[..., JsonSchemaNode]) -> JsonSchemaNode:
+    node: JsonSchemaNode = part("number" if name == "integer" else name, is_integer=name == "integer")
     return node

@@ -3,12 +3,12 @@ model anything may have been there before, of another type.
 """
 
 from broker.registry.json_schema.comparison import Comparison, Means
-from broker.registry.json_schema.model import Node
+from broker.registry.json_schema.model import JsonSchemaNode
 from broker.registry.json_schema.openness import compare_rest, rest_of
 from broker.registry.json_schema.values import compare_bounds
 
 
-def compare_objects(comparison: Comparison, original: Node, update: Node) -> None:
+def compare_objects(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     _compare_properties(comparison, original, update)
     compare_bounds(comparison, original, update, {"maxProperties": "MAX_PROPERTIES", "minProperties": "MIN_PROPERTIES"})
     compare_rest(comparison, original, update, "additionalProperties", "ADDITIONAL_PROPERTIES")
@@ -17,29 +17,29 @@ def compare_objects(comparison: Comparison, original: Node, update: Node) -> Non
     _compare_required(comparison, original, update)
 
 
-def properties_of(node: Node) -> dict[str, Node]:
+def properties_of(node: JsonSchemaNode) -> dict[str, JsonSchemaNode]:
     return {name: node.child(raw) for name, raw in (node.said.get("properties") or {}).items()}
 
 
-def required_of(node: Node) -> set[str]:
+def required_of(node: JsonSchemaNode) -> set[str]:
     required = node.said.get("required")
     return {item for item in required if isinstance(item, str)} if isinstance(required, list) else set()
 
 
-def is_open(node: Node) -> bool:
+def is_open(node: JsonSchemaNode) -> bool:
     return not node.said.get("patternProperties") and rest_of(node, "Properties") is True
 
 
-def _cover(means: Means, node: Node, name: str) -> Node | None:
+def _cover(means: Means, node: JsonSchemaNode, name: str) -> JsonSchemaNode | None:
     """What holds for a property of this name that is not named: by a pattern, or as for all others."""
     for pattern, raw in (node.said.get("patternProperties") or {}).items():
         if means(pattern, name):
             return node.child(raw)
     rest = rest_of(node, "Properties")
-    return rest if isinstance(rest, Node) else None
+    return rest if isinstance(rest, JsonSchemaNode) else None
 
 
-def _compare_properties(comparison: Comparison, original: Node, update: Node) -> None:
+def _compare_properties(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     olds, news = properties_of(original), properties_of(update)
     required = required_of(update)
     for name in sorted(olds.keys() | news.keys()):
@@ -52,7 +52,7 @@ def _compare_properties(comparison: Comparison, original: Node, update: Node) ->
                 comparison.compare(olds[name], news[name])
 
 
-def _removed(comparison: Comparison, old: Node, update: Node, name: str) -> None:
+def _removed(comparison: Comparison, old: JsonSchemaNode, update: JsonSchemaNode, name: str) -> None:
     if is_open(update):
         comparison.add("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL")
     elif (cover := _cover(comparison.means, update, name)) is not None:
@@ -66,7 +66,9 @@ def _removed(comparison: Comparison, old: Node, update: Node, name: str) -> None
         comparison.add("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL")
 
 
-def _added(comparison: Comparison, original: Node, new: Node, name: str, *, is_required: bool) -> None:
+def _added(
+    comparison: Comparison, original: JsonSchemaNode, new: JsonSchemaNode, name: str, *, is_required: bool
+) -> None:
     if is_open(original) and new.kind == "any":
         comparison.add("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL")
         return
@@ -80,7 +82,7 @@ def _added(comparison: Comparison, original: Node, new: Node, name: str, *, is_r
     comparison.add(f"{kind}_ADDED_TO_{'OPEN' if is_open(original) else 'UNOPEN'}_CONTENT_MODEL")
 
 
-def _compare_required(comparison: Comparison, original: Node, update: Node) -> None:
+def _compare_required(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     """Of the properties both name; what becomes of others is said where they come and go."""
     news = properties_of(update)
     old_required, new_required = required_of(original), required_of(update)
@@ -91,7 +93,7 @@ def _compare_required(comparison: Comparison, original: Node, update: Node) -> N
             comparison.add(f"REQUIRED_ATTRIBUTE_{change}", f"required/{name}")
 
 
-def dependencies_of(node: Node) -> tuple[dict[str, set[str]], dict[str, Node]]:
+def dependencies_of(node: JsonSchemaNode) -> tuple[dict[str, set[str]], dict[str, JsonSchemaNode]]:
     """By property: what else must be there, and what else must hold; of drafts before 2019-09 both are one keyword."""
     both = node.said.get("dependencies") or {}
     names = {name: set(item) for name, item in both.items() if isinstance(item, list)}
@@ -100,7 +102,7 @@ def dependencies_of(node: Node) -> tuple[dict[str, set[str]], dict[str, Node]]:
     return names, schemas | {name: node.child(item) for name, item in (node.said.get("dependentSchemas") or {}).items()}
 
 
-def _compare_dependencies(comparison: Comparison, original: Node, update: Node) -> None:
+def _compare_dependencies(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     (old_names, old_schemas), (new_names, new_schemas) = dependencies_of(original), dependencies_of(update)
     for name in sorted(old_names.keys() | new_names.keys()):
         old, new = old_names.get(name), new_names.get(name)

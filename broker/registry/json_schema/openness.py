@@ -3,17 +3,17 @@
 from typing import Any
 
 from broker.registry.json_schema.comparison import Comparison
-from broker.registry.json_schema.model import Node
+from broker.registry.json_schema.model import JsonSchemaNode
 
 
-def said_rest(node: Node, keyword: str) -> Any:
+def said_rest(node: JsonSchemaNode, keyword: str) -> Any:
     """What the keyword says. In 2020-12 `items` beside `prefixItems` is what `additionalItems` was before."""
     if keyword == "additionalItems" and "prefixItems" in node.said:
         return node.said.get("items")
     return node.said.get(keyword)
 
 
-def rest_of(node: Node, what: str) -> bool | Node:
+def rest_of(node: JsonSchemaNode, what: str) -> bool | JsonSchemaNode:
     """True: everything, False: nothing, else the schema of it; `what` is Properties or Items."""
     for keyword in (f"additional{what}", f"unevaluated{what}"):
         said = said_rest(node, keyword)
@@ -27,7 +27,13 @@ def rest_of(node: Node, what: str) -> bool | Node:
 
 
 def compare_rest(
-    comparison: Comparison, original: Node, update: Node, keyword: str, name: str, *, is_schema_kept: bool = False
+    comparison: Comparison,
+    original: JsonSchemaNode,
+    update: JsonSchemaNode,
+    keyword: str,
+    name: str,
+    *,
+    is_schema_kept: bool = False,
 ) -> None:
     """ADDED, when something is permitted where nothing was; REMOVED the other way; EXTENDED, NARROWED between a schema
     and everything.
@@ -44,6 +50,6 @@ def compare_rest(
             comparison.add(f"{name}_{'EXTENDED' if isinstance(old, dict) else 'NARROWED'}")
 
 
-def _without_empty(node: Node, said: Any) -> Any:
+def _without_empty(node: JsonSchemaNode, said: Any) -> Any:
     """`{}` permits everything, as `true` does."""
     return True if isinstance(said, dict) and node.child(said).kind == "any" else said

@@ -20,7 +20,7 @@ class NodeKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Node:
+class DependencyNode:
     """ELSEWHERE is a topic of another cluster, as alias:name; a mirror is its flow; a client is its client id."""
 
     kind: NodeKind
@@ -28,7 +28,7 @@ class Node:
 
 
 #: Records flow from the first to the second.
-Edge = tuple[Node, Node]
+Edge = tuple[DependencyNode, DependencyNode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +36,27 @@ class Layer:
     """`steps` from the one in the middle: below zero what it hangs on, above zero what hangs on it."""
 
     steps: int
-    nodes: list[Node]
+    nodes: list[DependencyNode]
 
 
 class Graph:
     def __init__(self, edges: Iterable[Edge]):
-        self._after: dict[Node, set[Node]] = defaultdict(set)
-        self._before: dict[Node, set[Node]] = defaultdict(set)
+        self._after: dict[DependencyNode, set[DependencyNode]] = defaultdict(set)
+        self._before: dict[DependencyNode, set[DependencyNode]] = defaultdict(set)
         for source, target in edges:
             self._after[source].add(target)
             self._before[target].add(source)
 
-    def __contains__(self, node: Node) -> bool:
+    def __contains__(self, node: DependencyNode) -> bool:
         return node in self._after or node in self._before
 
-    def writers(self, node: Node) -> list[Node]:
+    def writers(self, node: DependencyNode) -> list[DependencyNode]:
         return sorted(self._before.get(node, ()))
 
-    def readers(self, node: Node) -> list[Node]:
+    def readers(self, node: DependencyNode) -> list[DependencyNode]:
         return sorted(self._after.get(node, ()))
 
-    def around(self, middle: Node, steps: int = STEPS) -> list[Layer]:
+    def around(self, middle: DependencyNode, steps: int = STEPS) -> list[Layer]:
         """From what is furthest up to what is furthest down; of a circle each is once on a side. No layer is empty."""
         up = self._reached(middle, self.writers, steps)
         down = self._reached(middle, self.readers, steps)
@@ -65,7 +65,9 @@ class Graph:
         return [layer for layer in layers if layer.nodes]
 
     @staticmethod
-    def _reached(middle: Node, step: Callable[[Node], list[Node]], steps: int) -> list[list[Node]]:
+    def _reached(
+        middle: DependencyNode, step: Callable[[DependencyNode], list[DependencyNode]], steps: int
+    ) -> list[list[DependencyNode]]:
         seen, layer, found = {middle}, [middle], []
         for _ in range(steps):
             layer = sorted({item for node in layer for item in step(node)} - seen)

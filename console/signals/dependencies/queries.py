@@ -14,7 +14,7 @@ from console.kit.access.roles import Right
 from console.kit.common.current_cluster import is_main
 from console.processes.dependents import wirings
 from console.processes.models import ManagedProcess
-from console.signals.dependencies.graph import Edge, Graph, Layer, Node, NodeKind
+from console.signals.dependencies.graph import DependencyNode, Edge, Graph, Layer, NodeKind
 from console.state.clusters.access import topics_within
 from console.state.consumers.access import partitions_within
 from console.state.consumers.traffic_edges import traffic_edges
@@ -39,7 +39,7 @@ Rates = Mapping[Edge, float]
 class Neighbour:
     """What writes or reads the topic of a row; `records_per_second` is None where no broker tells."""
 
-    node: Node
+    node: DependencyNode
     records_per_second: float | None = None
 
 
@@ -73,11 +73,11 @@ def rows_of(names: Collection[str], reach: Reach) -> list[TopicRow]:
             [Neighbour(writer, rates.get((writer, node))) for writer in graph.writers(node)],
             [Neighbour(reader, rates.get((node, reader))) for reader in graph.readers(node)],
         )
-        for node in (Node(NodeKind.TOPIC, name) for name in names)
+        for node in (DependencyNode(NodeKind.TOPIC, name) for name in names)
     ]
 
 
-def layers_around(middle: Node, reach: Reach, rates: Rates) -> list[Layer]:
+def layers_around(middle: DependencyNode, reach: Reach, rates: Rates) -> list[Layer]:
     """Two steps to either side; groups are only asked for of the topics that are there. Empty: nobody knows of it."""
     edges = [*process_edges(reach), *client_edges(rates)]
     if middle.kind is NodeKind.GROUP:
@@ -95,8 +95,8 @@ def traffic_rates(reach: Reach, topics: Collection[str] | None = None) -> Rates:
     rates = {}
     for edge in traffic_edges(reach, topics):
         topic, node = (
-            Node(NodeKind.TOPIC, edge.topic),
-            Node(NodeKind.GROUP if edge.is_group else NodeKind.CLIENT, edge.name),
+            DependencyNode(NodeKind.TOPIC, edge.topic),
+            DependencyNode(NodeKind.GROUP if edge.is_group else NodeKind.CLIENT, edge.name),
         )
         rates[(node, topic) if edge.is_produce else (topic, node)] = edge.records_per_second
     return rates
@@ -114,7 +114,7 @@ def process_edges(reach: Reach) -> Iterator[Edge]:
             yield source, target
 
 
-def is_seen(node: Node, reach: Reach) -> bool:
+def is_seen(node: DependencyNode, reach: Reach) -> bool:
     resource = _RESOURCES.get(node.kind)
     return resource is None or Right.VIEW in reach.rights_on(resource, node.name)
 
@@ -124,13 +124,13 @@ def group_edges(topics: Collection[str], reach: Reach) -> Iterator[Edge]:
     return _group_edges(places.values_list("topic", "group__name").distinct())
 
 
-def _edges_of_group(group: Node, reach: Reach) -> Iterator[Edge]:
+def _edges_of_group(group: DependencyNode, reach: Reach) -> Iterator[Edge]:
     places = partitions_within(reach).filter(group__name=group.name, committed__isnull=False)
     return _group_edges(places.values_list("topic", "group__name").distinct())
 
 
 def _group_edges(places: Iterable[tuple[str, str]]) -> Iterator[Edge]:
-    return ((Node(NodeKind.TOPIC, topic), Node(NodeKind.GROUP, group)) for topic, group in places)
+    return ((DependencyNode(NodeKind.TOPIC, topic), DependencyNode(NodeKind.GROUP, group)) for topic, group in places)
 
 
 def _of_streams() -> Iterator[Edge]:
@@ -139,22 +139,36 @@ def _of_streams() -> Iterator[Edge]:
     streams = set(ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM).values_list("name", flat=True))
     for wiring in wirings():
         if wiring.name in streams:
-            job = Node(NodeKind.STREAM, wiring.name)
-            yield from ((Node(NodeKind.TOPIC, read), job) for read in wiring.reads)
-            yield from ((job, Node(NodeKind.TOPIC, write)) for write in wiring.writes)
+            job = DependencyNode(NodeKind.STREAM, wiring.name)
+            yield from ((DependencyNode(NodeKind.TOPIC, read), job) for read in wiring.reads)
+            yield from ((job, DependencyNode(NodeKind.TOPIC, write)) for write in wiring.writes)
 
 
 def _of_connectors(reach: Reach) -> Iterator[Edge]:
     for name, kind, topics in connectors_within(reach).values_list("name", "kind", "topics"):
-        connector = Node(NodeKind.CONNECTOR, name)
-        for topic in (Node(NodeKind.TOPIC, topic) for topic in topics):
+        connector = DependencyNode(NodeKind.CONNECTOR, name)
+        for topic in (DependencyNode(NodeKind.TOPIC, topic) for topic in topics):
             yield (topic, connector) if kind == "sink" else (connector, topic)
 
 
 def _of_mirrors() -> Iterator[Edge]:
     """A row is of a copy: here, or in another cluster that is looked at."""
     for flow, cluster, topic, target in MirroredTopic.objects.values_list("flow", "cluster", "topic", "target"):
-        mirror = Node(NodeKind.MIRROR, flow)
+        mirror = DependencyNode(NodeKind.MIRROR, flow)
         source, _, there = flow.partition("->")
-        yield (Node(NodeKind.TOPIC, topic) if cluster else Node(NodeKind.ELSEWHERE, f"{source}:{topic}")), mirror
-        yield mirror, (Node(NodeKind.ELSEWHERE, f"{there}:{target}") if cluster else Node(NodeKind.TOPIC, target))
+        yield (
+            (
+                DependencyNode(NodeKind.TOPIC, topic)
+                if cluster
+                else DependencyNode(NodeKind.ELSEWHERE, f"{source}:{topic}")
+            ),
+            mirror,
+        )
+        yield (
+            mirror,
+            (
+                DependencyNode(NodeKind.ELSEWHERE, f"{there}:{target}")
+                if cluster
+                else DependencyNode(NodeKind.TOPIC, target)
+            ),
+        )

@@ -10,7 +10,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
-from console.signals.dependencies.graph import Node, NodeKind
+from console.signals.dependencies.graph import DependencyNode, NodeKind
 from console.signals.dependencies.queries import (
     NAMED_MAX,
     SHOWN_MAX,
@@ -48,11 +48,11 @@ def dependencies(request: UserRequest) -> HttpResponseBase:
     return render(request, "dependencies/list.html", context)
 
 
-def _asked(request: UserRequest, reach: Reach) -> Node:
+def _asked(request: UserRequest, reach: Reach) -> DependencyNode:
     kind, name = request.GET.get("kind", NodeKind.TOPIC), request.GET["name"]
     if kind not in tuple(NodeKind):
         raise Http404("Nothing of that kind hangs on anything.")
-    node = Node(NodeKind(kind), name)
+    node = DependencyNode(NodeKind(kind), name)
     if not is_seen(node, reach):
         _refuse(request.user)
     return node
@@ -63,7 +63,7 @@ def _refuse(user: User) -> None:
     raise PermissionDenied(f"The rights of {user.get_username()} do not reach this name.")
 
 
-def _around(request: UserRequest, middle: Node, reach: Reach) -> HttpResponseBase:
+def _around(request: UserRequest, middle: DependencyNode, reach: Reach) -> HttpResponseBase:
     rates = traffic_rates(reach)
     layers = layers_around(middle, reach, rates)
     if not layers:

@@ -3,13 +3,17 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.signals.dependencies.graph import STEPS, Graph, Node, NodeKind
+from console.signals.dependencies.graph import STEPS, DependencyNode, Graph, NodeKind
 
-A, B, C = (Node(NodeKind.TOPIC, name) for name in "abc")
-JOB, SINK, READERS = Node(NodeKind.STREAM, "counts"), Node(NodeKind.CONNECTOR, "files"), Node(NodeKind.GROUP, "readers")
+A, B, C = (DependencyNode(NodeKind.TOPIC, name) for name in "abc")
+JOB, SINK, READERS = (
+    DependencyNode(NodeKind.STREAM, "counts"),
+    DependencyNode(NodeKind.CONNECTOR, "files"),
+    DependencyNode(NodeKind.GROUP, "readers"),
+)
 
 
-def told(graph: Graph, middle: Node) -> dict[int, list[Node]]:
+def told(graph: Graph, middle: DependencyNode) -> dict[int, list[DependencyNode]]:
     return {layer.steps: layer.nodes for layer in graph.around(middle)}
 
 
@@ -30,7 +34,7 @@ def test_what_nobody_reads_or_writes_stands_alone():
     assert A not in Graph([(B, JOB)])
 
 
-NODES = st.builds(Node, st.sampled_from(NodeKind), st.text(max_size=2))
+NODES = st.builds(DependencyNode, st.sampled_from(NodeKind), st.text(max_size=2))
 
 
 @given(st.lists(st.tuples(NODES, NODES)), NODES)

@@ -7,7 +7,7 @@ from typing import Any
 import fastavro
 
 from broker.connect.api import DataError, Schema
-from broker.connect.converters.registry.avro.reading import Node, read_schema
+from broker.connect.converters.registry.avro.reading import AvroNode, read_schema
 from broker.connect.converters.registry.avro.saying import avro_of, name_of
 from broker.connect.converters.registry.converter import Codec, RegistryConverter, Said
 from broker.registry.schema import Named
@@ -28,7 +28,7 @@ class AvroConverter(RegistryConverter):
 class AvroCodec:
     """Bytes alone stand as they are, without their length, as Confluent's serializers write them."""
 
-    def __init__(self, node: Node, is_raw: bool):
+    def __init__(self, node: AvroNode, is_raw: bool):
         self._node, self._is_raw = node, is_raw
         self._schema = fastavro.parse_schema(node.codec)
 

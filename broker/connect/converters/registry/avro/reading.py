@@ -42,7 +42,7 @@ Change = Callable[[Schema, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class AvroNode:
     """A type: its schema, what fastavro is given for it, and how values that are not null change."""
 
     schema: Schema
@@ -52,7 +52,7 @@ class Node:
     to: Change
     of: Change
     #: Of a record: what its fields are.
-    parts: tuple[tuple[str, "Node"], ...] = ()
+    parts: tuple[tuple[str, "AvroNode"], ...] = ()
 
     def encoded(self, value: Any) -> Any:
         """For fastavro. Raises DataError."""
@@ -73,7 +73,7 @@ class Node:
         return converted(self.schema, data, lambda _schema, datum: self.decoded(datum))
 
 
-def read_schema(text: str, referred: Sequence[Named]) -> tuple[Node, bool]:
+def read_schema(text: str, referred: Sequence[Named]) -> tuple[AvroNode, bool]:
     """And whether it is bytes alone, which stand as they are. Raises DataError, InvalidSchema."""
     names: dict[str, AvroType] = {}
     for named in referred:
@@ -86,11 +86,11 @@ def read_schema(text: str, referred: Sequence[Named]) -> tuple[Node, bool]:
 
 class _Reader:
     def __init__(self) -> None:
-        self._known: dict[int, Node] = {}
+        self._known: dict[int, AvroNode] = {}
         self._open: set[int] = set()
         self._names = 0
 
-    def node(self, type_: AvroType) -> Node:
+    def node(self, type_: AvroType) -> AvroNode:
         """A type that was met before is spoken of by its name."""
         if id(type_) in self._open:
             raise DataError("A schema that contains itself, which Connect has no schema for")
@@ -103,7 +103,7 @@ class _Reader:
             return made
         return self._known[id(type_)]
 
-    def _new(self, type_: AvroType) -> Node:
+    def _new(self, type_: AvroType) -> AvroNode:
         match type_.kind:
             case "record" | "error":
                 return self._record(type_)
@@ -112,14 +112,14 @@ class _Reader:
             case "map":
                 inner = self.node(type_.inner[0])
                 schema = _schema(type_, Type.MAP, key_schema=Schema(Type.STRING), value_schema=inner.schema)
-                return Node(schema, {"type": "map", "values": inner.codec}, "map", *_map(inner))
+                return AvroNode(schema, {"type": "map", "values": inner.codec}, "map", *_map(inner))
             case "union":
                 return self._union(type_)
             case "null":
                 raise DataError("Standalone null schemas are not supported by this converter")
         return self._primitive(type_)
 
-    def _primitive(self, type_: AvroType) -> Node:
+    def _primitive(self, type_: AvroType) -> AvroNode:
         kind = _PRIMITIVES[type_.kind]
         if type_.kind == "int":
             kind = _SMALL.get(str(type_.properties.get(words.TYPE)), kind)
@@ -130,11 +130,11 @@ class _Reader:
         elif type_.kind == "enum":
             codec = {"type": "enum", "name": self._name(), "symbols": list(type_.symbols)}
         elif type_.kind == "string":
-            return Node(schema, codec, codec, _same, _read_as_is)
-        return Node(schema, codec, codec if isinstance(codec, str) else codec["name"], _to_primitive, _of_primitive)
+            return AvroNode(schema, codec, codec, _same, _read_as_is)
+        return AvroNode(schema, codec, codec if isinstance(codec, str) else codec["name"], _to_primitive, _of_primitive)
 
-    def _record(self, type_: AvroType) -> Node:
-        parts: list[tuple[str, Node]] = []
+    def _record(self, type_: AvroType) -> AvroNode:
+        parts: list[tuple[str, AvroNode]] = []
         fields = []
         for item in type_.fields:
             inner = self.node(item.type)
@@ -150,21 +150,21 @@ class _Reader:
             fields.append({"name": item.name, "type": inner.codec})
         name = self._name()
         schema = _schema(type_, Type.STRUCT, fields=tuple(Field(field, inner.schema) for field, inner in parts))
-        return Node(schema, {"type": "record", "name": name, "fields": fields}, name, *_struct(parts), tuple(parts))
+        return AvroNode(schema, {"type": "record", "name": name, "fields": fields}, name, *_struct(parts), tuple(parts))
 
-    def _array(self, type_: AvroType) -> Node:
+    def _array(self, type_: AvroType) -> AvroNode:
         items = type_.inner[0]
         if not _has_bytes(items):
             raise DataError("An array of what takes no bytes: any number of them would be read from nothing")
         inner = self.node(items)
         codec = {"type": "array", "items": inner.codec}
         if not _is_entry(items):
-            return Node(_schema(type_, Type.ARRAY, value_schema=inner.schema), codec, "array", *_list(inner))
+            return AvroNode(_schema(type_, Type.ARRAY, value_schema=inner.schema), codec, "array", *_list(inner))
         keys, values = (self.node(items.fields[at].type) for at in (0, 1))
         schema = _schema(type_, Type.MAP, key_schema=keys.schema, value_schema=values.schema)
-        return Node(schema, codec, "array", *_entries(keys, values))
+        return AvroNode(schema, codec, "array", *_entries(keys, values))
 
-    def _union(self, type_: AvroType) -> Node:
+    def _union(self, type_: AvroType) -> AvroNode:
         branches = [item for item in type_.inner if item.kind != "null"]
         is_optional = len(branches) < len(type_.inner)
         if not branches:
@@ -178,9 +178,9 @@ class _Reader:
             return replace(inner, codec=codec, to=lambda schema, value: (inner.word, inner.to(schema, value)))
         return self._choice(type_, is_optional)
 
-    def _choice(self, type_: AvroType, is_optional: bool) -> Node:
+    def _choice(self, type_: AvroType, is_optional: bool) -> AvroNode:
         codec: list[Any] = []
-        parts: list[tuple[str, str, Node]] = []
+        parts: list[tuple[str, str, AvroNode]] = []
         for item in type_.inner:
             if item.kind == "null":
                 codec.append("null")
@@ -191,7 +191,7 @@ class _Reader:
         if len({field for field, _, _ in parts}) < len(parts):
             raise DataError("A union of two types of the same name, in two namespaces")
         fields = tuple(Field(field, replace(inner.schema, optional=True)) for field, _, inner in parts)
-        return Node(Schema(Type.STRUCT, is_optional, words.UNION, fields=fields), codec, "", *_chosen(parts))
+        return AvroNode(Schema(Type.STRUCT, is_optional, words.UNION, fields=fields), codec, "", *_chosen(parts))
 
     def _name(self) -> str:
         self._names += 1
@@ -275,7 +275,7 @@ def _of_primitive(schema: Schema, datum: Any) -> Any:
     return value
 
 
-def _struct(parts: list[tuple[str, Node]]) -> tuple[Change, Change]:
+def _struct(parts: list[tuple[str, AvroNode]]) -> tuple[Change, Change]:
     def to(schema: Schema, value: Any) -> Any:
         if not isinstance(value, Struct):
             raise DataError(f"Invalid value: {type(value).__name__} is no struct")
@@ -288,14 +288,14 @@ def _struct(parts: list[tuple[str, Node]]) -> tuple[Change, Change]:
     return to, of
 
 
-def _list(inner: Node) -> tuple[Change, Change]:
+def _list(inner: AvroNode) -> tuple[Change, Change]:
     return (
         lambda schema, value: [inner.encoded(item) for item in _of(value, (list, tuple), schema)],
         lambda schema, datum: [inner.decoded(item) for item in datum],
     )
 
 
-def _map(inner: Node) -> tuple[Change, Change]:
+def _map(inner: AvroNode) -> tuple[Change, Change]:
     def to(schema: Schema, value: Any) -> Any:
         pairs = _of(value, (dict,), schema).items()
         if not all(isinstance(key, str) for key, _ in pairs):
@@ -305,7 +305,7 @@ def _map(inner: Node) -> tuple[Change, Change]:
     return to, lambda schema, datum: {key: inner.decoded(item) for key, item in datum.items()}
 
 
-def _entries(keys: Node, values: Node) -> tuple[Change, Change]:
+def _entries(keys: AvroNode, values: AvroNode) -> tuple[Change, Change]:
     def to(schema: Schema, value: Any) -> Any:
         pairs = _of(value, (dict,), schema).items()
         return [{"key": keys.encoded(key), "value": values.encoded(pair)} for key, pair in pairs]
@@ -319,7 +319,7 @@ def _entries(keys: Node, values: Node) -> tuple[Change, Change]:
     return to, of
 
 
-def _chosen(parts: list[tuple[str, str, Node]]) -> tuple[Change, Change]:
+def _chosen(parts: list[tuple[str, str, AvroNode]]) -> tuple[Change, Change]:
     def to(schema: Schema, value: Any) -> Any:
         given = [part for part in parts if isinstance(value, Struct) and value.get(part[0]) is not None]
         if len(given) != 1:

@@ -8,7 +8,7 @@ from google.protobuf.message import DecodeError
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
 from broker.connect.converters.registry.converter import Cache, Codec, RegistryConverter, Said
 from broker.connect.converters.registry.framing import index_bytes, split_indexes
-from broker.connect.converters.registry.protobuf.reading import MessageReader, Node
+from broker.connect.converters.registry.protobuf.reading import MessageReader, ProtobufNode
 from broker.connect.converters.registry.protobuf.saying import name_of, proto_of
 from broker.connect.converters.registry.settings import CONFIG
 from broker.registry.protobuf.schema import parse
@@ -55,7 +55,7 @@ class ProtobufCodec:
     def __init__(self, reader: MessageReader, path: tuple[int, ...] | None):
         """`path`: of the message that is written."""
         self._reader, self._path = reader, path or (0,)
-        self._messages: Cache[tuple[Any, Node]] = Cache(_MESSAGES_MAX)
+        self._messages: Cache[tuple[Any, ProtobufNode]] = Cache(_MESSAGES_MAX)
 
     def encode(self, value: Any) -> bytes:
         _, node = self._message(self._path)
@@ -74,5 +74,5 @@ class ProtobufCodec:
             raise DataError(f"Failed to deserialize Protobuf data: {error}") from None
         return node.schema, node.of(node.schema, message)
 
-    def _message(self, path: tuple[int, ...]) -> tuple[Any, Node]:
+    def _message(self, path: tuple[int, ...]) -> tuple[Any, ProtobufNode]:
         return self._messages.found(path, lambda: self._reader.message(path))

@@ -39,7 +39,7 @@ Make = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ProtobufNode:
     """A type: its schema, and how values of Connect that are not null become Protobuf's, and back."""
 
     schema: Schema
@@ -71,7 +71,7 @@ class MessageReader:
         self._proto, self._optional_words = files[-1], optional_words
         self._open: set[str] = set()
 
-    def message(self, path: tuple[int, ...]) -> tuple[Any, Node]:
+    def message(self, path: tuple[int, ...]) -> tuple[Any, ProtobufNode]:
         """The class of the message at an index path, and its type. Raises DataError."""
         descriptor = self._at(path)
         return message_factory.GetMessageClass(descriptor), self._struct(descriptor)
@@ -96,7 +96,7 @@ class MessageReader:
             found = found.nested_types_by_name[name]
         return found
 
-    def _struct(self, descriptor: Descriptor) -> Node:
+    def _struct(self, descriptor: Descriptor) -> ProtobufNode:
         if descriptor.full_name in self._open:
             raise DataError("A schema that contains itself, which Connect has no schema for")
         self._open.add(descriptor.full_name)
@@ -124,7 +124,7 @@ class MessageReader:
             None,
             tuple(part.field for part in parts),
         )
-        return Node(schema, *_struct_values(message_factory.GetMessageClass(descriptor), parts))
+        return ProtobufNode(schema, *_struct_values(message_factory.GetMessageClass(descriptor), parts))
 
     def _part(self, field: FieldDescriptor) -> MessagePart:
         schema, put, get = self._field(field)
@@ -163,7 +163,7 @@ class MessageReader:
         ]
         return schema, _put_map(field, *nodes), _get_map(field, *nodes)
 
-    def _type(self, field: FieldDescriptor) -> Node:
+    def _type(self, field: FieldDescriptor) -> ProtobufNode:
         """Of one value of it."""
         if field.type in (_FD.TYPE_MESSAGE, _FD.TYPE_GROUP):
             name = field.message_type.full_name
@@ -172,7 +172,7 @@ class MessageReader:
             if name in _WRAPPERS:
                 inner = self._type(field.message_type.fields_by_name["value"])
                 make = message_factory.GetMessageClass(field.message_type)
-                return Node(
+                return ProtobufNode(
                     _about(field, replace(inner.schema, optional=not field.is_repeated), {words.TYPE}),
                     lambda value: make(value=inner.to(value)),
                     lambda schema, value: value.value,
@@ -240,7 +240,7 @@ def _version(params: dict[str, str]) -> int | None:
     return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
 
 
-def _scalar_node(field: FieldDescriptor) -> Node:
+def _scalar_node(field: FieldDescriptor) -> ProtobufNode:
     meta = FieldOptions.FromString(field.GetOptions().SerializeToString()).Extensions[_META.field_meta]
     kind = _SCALARS[field.type]
     if kind is Type.INT32:
@@ -262,10 +262,10 @@ def _scalar_node(field: FieldDescriptor) -> Node:
     def unsigned(value: Any) -> Any:
         return to(value) % (1 << 64)
 
-    return Node(_about(field, plain, {words.TYPE}), unsigned if field.type in _UNSIGNED else to, of)
+    return ProtobufNode(_about(field, plain, {words.TYPE}), unsigned if field.type in _UNSIGNED else to, of)
 
 
-def _enum_node(field: FieldDescriptor) -> Node:
+def _enum_node(field: FieldDescriptor) -> ProtobufNode:
     values = field.enum_type.values
     parameters = {
         words.ENUM: field.enum_type.name,
@@ -284,10 +284,10 @@ def _enum_node(field: FieldDescriptor) -> Node:
             raise DataError(f"{value} is no value of {field.enum_type.full_name}")
         return found.name
 
-    return Node(_about(field, Schema(Type.STRING, parameters=parameters), set()), to, of)
+    return ProtobufNode(_about(field, Schema(Type.STRING, parameters=parameters), set()), to, of)
 
 
-def _logical_node(field: FieldDescriptor, name: str) -> Node:
+def _logical_node(field: FieldDescriptor, name: str) -> ProtobufNode:
     types = {DECIMAL: Type.BYTES, TIMESTAMP: Type.INT64}
     schema = _about(field, Schema(types.get(name, Type.INT32), False, name, 1), {"precision"})
     if name == DECIMAL:
@@ -299,7 +299,7 @@ def _logical_node(field: FieldDescriptor, name: str) -> Node:
         validate_value(schema, value)
         return to(make, schema, value)
 
-    return Node(schema, written, of)
+    return ProtobufNode(schema, written, of)
 
 
 def _without_tag(schema: Schema) -> Schema:
@@ -322,7 +322,7 @@ def _struct_values(make: Any, parts: list[MessagePart]) -> tuple[Make, Callable[
     return to, of
 
 
-def _put_one(field: FieldDescriptor, node: Node) -> Any:
+def _put_one(field: FieldDescriptor, node: ProtobufNode) -> Any:
     is_message = field.message_type is not None
 
     def with_schema(schema: Schema) -> Any:
@@ -341,7 +341,7 @@ def _put_one(field: FieldDescriptor, node: Node) -> Any:
     return with_schema
 
 
-def _get_one(field: FieldDescriptor, node: Node) -> Any:
+def _get_one(field: FieldDescriptor, node: ProtobufNode) -> Any:
     def with_schema(schema: Schema) -> Any:
         def get(message: Any) -> Any:
             if schema.optional and field.has_presence and not message.HasField(field.name):
@@ -353,7 +353,7 @@ def _get_one(field: FieldDescriptor, node: Node) -> Any:
     return with_schema
 
 
-def _put_list(field: FieldDescriptor, node: Node) -> Any:
+def _put_list(field: FieldDescriptor, node: ProtobufNode) -> Any:
     def put(message: Any, value: Any) -> None:
         if value is not None and not isinstance(value, list | tuple):
             raise DataError(f"Invalid type for array: {type(value).__name__}")
@@ -364,7 +364,7 @@ def _put_list(field: FieldDescriptor, node: Node) -> Any:
     return lambda schema: put
 
 
-def _get_list(field: FieldDescriptor, node: Node) -> Any:
+def _get_list(field: FieldDescriptor, node: ProtobufNode) -> Any:
     return lambda schema: lambda message: [node.of(node.schema, item) for item in getattr(message, field.name)]
 
 
@@ -374,7 +374,7 @@ def _pairs(value: Any) -> list[tuple[Any, Any]]:
     return list((value or {}).items())
 
 
-def _put_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
+def _put_map(field: FieldDescriptor, keys: ProtobufNode, values: ProtobufNode) -> Any:
     is_message = field.message_type.fields_by_name["value"].message_type is not None
 
     def put(message: Any, value: Any) -> None:
@@ -390,7 +390,7 @@ def _put_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
     return lambda schema: put
 
 
-def _get_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
+def _get_map(field: FieldDescriptor, keys: ProtobufNode, values: ProtobufNode) -> Any:
     return lambda schema: (
         lambda message: {
             keys.of(keys.schema, key): values.of(values.schema, item)
