@@ -8,7 +8,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.protocol.schema import Message
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from broker.security.sasl.scram_server import ScramServer, strangers_like
 from broker.security.scram import MECHANISM
 
@@ -20,7 +20,7 @@ def new_nonce() -> str:
     return str(next(_nonces))
 
 
-MEMBERSHIP = Membership(SECRET, new_nonce)
+MEMBERSHIP = ClusterMembership(SECRET, new_nonce)
 
 
 def dialer() -> Dialer:
@@ -28,7 +28,7 @@ def dialer() -> Dialer:
 
 
 def server_of_members(
-    membership: Membership = MEMBERSHIP, is_our_address: Callable[[str], bool] = lambda _address: True
+    membership: ClusterMembership = MEMBERSHIP, is_our_address: Callable[[str], bool] = lambda _address: True
 ) -> ScramServer:
     strangers = strangers_like(membership.seed_of_strangers, lambda _mechanism: None)
     return ScramServer(MECHANISM, membership.accounts_at(is_our_address), strangers, new_nonce())
@@ -47,7 +47,7 @@ class StrangerDialer(Dialer):
 class Doorkeeper:
     """A scripted broker's part of a login, whatever its address."""
 
-    def __init__(self, membership: Membership = MEMBERSHIP):
+    def __init__(self, membership: ClusterMembership = MEMBERSHIP):
         self._server = server_of_members(membership)
 
     def answer(self, request: Message) -> Message | None:

@@ -24,7 +24,7 @@ from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from broker.security.membership import NONCE_BYTES, Membership
+from broker.security.membership import NONCE_BYTES, ClusterMembership
 
 _MINUTE_MS = 60_000
 _ONE_KEY = 3
@@ -277,7 +277,7 @@ def _topic(*, required: bool = True) -> tuple[Option, Option]:
     )
 
 
-def _membership(arguments: Arguments) -> Membership | None:
+def _membership(arguments: Arguments) -> ClusterMembership | None:
     """Return what makes the command a member of the cluster: what only members may ask is then answered.
 
     None if no ZooKeeper is named, or for a cluster that has no secret. Raises CommandError.
@@ -291,7 +291,7 @@ def _membership(arguments: Arguments) -> Membership | None:
 
     files = (arguments["zookeeper-digest-file"] or "", arguments["zk-tls-config-file"] or "")
     secret = ZooKeeperAccess(connect, *files).read(read_secret, "the cluster's secret")
-    return Membership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
+    return ClusterMembership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
 
 
 COMMAND = Command(

@@ -18,7 +18,7 @@ from broker.client.retention_report import as_json, report_lines
 from broker.common.errors import BarnabasError, StartupError
 from broker.config.broker import read_broker_config
 from broker.protocol.messages.preview_retention import PreviewRetentionTopicResult
-from broker.security.membership import NONCE_BYTES, Membership
+from broker.security.membership import NONCE_BYTES, ClusterMembership
 from broker.zookeeper.cluster_secret import read_secret
 from broker.zookeeper.digest_file import read_digest
 from broker.zookeeper.session import ZooKeeperSession
@@ -51,7 +51,7 @@ def _preview(arguments: argparse.Namespace) -> PreviewRetentionTopicResult:
         return preview_retention(cluster, question, asyncio.run(_membership(arguments)))
 
 
-async def _membership(arguments: argparse.Namespace) -> Membership | None:
+async def _membership(arguments: argparse.Namespace) -> ClusterMembership | None:
     """None for a cluster that has no secret: its brokers are none of ours, and say so."""
     connect, digest_file = _zookeeper(arguments)
     digest = read_digest(Path(digest_file)) if digest_file else None
@@ -61,7 +61,7 @@ async def _membership(arguments: argparse.Namespace) -> Membership | None:
         secret = await read_secret(session)
     finally:
         await session.close()
-    return Membership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
+    return ClusterMembership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
 
 
 def _zookeeper(arguments: argparse.Namespace) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from broker.common.errors import NotNowError, StartupError
 from broker.common.java import find_java
 from broker.common.logs import configure_logs
 from broker.config.definition import ConfigError
-from broker.zookeeper.ensemble import Membership, ServerAddress, launch_command, prepare_server
+from broker.zookeeper.ensemble import ServerAddress, ServerMembership, launch_command, prepare_server
 from broker.zookeeper.ensemble_guard import guard_ensemble
 from broker.zookeeper.zoo_cfg import KEYS, read_settings
 
@@ -33,7 +33,7 @@ def main(argv: list[str]) -> int:
             arguments.client_port,
             arguments.quorum_port,
             arguments.election_port,
-            Membership(arguments.number, arguments.join, password, _settings(arguments.set)),
+            ServerMembership(arguments.number, arguments.join, password, _settings(arguments.set)),
         )
     except OSError as error:
         raise StartupError(f"ZooKeeper cannot use {directory}: {error.strerror or error}.") from error

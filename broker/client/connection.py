@@ -26,7 +26,7 @@ from broker.protocol.schema import Message, Request
 if TYPE_CHECKING:
     from broker.client.security.properties import ClientSecurity
     from broker.security.login import Login
-    from broker.security.membership import Membership
+    from broker.security.membership import ClusterMembership
 
 #: A peer that announces a larger answer is not a broker, or is not well.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
@@ -100,7 +100,7 @@ class BrokerConnection:
         self._correlation_ids = count(1)
         self._open(time.monotonic() + timeout_s, None)
 
-    def _open(self, deadline: float, membership: "Membership | None") -> None:
+    def _open(self, deadline: float, membership: "ClusterMembership | None") -> None:
         self.is_member = False
         self._is_logged_in = self._is_known = False
         self._unanswered = 0
@@ -173,7 +173,7 @@ class BrokerConnection:
         *,
         timeout_s: float | None = None,
         version_max: int = 0x7FFF,
-        membership: "Membership | None" = None,
+        membership: "ClusterMembership | None" = None,
     ) -> AnyResponse:
         """The response, in the highest version both sides know that is not above `version_max`.
 
@@ -204,7 +204,7 @@ class BrokerConnection:
         requests: Sequence[Request[AnyResponse]],
         *,
         version_max: int = 0x7FFF,
-        membership: "Membership | None" = None,
+        membership: "ClusterMembership | None" = None,
     ) -> list[Sent[AnyResponse]]:
         """The same of several, as one piece: who is asked is woken once."""
         versions = [self._version_of(request, version_max) for request in requests]
@@ -226,14 +226,14 @@ class BrokerConnection:
         self._is_known = True
         return answer
 
-    def _be_logged_in(self, membership: "Membership | None", deadline: float) -> None:
+    def _be_logged_in(self, membership: "ClusterMembership | None", deadline: float) -> None:
         if time.monotonic() >= self._login_ends_at:
             self.close()
             self._open(deadline, None)
         if membership is not None and not self.is_member:
             self._become_member(membership, deadline)
 
-    def _become_member(self, membership: "Membership", deadline: float) -> None:
+    def _become_member(self, membership: "ClusterMembership", deadline: float) -> None:
         """On a connection of its own if this one is somebody else's already: nobody becomes another on one."""
         if self._is_logged_in:
             self.close()
@@ -241,7 +241,7 @@ class BrokerConnection:
         else:
             self._log_in_as_member(membership, deadline)
 
-    def _log_in_as_member(self, membership: "Membership", deadline: float) -> None:
+    def _log_in_as_member(self, membership: "ClusterMembership", deadline: float) -> None:
         from broker.security.login import login
 
         named, self._client_id = self._client_id, _MEMBERS_CLIENT_ID

@@ -14,7 +14,7 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopic,
     PreviewRetentionTopicResult,
 )
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 
 #: How often leaders are looked for again that have just moved.
 _TRIES = 3
@@ -35,7 +35,7 @@ class PreviewQuestion:
 
 
 def preview_retention(
-    cluster: Cluster, question: PreviewQuestion, membership: Membership | None
+    cluster: Cluster, question: PreviewQuestion, membership: ClusterMembership | None
 ) -> PreviewRetentionTopicResult:
     """The answers of all leaders as one; a partition that could not be asked carries its own error.
 
@@ -55,7 +55,7 @@ def preview_retention(
 class _Gathered:
     """Responses that arrived so far."""
 
-    def __init__(self, question: PreviewQuestion, membership: Membership | None):
+    def __init__(self, question: PreviewQuestion, membership: ClusterMembership | None):
         self._question = question
         self._membership = membership
         self._partitions: dict[int, PreviewRetentionPartitionResult] = {}

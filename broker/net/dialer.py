@@ -22,7 +22,7 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages import response_type
 from broker.protocol.schema import Message, Request
 from broker.security.login import login
-from broker.security.membership import CLIENT_ID, Membership
+from broker.security.membership import CLIENT_ID, ClusterMembership
 from broker.security.scram import AuthenticationError
 
 #: What a peer may answer before it has proved anything.
@@ -46,7 +46,7 @@ class TlsOfListeners(Protocol):
 class Dialer:
     """One for each broker."""
 
-    def __init__(self, membership: Membership, tls: TlsOfListeners | None = None):
+    def __init__(self, membership: ClusterMembership, tls: TlsOfListeners | None = None):
         """`tls` has the contexts of listeners with TLS; by which brokers reach each other it says, too."""
         self._membership = membership
         self._tls = tls

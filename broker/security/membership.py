@@ -33,7 +33,7 @@ _SALT_BYTES = 16
 _ADDRESS = "address"
 
 
-class Membership:
+class ClusterMembership:
     """One for each process that is a member, or asks as one."""
 
     def __init__(self, secret: bytes, new_nonce: Callable[[], str]):

@@ -27,7 +27,7 @@ from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.requests.context import Services
 from broker.runtime.topics.topic_configs import log_config
-from broker.security.membership import NONCE_BYTES, Membership
+from broker.security.membership import NONCE_BYTES, ClusterMembership
 from broker.server.descriptors import raise_descriptor_limit
 from broker.server.exits import Exits
 from broker.server.ground import Ground
@@ -115,7 +115,7 @@ class Broker:
         config = self.config
         await refuse_foreign_cluster(self._session, config.zookeeper_connect, may_join=config.kafka_cluster_join)
         # The secret comes first: by it another broker of ours, which starts now, knows whose all the rest is.
-        membership = Membership(await self._store.cluster_secret(), _new_nonce)
+        membership = ClusterMembership(await self._store.cluster_secret(), _new_nonce)
         await self._store.ensure_persistent_paths()
         cluster_id = await self._store.cluster_id()
         logs.set_cluster_id(cluster_id)

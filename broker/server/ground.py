@@ -11,7 +11,7 @@ from broker.net.turns import Turns
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.metadata_cache import MetadataCache
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from broker.server.listeners import Listeners
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
@@ -27,7 +27,7 @@ class Ground:
     session: ZooKeeperSession
     store: ClusterStore
     cluster_id: str
-    membership: Membership
+    membership: ClusterMembership
     metadata: MetadataCache
     listeners: Listeners
     turns: Turns

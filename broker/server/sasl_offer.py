@@ -12,7 +12,7 @@ from typing import NamedTuple
 from broker.common.errors import StartupError
 from broker.config.listener_settings import ListenerSettings
 from broker.runtime.security.credentials import Credentials
-from broker.security.membership import CLIENT_ID, CLUSTER_USER, NONCE_BYTES, Membership
+from broker.security.membership import CLIENT_ID, CLUSTER_USER, NONCE_BYTES, ClusterMembership
 from broker.security.sasl.jaas import MODULES, LoginModule, parse_jaas, plain_users
 from broker.security.sasl.phases import Offer
 from broker.security.sasl.plain import PLAIN, PlainServer, PlainUsers
@@ -35,7 +35,7 @@ def _no_tokens(_mechanism: str, _token_id: str) -> None:
 class Provers(NamedTuple):
     """What of a broker knows who is who."""
 
-    membership: Membership
+    membership: ClusterMembership
     is_our_address: Callable[[str], bool]
     credentials: Credentials
     tokens: TokenAccounts = _no_tokens

@@ -145,7 +145,7 @@ class ServerAddress:
 
 
 @dataclass(frozen=True)
-class Membership:
+class ServerMembership:
     """What a server is in its ensemble. `members` are lines as `server.1=…` of those a new server joins."""
 
     number: int = 1
@@ -162,7 +162,7 @@ def prepare_server(
     client_port: int,
     quorum_port: int | None = None,
     election_port: int | None = None,
-    membership: Membership | None = None,
+    membership: ServerMembership | None = None,
 ) -> ServerAddress:
     """Write what is missing in `directory` and return where the server will listen.
 
@@ -170,7 +170,7 @@ def prepare_server(
     neighbours. Raises StartupError if `directory` holds a server of a larger ensemble that listens elsewhere, or one of
     another number.
     """
-    membership = membership or Membership()
+    membership = membership or ServerMembership()
     (directory / "data").mkdir(parents=True, exist_ok=True)
     _write_if_missing(directory / "data" / "myid", f"{membership.number}\n")
     write_log_config(directory)
@@ -270,7 +270,7 @@ def _with_server_line(text: str, server_id: int, address: ServerAddress) -> str:
     return "\n".join([*lines, f"server.{server_id}={address}"]) + "\n"
 
 
-def _is_unborn(directory: Path, membership: Membership) -> bool:
+def _is_unborn(directory: Path, membership: ServerMembership) -> bool:
     """It is to join others and has never run: ZooKeeper makes `version-2` at the first start."""
     return bool(membership.members) and not (directory / "data" / "version-2").exists()
 

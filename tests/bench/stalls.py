@@ -56,7 +56,7 @@ from broker.protocol.messages.update_metadata import (
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.security.login import login
-from broker.security.membership import NONCE_BYTES, Membership
+from broker.security.membership import NONCE_BYTES, ClusterMembership
 from broker.zookeeper import znodes
 from tests.members import Doorkeeper
 from tests.response_headers import encode_response_header
@@ -98,7 +98,7 @@ class Watched:
         self._report = report
         self._zookeeper = zookeeper
         #: What a broker needs to prove that it is a member; none where that is not asked for.
-        self.membership: Membership | None = None
+        self.membership: ClusterMembership | None = None
         self.broker_epoch = -1
 
     async def connect(self) -> "Peer":
@@ -111,7 +111,7 @@ class Watched:
         self.broker_epoch = self._zookeeper.exists("/brokers/ids/1").czxid
         if self._zookeeper.exists(znodes.SECRET):
             secret = znodes.decode_secret(self._zookeeper.get(znodes.SECRET)[0])
-            self.membership = Membership(secret, lambda: os.urandom(NONCE_BYTES).hex())
+            self.membership = ClusterMembership(secret, lambda: os.urandom(NONCE_BYTES).hex())
         await self._take_office()
         peer = Peer(*await asyncio.open_connection("127.0.0.1", self.port, limit=2**26))
         if self.membership is not None:
@@ -184,7 +184,7 @@ class Peer:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
         self._reader, self._writer = reader, writer
 
-    async def log_in(self, membership: Membership, port: int) -> None:
+    async def log_in(self, membership: ClusterMembership, port: int) -> None:
         talk = login(membership.dial("127.0.0.1", port))
         with contextlib.suppress(StopIteration):
             request = next(talk)
@@ -349,7 +349,7 @@ async def _write_everywhere(peer: Peer) -> None:
 class Leader:
     """Answers a follower that all it has from offset 2 on was never its leader's, then nothing more."""
 
-    def __init__(self, membership: Membership | None) -> None:
+    def __init__(self, membership: ClusterMembership | None) -> None:
         self._membership = membership
         self._asked: set[int] = set()
         self._asked_again: set[int] = set()

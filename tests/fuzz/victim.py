@@ -21,7 +21,7 @@ from kazoo.client import KazooClient
 
 from broker.client.connection import BrokerConnection
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from broker.zookeeper import znodes
 from tests.barnabas_cluster import Cluster, await_true, running_cluster
 from tests.bench.raw import RawConnection, produce_frame
@@ -48,7 +48,7 @@ class Victim:
     def __init__(self, cluster: Cluster, outside: Path, stalls: Path):
         self.broker = broker = cluster.brokers[0]
         self.facts, secret = _looked_around(cluster)
-        self._membership = Membership(secret, lambda: os.urandom(16).hex())
+        self._membership = ClusterMembership(secret, lambda: os.urandom(16).hex())
         self.outside = outside
         self._stalls = stalls
         self._before = _tree(outside)

@@ -6,7 +6,7 @@ from typing import Protocol
 from broker.connect.group.wire import Unit
 
 
-class Membership(Protocol):
+class WorkerMembership(Protocol):
     """What a worker's group says; alone it leads and has everything."""
 
     @property

@@ -16,7 +16,7 @@ from typing import Any
 from broker.common.logs import logger
 from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
-from broker.connect.herder.beside import Alone, Fences, Membership, Signs
+from broker.connect.herder.beside import Alone, Fences, Signs, WorkerMembership
 from broker.connect.herder.connector import RunningConnector
 from broker.connect.herder.errors import Conflict, NotFound, NotLeader, Refused
 from broker.connect.herder.offset_stores import OffsetStores
@@ -50,7 +50,7 @@ class Herder:
         #: How workers of the group ask one another.
         self.scheme = "http"
         self.configurations, self.states, self.offsets = configurations, states, offsets
-        self.group: Membership = Alone()
+        self.group: WorkerMembership = Alone()
         self.fencing: Fences
         #: None: there are no other workers.
         self.sessions: Signs | None = None

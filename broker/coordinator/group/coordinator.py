@@ -33,7 +33,7 @@ from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
-from broker.coordinator.group.membership import Membership
+from broker.coordinator.group.membership import GroupMembership
 from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.group.offsets import Offsets, TopicIdOf, commit_refused, unknown_topic_id
 from broker.coordinator.group.rebalance import Rebalance
@@ -87,7 +87,7 @@ class GroupCoordinator:
         self._expiry = Expiry(config, self._offsets, deleted, topic_id_of)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
-        self._membership = Membership(self._timers, self._rebalance, self._progress)
+        self._membership = GroupMembership(self._timers, self._rebalance, self._progress)
         self._group_max_size = config.group_max_size
         self._under_way: Turn | None = None  #: of the call that lasts, or that raised
 

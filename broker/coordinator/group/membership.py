@@ -14,7 +14,7 @@ from broker.protocol.messages.leave_group import MemberIdentity
 from broker.protocol.messages.sync_group import SyncGroupRequest
 
 
-class Membership:
+class GroupMembership:
     def __init__(self, timers: Timers[TimerKey], rebalance: Rebalance, progress: LogProgress):
         self._timers = timers
         self._rebalance = rebalance

@@ -8,7 +8,7 @@ from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.errors import BrokerUnreachable, LoginRefused
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.common.errors import ApiError, ErrorCode
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from tests.broker.server.conftest import served  # noqa: F401
 from tests.broker.server.test_bad_input import batch_of, produce
 from tests.members import MEMBERSHIP, new_nonce
@@ -90,4 +90,4 @@ async def test_who_is_no_member_is_told_so_and_gets_no_preview(broker):
         await asyncio.to_thread(ask, None)
     assert refused.value.code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     with pytest.raises(LoginRefused, match="does not take us for a member"):
-        await asyncio.to_thread(ask, Membership(bytes(32), new_nonce))
+        await asyncio.to_thread(ask, ClusterMembership(bytes(32), new_nonce))

@@ -9,7 +9,7 @@ from broker.net.outbound import OutboundConnection
 from broker.net.tls.contexts import client_context
 from broker.net.tls.keeper import ContextKeeper
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from tests.broker.net.test_outbound import _raw_peer
 from tests.broker.net.tls.served import AUTHORITY, SETTINGS, serving
 from tests.members import dialer, new_nonce
@@ -30,7 +30,7 @@ async def test_a_member_is_asked_after_both_have_proved_themselves():
 
 async def test_a_member_of_another_cluster_hears_nothing():
     async with ScriptedBroker() as peer:
-        stranger = Dialer(Membership(bytes(32), new_nonce))
+        stranger = Dialer(ClusterMembership(bytes(32), new_nonce))
         connection = OutboundConnection(stranger, "127.0.0.1", peer.port, "test")
         with pytest.raises(PeerUnreachable, match="no member of this cluster"):
             await connection.connect(5_000)
@@ -84,7 +84,7 @@ async def test_a_certificate_for_another_host_is_refused_unless_names_are_not_ch
     elsewhere = AUTHORITY.server("elsewhere.example")
     own = {"keystore_key": elsewhere.key_pem(), "keystore_certificate_chain": elsewhere.chain_pem}
     async with serving(**own) as served:
-        to_it = Dialer(Membership(bytes(32), new_nonce), ToBrokers(algorithm))
+        to_it = Dialer(ClusterMembership(bytes(32), new_nonce), ToBrokers(algorithm))
         with pytest.raises(PeerUnreachable) as refused:
             await to_it.dial("127.0.0.1", served.listener.port, 5_000)
         assert ("no TLS with" in str(refused.value)) is not is_heard

@@ -8,15 +8,15 @@ from broker.common.errors import ErrorCode
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.security.login import login
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from broker.security.scram import AuthenticationError, ClientExchange, derive_keys
 from tests.members import server_of_members
 
-OURS = Membership(b"the secret of this cluster", map(str, count(10**20)).__next__)
-OTHERS = Membership(b"the secret of another", map(str, count(10**21)).__next__)
+OURS = ClusterMembership(b"the secret of this cluster", map(str, count(10**20)).__next__)
+OTHERS = ClusterMembership(b"the secret of another", map(str, count(10**21)).__next__)
 
 
-def meet(dialling: ClientExchange, at: Membership, address: str = "b1:9092") -> None:
+def meet(dialling: ClientExchange, at: ClusterMembership, address: str = "b1:9092") -> None:
     server = server_of_members(at, address.__eq__)
     logged_in = server.respond(dialling.final(server.respond(dialling.first())))
     dialling.verify(logged_in.answer)

@@ -14,7 +14,7 @@ from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsR
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
-from broker.security.membership import SECRET_BYTES, Membership
+from broker.security.membership import SECRET_BYTES, ClusterMembership
 from broker.server.broker import Broker
 from broker.zookeeper.znodes import SECRET, encode_secret
 from tests.broker.server.conftest import Client
@@ -76,7 +76,7 @@ async def member_of(broker: Broker, writer: KazooClient) -> Client:
     """Who can read ZooKeeper is a member."""
     secret = await broker._store.cluster_secret()
     client = await client_of(broker)
-    await client.log_in(Membership(secret, new_nonce).dial("127.0.0.1", port_of(broker)))
+    await client.log_in(ClusterMembership(secret, new_nonce).dial("127.0.0.1", port_of(broker)))
     return client
 
 

@@ -20,7 +20,7 @@ from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from broker.security.scram import MECHANISM, AuthenticationError
 from tests.broker.server.conftest import INTRODUCTION, TOPIC_ID, frame
 from tests.broker.server.test_bad_input import batch_of, produce
@@ -151,7 +151,7 @@ async def test_clients_are_not_told_of_the_login(served):
 
 async def test_who_has_another_secret_is_refused_and_the_connection_closed(served):
     client = await served.client()
-    other = Membership(bytes(32), new_nonce)
+    other = ClusterMembership(bytes(32), new_nonce)
     with pytest.raises(AuthenticationError, match="another secret"):
         await client.log_in(other.dial("127.0.0.1", served.listener.port))
     # It goes on all the same, with keys of its own.

@@ -6,8 +6,8 @@ import pytest
 
 from broker.common.errors import StartupError
 from broker.zookeeper.ensemble import (
-    Membership,
     ServerAddress,
+    ServerMembership,
     class_path,
     launch_command,
     prepare_server,
@@ -112,13 +112,13 @@ MEMBER = "server.1=127.0.0.1:2888:3888:participant;127.0.0.1:2181"
 
 
 def test_new_server_that_joins_names_the_members_and_itself(tmp_path):
-    address = prepare_server(tmp_path, "127.0.0.1", 2182, membership=Membership(2, [MEMBER]))
+    address = prepare_server(tmp_path, "127.0.0.1", 2182, membership=ServerMembership(2, [MEMBER]))
     assert f"{MEMBER}\nserver.2={address}\n" in _config(tmp_path)
     assert (tmp_path / "data" / "myid").read_text() == "2\n"
 
 
 def test_server_that_joins_is_not_touched_at_its_next_start(tmp_path):
-    joining = Membership(2, [MEMBER])
+    joining = ServerMembership(2, [MEMBER])
     prepare_server(tmp_path, "127.0.0.1", 2182, membership=joining)
     before = _config(tmp_path)
     prepare_server(tmp_path, "127.0.0.1", 2182, membership=joining)
@@ -126,7 +126,7 @@ def test_server_that_joins_is_not_touched_at_its_next_start(tmp_path):
 
 
 def test_start_cut_short_before_the_own_line_was_written_is_taken_up(tmp_path):
-    joining = Membership(2, [MEMBER])
+    joining = ServerMembership(2, [MEMBER])
     prepare_server(tmp_path, "127.0.0.1", 2182, membership=joining)
     whole = _config(tmp_path)
     (tmp_path / "zoo.cfg").write_text("".join(line for line in whole.splitlines(True) if "server.2" not in line))
@@ -135,7 +135,7 @@ def test_start_cut_short_before_the_own_line_was_written_is_taken_up(tmp_path):
 
 
 def test_server_that_was_taken_out_of_the_ensemble_does_not_start_again(tmp_path):
-    joining = Membership(2, [MEMBER])
+    joining = ServerMembership(2, [MEMBER])
     prepare_server(tmp_path, "127.0.0.1", 2182, membership=joining)
     (tmp_path / "data" / "version-2").mkdir()
     taken_out = "".join(line for line in _config(tmp_path).splitlines(True) if "server.2" not in line)
@@ -147,20 +147,20 @@ def test_server_that_was_taken_out_of_the_ensemble_does_not_start_again(tmp_path
 def test_directory_of_another_server_is_refused(tmp_path):
     prepare_server(tmp_path, "127.0.0.1", 2181)
     with pytest.raises(StartupError, match="holds server 1, not server 2"):
-        prepare_server(tmp_path, "127.0.0.1", 2182, membership=Membership(2, [MEMBER]))
+        prepare_server(tmp_path, "127.0.0.1", 2182, membership=ServerMembership(2, [MEMBER]))
 
 
 def test_members_to_join_mean_nothing_to_a_server_that_has_an_ensemble(tmp_path):
-    prepare_server(tmp_path, "127.0.0.1", 2182, membership=Membership(2, [MEMBER]))
+    prepare_server(tmp_path, "127.0.0.1", 2182, membership=ServerMembership(2, [MEMBER]))
     before = _config(tmp_path)
     (tmp_path / "data" / "version-2").mkdir()
     other = MEMBER.replace("server.1", "server.9")
-    prepare_server(tmp_path, "127.0.0.1", 2182, membership=Membership(2, [other]))
+    prepare_server(tmp_path, "127.0.0.1", 2182, membership=ServerMembership(2, [other]))
     assert _config(tmp_path) == before
 
 
 def test_only_the_digest_of_the_super_password_is_written(tmp_path):
-    prepare_server(tmp_path, "127.0.0.1", 2181, membership=Membership(super_password="secret"))
+    prepare_server(tmp_path, "127.0.0.1", 2181, membership=ServerMembership(super_password="secret"))
     # The vector of ZooKeeper's own tools: echo -n super:secret | openssl dgst -binary -sha1 | base64
     assert "DigestAuthenticationProvider.superDigest=super:lK75jTNcA+U9vtVEw5vB51mj/w4=\n" in _config(tmp_path)
     assert "secret" not in _config(tmp_path)
@@ -168,19 +168,19 @@ def test_only_the_digest_of_the_super_password_is_written(tmp_path):
 
 def test_a_new_super_password_replaces_the_old_one_even_in_a_larger_ensemble(larger_ensemble):
     for password in ("one", "two"):
-        prepare_server(larger_ensemble, "127.0.0.1", 2181, membership=Membership(super_password=password))
+        prepare_server(larger_ensemble, "127.0.0.1", 2181, membership=ServerMembership(super_password=password))
     assert _config(larger_ensemble).count("superDigest") == 1
     assert super_digest("two") in _config(larger_ensemble)
 
 
 def test_without_a_password_the_digest_stays(tmp_path):
-    prepare_server(tmp_path, "127.0.0.1", 2181, membership=Membership(super_password="one"))
+    prepare_server(tmp_path, "127.0.0.1", 2181, membership=ServerMembership(super_password="one"))
     prepare_server(tmp_path, "127.0.0.1", 2181)
     assert super_digest("one") in _config(tmp_path)
 
 
 def test_a_digest_that_is_there_already_stays_where_zookeeper_put_it(tmp_path):
-    same = Membership(super_password="one")
+    same = ServerMembership(super_password="one")
     prepare_server(tmp_path, "127.0.0.1", 2181, membership=same)
     lines = _config(tmp_path).splitlines(True)
     (tmp_path / "zoo.cfg").write_text("".join([*lines[1:], lines[0]]))

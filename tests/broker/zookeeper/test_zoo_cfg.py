@@ -3,7 +3,7 @@
 import pytest
 
 from broker.config.definition import ConfigError
-from broker.zookeeper.ensemble import Membership, prepare_server
+from broker.zookeeper.ensemble import ServerMembership, prepare_server
 from broker.zookeeper.zoo_cfg import default_text, read_settings, settings_in, with_settings
 
 #: As the documents about Kafka print zoo.cfg.
@@ -26,7 +26,9 @@ def test_setting_replaces_its_line_and_nothing_else(tmp_path):
     prepare_server(tmp_path, "127.0.0.1", 2181)
     before = (tmp_path / "zoo.cfg").read_text() + "extra=1\n"
     (tmp_path / "zoo.cfg").write_text(before)
-    prepare_server(tmp_path, "127.0.0.1", 2181, membership=Membership(settings={"tickTime": 3_000, "syncLimit": 9}))
+    prepare_server(
+        tmp_path, "127.0.0.1", 2181, membership=ServerMembership(settings={"tickTime": 3_000, "syncLimit": 9})
+    )
     after = (tmp_path / "zoo.cfg").read_text()
     expected = before.replace("tickTime=2000", "tickTime=3000").replace("syncLimit=5", "syncLimit=9")
     assert sorted(after.splitlines()) == sorted(expected.splitlines())

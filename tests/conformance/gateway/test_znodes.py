@@ -4,7 +4,7 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.security import CREATOR_ALL_ACL
 
-from broker.zookeeper.ensemble import Membership, prepare_server
+from broker.zookeeper.ensemble import ServerMembership, prepare_server
 from console.kit.gateway.zookeeper.interface import (
     NoSuchZnodeError,
     NotAllowedError,
@@ -21,7 +21,7 @@ PASSWORD = "super of the tests"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     directory, ports = tmp_path_factory.mktemp("zookeeper"), tuple(free_ports(3))
-    prepare_server(directory, "127.0.0.1", *ports, Membership(super_password=PASSWORD))
+    prepare_server(directory, "127.0.0.1", *ports, ServerMembership(super_password=PASSWORD))
     with running_zookeeper(directory, ports) as running:
         yield running
 

@@ -9,7 +9,7 @@ from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.security.login import login
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from tests.members import new_nonce
 from tests.place import HERE
 
@@ -32,7 +32,7 @@ class WireClient:
 
     def log_in(self, secret: bytes) -> None:
         """As a member of the cluster."""
-        talk = login(Membership(secret, new_nonce).dial(self._host, self._port))
+        talk = login(ClusterMembership(secret, new_nonce).dial(self._host, self._port))
         request = next(talk)
         with contextlib.suppress(StopIteration):
             while True:

@@ -35,7 +35,7 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from broker.protocol.schema import Request
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from console.kit.gateway.brokers.interface import (
     BrokerSetting,
     BudgetUse,
@@ -182,7 +182,12 @@ class KafkaBrokers:
         raise silence or ClusterUnreachableError("No broker is registered.")
 
     def _ask(
-        self, broker_id: int, host: str, port: int, request: Request[AnyResponse], membership: Membership | None = None
+        self,
+        broker_id: int,
+        host: str,
+        port: int,
+        request: Request[AnyResponse],
+        membership: ClusterMembership | None = None,
     ) -> AnyResponse | None:
         """None from a broker that does not know the question."""
         try:
@@ -200,7 +205,7 @@ class KafkaBrokers:
             raise GatewayError(str(error)) from error
 
     def ask_each(
-        self, request_for: Callable[[int], Request[AnyResponse]], membership: Membership | None = None
+        self, request_for: Callable[[int], Request[AnyResponse]], membership: ClusterMembership | None = None
     ) -> dict[int, AnyResponse | None]:
         """Those that are silent are missing."""
         brokers = {(host, port): broker_id for broker_id, host, port in self._addresses()}

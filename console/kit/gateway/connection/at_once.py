@@ -19,7 +19,7 @@ from typing import Any
 from broker.client.connection import Sent
 from broker.common.errors import BarnabasError
 from broker.protocol.schema import Message, Request
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.kept_connections import Lent
 from console.kit.gateway.errors import GatewayError
@@ -48,7 +48,7 @@ def ask_at_once(
     client: ClusterClient,
     questions: Mapping[Address, Sequence[Request[Message]]],
     timeout_seconds: float,
-    membership: Membership | None = None,
+    membership: ClusterMembership | None = None,
 ) -> dict[Address, Heard]:
     """What each broker says, within `timeout_seconds` of being asked; as `membership` where only members may ask."""
     found: dict[Address, Heard] = {}
@@ -82,7 +82,7 @@ class _Talk:
     def descriptor(self) -> int:
         return self._connection.fileno()
 
-    def asks(self, questions: Sequence[Request[Message]], membership: Membership | None) -> bool:
+    def asks(self, questions: Sequence[Request[Message]], membership: ClusterMembership | None) -> bool:
         """Whether answers are to come."""
         connection = self._connection
         try:
@@ -111,7 +111,10 @@ class _Talk:
 
 
 def _lent(
-    client: ClusterClient, addresses: Mapping[Address, object], timeout_seconds: float, membership: Membership | None
+    client: ClusterClient,
+    addresses: Mapping[Address, object],
+    timeout_seconds: float,
+    membership: ClusterMembership | None,
 ) -> Iterator[tuple[Address, Lent | BarnabasError | GatewayError]]:
     """Those that are open come first."""
 

@@ -24,7 +24,7 @@ from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import PLAINTEXT, ClientSecurity
 from broker.common.errors import BarnabasError, ProtocolError
 from broker.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from console.kit.gateway.connection.broker_lookup import BrokerLookup
 from console.kit.gateway.connection.identity import refuse_other
 from console.kit.gateway.connection.kept_connections import KeptConnections, LendingCluster, Lent
@@ -183,13 +183,15 @@ class ClusterClient:
         servers = parse_bootstrap_servers(self.bootstrap_servers)
         return LendingCluster(servers, self._kept, self.security(), timeout_seconds)
 
-    def connection(self, host: str, port: int, timeout_seconds: float, membership: Membership | None = None) -> Lent:
+    def connection(
+        self, host: str, port: int, timeout_seconds: float, membership: ClusterMembership | None = None
+    ) -> Lent:
         """With a `membership` for who will ask by it. Raises BarnabasError, as BrokerConnection does."""
         self._be_sure()
         return self._kept.lend(host, port, timeout_seconds, self.security(), membership)
 
     def kept_connection(
-        self, host: str, port: int, timeout_seconds: float, membership: Membership | None = None
+        self, host: str, port: int, timeout_seconds: float, membership: ClusterMembership | None = None
     ) -> Lent | None:
         """The same, if there is one that is open already."""
         self._be_sure()

@@ -15,7 +15,7 @@ from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection
 from broker.client.security.properties import ClientSecurity
 from broker.common.readable import readable
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 
 #: Brokers close what is idle for ten minutes; between two looks there are seconds.
 IDLE_MAX_S = 60.0
@@ -25,7 +25,7 @@ KEPT_MAX = 64
 class _Use(NamedTuple):
     where: tuple[str, int]
     security: ClientSecurity
-    membership: Membership | None
+    membership: ClusterMembership | None
 
 
 class KeptConnections:
@@ -42,7 +42,12 @@ class KeptConnections:
         self._idle: list[tuple[_Use, float, BrokerConnection]] = []
 
     def lend(
-        self, host: str, port: int, timeout_s: float, security: ClientSecurity, membership: Membership | None = None
+        self,
+        host: str,
+        port: int,
+        timeout_s: float,
+        security: ClientSecurity,
+        membership: ClusterMembership | None = None,
     ) -> "Lent":
         """With a `membership` for who will ask by it. Raises as BrokerConnection does."""
         kept = self.lend_kept(host, port, timeout_s, security, membership)
@@ -52,7 +57,12 @@ class KeptConnections:
         return self._lent(use, self._connect(host, port, timeout_s, security), timeout_s)
 
     def lend_kept(
-        self, host: str, port: int, timeout_s: float, security: ClientSecurity, membership: Membership | None = None
+        self,
+        host: str,
+        port: int,
+        timeout_s: float,
+        security: ClientSecurity,
+        membership: ClusterMembership | None = None,
     ) -> "Lent | None":
         """One that is open already."""
         use = _Use((host, port), security, membership)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 
 from broker.common.errors import BarnabasError
-from broker.security.membership import NONCE_BYTES, Membership
+from broker.security.membership import NONCE_BYTES, ClusterMembership
 from broker.zookeeper.znodes import SECRET, decode_secret
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.zookeeper.interface import NoSuchZnodeError, ZooKeeperGateway
@@ -18,13 +18,13 @@ class ConsoleMembership:
 
     def __init__(self, zookeeper: Callable[[], ZooKeeperGateway]):
         self._zookeeper = zookeeper
-        self._known: Membership | None = None
+        self._known: ClusterMembership | None = None
 
-    def __call__(self) -> Membership | None:
+    def __call__(self) -> ClusterMembership | None:
         """None for a cluster of other brokers, which has no secret. Raises GatewayError if it cannot be read."""
         if self._known is None:
             secret = self._read()
-            self._known = Membership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
+            self._known = ClusterMembership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
         return self._known
 
     def forget(self) -> None:

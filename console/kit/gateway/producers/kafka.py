@@ -22,7 +22,7 @@ from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from console.kit.gateway.connection.asked import asked
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.membership import ConsoleMembership
@@ -89,7 +89,7 @@ class KafkaProducers:
         if code:
             raise refusal(code)
 
-    def _member(self) -> tuple[Membership | None, str]:
+    def _member(self) -> tuple[ClusterMembership | None, str]:
         """Without one rights decide, as in Apache Kafka; why there is none, where it should be."""
         try:
             return self._membership(), ""

@@ -16,7 +16,7 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopic,
     PreviewRetentionTopicResult,
 )
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import GatewayError, refusal, unanswered
@@ -65,7 +65,7 @@ def ask_outlook(
 
 
 def _outlook_of(
-    cluster: Cluster, address: tuple[str, int], topics: list[str], membership: Membership | None
+    cluster: Cluster, address: tuple[str, int], topics: list[str], membership: ClusterMembership | None
 ) -> Iterator[PreviewRetentionTopicResult]:
     timeout_ms = int(PREVIEW_TIMEOUT_SECONDS * 1_000)
     for at in range(0, len(topics), TOPICS_PER_QUESTION):

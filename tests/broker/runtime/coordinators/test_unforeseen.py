@@ -7,7 +7,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.group.membership import Membership
+from broker.coordinator.group.membership import GroupMembership
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.states import GroupState
 from broker.records.control import MarkerType
@@ -86,7 +86,7 @@ async def test_a_request_that_raises_after_it_proposed_leaves_nothing_behind(wor
 async def test_a_timer_that_raises_is_looked_at_again_and_does_not_keep_the_loop_busy(world, monkeypatch):
     member_id = await member(world)
     assert world.send_sync(member_id).assignment == b"all"
-    calls = break_once(monkeypatch, Membership, "session_is_over")
+    calls = break_once(monkeypatch, GroupMembership, "session_is_over")
     armed: list[int] = []
     monkeypatch.setattr(world.coordinators, "_arm_at", armed.append)
     world.advance(6_000)

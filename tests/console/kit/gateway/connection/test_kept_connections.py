@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from broker.client.security.properties import PLAINTEXT, ClientSecurity
-from broker.security.membership import Membership
+from broker.security.membership import ClusterMembership
 from console.kit.gateway.connection import kept_connections
 from console.kit.gateway.connection.kept_connections import IDLE_MAX_S, KeptConnections, LendingCluster
 
@@ -84,7 +84,7 @@ def test_another_broker_or_another_password_is_another_connection(world):
 
 
 def test_who_is_no_member_never_has_the_connection_of_one(world):
-    one, other = (Membership(bytes([number]) * 32, lambda: "nonce" * 4) for number in (1, 2))
+    one, other = (ClusterMembership(bytes([number]) * 32, lambda: "nonce" * 4) for number in (1, 2))
     with world.lend(membership=one) as members:
         members.is_member = True
     with world.lend() as plain, world.lend(membership=other) as others, world.lend(membership=one) as again:
