@@ -14,7 +14,7 @@ from django.http import HttpRequest
 
 from console.kit.common.owned_files import FileError
 from console.people.directory.client import AwayError
-from console.people.directory.configuration import Directory
+from console.people.directory.configuration import DirectorySettings
 from console.people.sso.accounts import admit
 from console.people.sso.errors import LoginRefusedError
 from console.people.sso.group_rules import RulesError, TooManyRulesError
@@ -50,7 +50,7 @@ class DirectoryBackend(ModelBackend):
         return None
 
 
-def _admitted(directory: Directory, name: str, password: str) -> User | None:
+def _admitted(directory: DirectorySettings, name: str, password: str) -> User | None:
     from console.people.directory.people import person_in
 
     if not _asking.acquire(blocking=False):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
-from console.people.directory.configuration import Directory
+from console.people.directory.configuration import DirectorySettings
 from console.people.directory.messages import (
     BOUND,
     EXTENDED,
@@ -47,7 +47,7 @@ class AwayError(Exception):
 class DirectoryClient:
     """In a `with` block. Whatever goes wrong on the way is an AwayError."""
 
-    def __init__(self, directory: Directory):
+    def __init__(self, directory: DirectorySettings):
         self._directory = directory
         self._ends = time.monotonic() + TIMEOUT_S
         self._number = self._came = 0

@@ -36,7 +36,7 @@ _KNOWN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Directory:
+class DirectorySettings:
     """`is_tls`: from the first byte; else by StartTLS, unless it is this machine's own.
 
     Groups are those below `group_base` whose `group_member` is the person, by their `cn`; without it what the person's
@@ -81,7 +81,7 @@ class Directory:
         return parse_rules(read_rules_text(self.rules_file))
 
 
-def read_directory(environment: Mapping[str, str]) -> Directory | None:
+def read_directory(environment: Mapping[str, str]) -> DirectorySettings | None:
     """None: there is none, for no URL is named."""
     said = {key.removeprefix(PREFIX): item.strip() for key, item in environment.items() if key.startswith(PREFIX)}
     said = {key: value for key, value in said.items() if value}
@@ -101,14 +101,14 @@ def read_directory(environment: Mapping[str, str]) -> Directory | None:
     return found
 
 
-def _read(said: Mapping[str, str]) -> Directory:
+def _read(said: Mapping[str, str]) -> DirectorySettings:
     for name in ("BASE", "RULES_FILE"):
         if name not in said:
             sys.exit(f"{PREFIX}URL is set without {PREFIX}{name}.")
     if ("BIND_DN" in said) != ("BIND_PASSWORD_FILE" in said):
         sys.exit(f"{PREFIX}BIND_DN and {PREFIX}BIND_PASSWORD_FILE are set together or not at all.")
     host, port, is_tls = _place(said["URL"])
-    found = Directory(
+    found = DirectorySettings(
         host,
         port,
         is_tls,

@@ -1,7 +1,7 @@
 """Who somebody is by the directory's word: found by one name, proved by a password, with groups."""
 
 from console.people.directory.client import AwayError, DirectoryClient
-from console.people.directory.configuration import Directory
+from console.people.directory.configuration import DirectorySettings
 from console.people.directory.messages import DirectoryEntry
 from console.people.sso.bounds import GROUPS_TOLD_MAX, SUBJECT_LENGTH_MAX
 from console.people.sso.people import Person, plain_name, printable
@@ -12,7 +12,7 @@ GROUPS_MAX = 900
 _NAME = "uid"
 
 
-def person_in(directory: Directory, name: str, password: str) -> Person | None:
+def person_in(directory: DirectorySettings, name: str, password: str) -> Person | None:
     """None: nobody, or not with this password; which of the two is told to nobody. Raises AwayError, FileError."""
     if not name or not password or "\0" in name + password:
         return None
@@ -28,7 +28,7 @@ def person_in(directory: Directory, name: str, password: str) -> Person | None:
     return Person(_subject_of(directory, entry), plain_name(name), _shown(directory, entry) or name, groups)
 
 
-def _entry_of(client: DirectoryClient, directory: Directory, name: str) -> DirectoryEntry | None:
+def _entry_of(client: DirectoryClient, directory: DirectorySettings, name: str) -> DirectoryEntry | None:
     wanted = [directory.id_attribute, directory.shown_attribute, directory.member_of, _NAME]
     matches = [(attribute, name) for attribute in directory.user_attributes]
     also = ("objectClass", directory.user_class) if directory.user_class else None
@@ -38,7 +38,7 @@ def _entry_of(client: DirectoryClient, directory: Directory, name: str) -> Direc
     return found[0] if found and found[0].dn else None
 
 
-def _groups_of(client: DirectoryClient, directory: Directory, entry: DirectoryEntry) -> frozenset[str]:
+def _groups_of(client: DirectoryClient, directory: DirectorySettings, entry: DirectoryEntry) -> frozenset[str]:
     """Raises AwayError if they are not told in full: one that is left out could be one that takes away."""
     if not directory.group_base:
         told = entry.texts(directory.member_of)
@@ -53,7 +53,7 @@ def _groups_of(client: DirectoryClient, directory: Directory, entry: DirectoryEn
     return frozenset(told)
 
 
-def _known_as(directory: Directory, entry: DirectoryEntry) -> list[str]:
+def _known_as(directory: DirectorySettings, entry: DirectoryEntry) -> list[str]:
     """What groups call the person, as the entry has it: capitals count to groups, not to who looks for a name."""
     if directory.group_member.lower() != "memberuid":
         return [entry.dn]
@@ -62,7 +62,7 @@ def _known_as(directory: Directory, entry: DirectoryEntry) -> list[str]:
     raise AwayError("an entry has no uid, by which memberUid names people: BARNABAS_LDAP_GROUP_MEMBER names another")
 
 
-def _subject_of(directory: Directory, entry: DirectoryEntry) -> str:
+def _subject_of(directory: DirectorySettings, entry: DirectoryEntry) -> str:
     """What stays when names change, and is given to nobody else."""
     values = entry.attributes.get(directory.id_attribute.lower(), [])
     if len(values) != 1 or not values[0]:
@@ -77,5 +77,5 @@ def _subject_of(directory: Directory, entry: DirectoryEntry) -> str:
     return found
 
 
-def _shown(directory: Directory, entry: DirectoryEntry) -> str:
+def _shown(directory: DirectorySettings, entry: DirectoryEntry) -> str:
     return printable((entry.texts(directory.shown_attribute) or [""])[0])

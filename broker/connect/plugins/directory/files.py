@@ -20,7 +20,7 @@ _NAMES_MAX = 10_000
 DONE, FAILED = ".done", ".failed"
 
 
-class Directory:
+class SourceDirectory:
     """Raises ConnectError where the directory itself is at fault. A file that is, is told once and left where it is."""
 
     def __init__(self, path: Path, pattern: str, done_to: Path | None, deletes: bool):

@@ -14,7 +14,7 @@ from broker.connect.api import (
 )
 from broker.connect.api.plugin import Props
 from broker.connect.api.schema import STRING
-from broker.connect.plugins.directory.files import Directory
+from broker.connect.plugins.directory.files import SourceDirectory
 from broker.connect.plugins.directory.reading import PLACE_TYPES, CurrentFile, Format, ParsedLine
 from broker.connect.plugins.directory.settings import CONFIG, DIRECTORY, SEPARATORS
 from broker.connect.plugins.own_props import OneTaskSource
@@ -35,7 +35,7 @@ class DirectorySourceTask(SourceTask):
         self._reading = threading.Lock()
         self._counting = threading.Lock()
         self._on_the_way = 0
-        self._directory: Directory | None = None
+        self._directory: SourceDirectory | None = None
         self._current: CurrentFile | None = None
         self._names: list[str] = []
 
@@ -49,7 +49,7 @@ class DirectorySourceTask(SourceTask):
         done_to = (
             checked_path("done.directory", values["done.directory"] or "", writes=True) if done == "move" else None
         )
-        self._directory = Directory(
+        self._directory = SourceDirectory(
             checked_path(DIRECTORY, values[DIRECTORY], writes=True), values["pattern"], done_to, done == "delete"
         )
         self._partition = {DIRECTORY: values[DIRECTORY]}

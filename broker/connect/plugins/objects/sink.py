@@ -30,7 +30,7 @@ from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
 from broker.connect.plugins.objects.open_file import Bounds, OpenFile, Stretch, begun_with, size_of
-from broker.connect.plugins.objects.store import Bucket, Directory, Store
+from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, Store
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import is_writable_path
 from broker.connect.transforms.patterns import DateFormat
@@ -177,7 +177,7 @@ def store_of(values: Mapping[str, Any]) -> Store:
     if not values["s3.bucket"]:
         if not values["path"]:
             raise ConfigError("path", "Either path or s3.bucket says where files go")
-        return Directory(values["path"])
+        return ObjectDirectory(values["path"])
     settings: dict[str, Any] = {"connect_timeout": 10, "request_timeout": 60}
     if values["s3.endpoint"]:
         scheme, _, host = values["s3.endpoint"].partition("://")

@@ -15,7 +15,7 @@ class Store(Protocol):
         ...
 
 
-class Directory:
+class ObjectDirectory:
     """Follows no link below the root: what may be written there may be another user's, too."""
 
     def __init__(self, text: str):

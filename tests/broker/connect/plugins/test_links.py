@@ -10,7 +10,7 @@ from broker.connect.plugins.directory import source as directory_source
 from broker.connect.plugins.directory.source import DirectorySourceConnector, DirectorySourceTask
 from broker.connect.plugins.file_sink import FileStreamSinkTask
 from broker.connect.plugins.file_source import FileStreamSourceTask
-from broker.connect.plugins.objects.store import Directory
+from broker.connect.plugins.objects.store import ObjectDirectory
 from broker.connect.plugins.sql.database import CONNECTION
 from tests.broker.connect.plugins.runner import SinkContext, SourceContext, sink_record, started
 
@@ -108,7 +108,7 @@ def test_an_object_sink_writes_through_no_link_in_place_of_its_unfinished_file(f
     if not is_held:
         paths.allow(None)
     (files / "in" / ".a.json.writing").symlink_to(files.parent / "secret")
-    Directory(str(files / "in")).write("a.json", b"rows")
+    ObjectDirectory(str(files / "in")).write("a.json", b"rows")
     assert (files.parent / "secret").read_text() == SECRET
     assert (files / "in" / "a.json").read_bytes() == b"rows"
     assert not (files / "in" / "a.json").is_symlink()
@@ -116,7 +116,7 @@ def test_an_object_sink_writes_through_no_link_in_place_of_its_unfinished_file(f
 
 
 def test_an_object_sink_writes_into_no_directory_that_is_a_link(files):
-    store = Directory(str(files / "in"))
+    store = ObjectDirectory(str(files / "in"))
     store.write("t/2020/a.json", b"rows")
     assert (files / "in" / "t" / "2020" / "a.json").read_bytes() == b"rows"
     (files / "in" / "u").symlink_to(files.parent / "elsewhere")

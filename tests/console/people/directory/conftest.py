@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from console.people.directory.configuration import Directory, read_directory
+from console.people.directory.configuration import DirectorySettings, read_directory
 from tests.barnabas_cluster import await_true
 from tests.zookeeper_server import free_ports
 
@@ -178,7 +178,7 @@ def said(tmp_path, slapd):
     secret.write_text(SECRET)
     secret.chmod(0o600)
 
-    def read(**more: str) -> Directory:
+    def read(**more: str) -> DirectorySettings:
         named = {
             "URL": f"ldaps://127.0.0.1:{tls}",
             "BASE": BASE,
