@@ -17,7 +17,7 @@ _TOLD = tuple(field.name for field in fields(Increment) if field.default_factory
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptWindows:
     """`windows`, in ascending order, are those it tells of. What it says is text, or read already, or nothing."""
 
     start: int
@@ -27,7 +27,7 @@ class Kept:
     said: Increment | None = None
 
     @classmethod
-    def of(cls, increment: Increment) -> "Kept":
+    def of(cls, increment: Increment) -> "KeptWindows":
         return cls(increment.start, increment.end, windows_in(increment), "", increment)
 
     @property
@@ -45,7 +45,7 @@ class Kept:
         return [self.start, self.end, self.windows, text]
 
     @classmethod
-    def of_list(cls, said: list[Any]) -> "Kept":
+    def of_list(cls, said: list[Any]) -> "KeptWindows":
         start, end, windows, text = said
         return cls(start, end, tuple(windows), text)
 

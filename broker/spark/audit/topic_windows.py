@@ -18,7 +18,7 @@ from broker.audit.ledger import AuditState, Story
 from broker.audit.states import WindowState
 from broker.audit.tally import WINDOW_MS, Tally
 from broker.audit.verdict import Finding, column, judge
-from broker.spark.audit.kept import Kept, added, as_plain, cut, joined, told_by_window
+from broker.spark.audit.kept import KeptWindows, added, as_plain, cut, joined, told_by_window
 
 _FORMAT = 1
 #: Increments of a chain that stay apart: as many as a source tells before it commits, and some.
@@ -85,7 +85,11 @@ class TopicWindows:
             self.stories[chain] = story
         self._concerns_all = self._concerns_all or doubts != _doubts(story)
         _keep(
-            story, [increment if isinstance(increment, Kept) else Kept.of(increment) for increment in story.increments]
+            story,
+            [
+                increment if isinstance(increment, KeptWindows) else KeptWindows.of(increment)
+                for increment in story.increments
+            ],
         )
         same = sum(1 for old, new in zip(kept, _kept(story), strict=False) if old is new)
         others = kept[same:] + _kept(story)[same:]
@@ -184,23 +188,23 @@ class TopicWindows:
                 del self.stories[chain]
 
 
-def _kept(story: Story) -> list[Kept]:
-    """Return the story's own list: a `Story` reads only where increments begin and end, so a `Kept` stands for one."""
-    return cast(list[Kept], story.increments)
+def _kept(story: Story) -> list[KeptWindows]:
+    """Return the story's own list: a `Story` reads only where increments begin and end, so a `KeptWindows` stands for one."""
+    return cast(list[KeptWindows], story.increments)
 
 
-def _keep(story: Story, kept: Sequence[Kept | Increment]) -> None:
+def _keep(story: Story, kept: Sequence[KeptWindows | Increment]) -> None:
     story.increments = cast(list[Increment], kept)
 
 
-def _read_if_cut(kept: Kept, by: Increment) -> Kept | Increment:
+def _read_if_cut(kept: KeptWindows, by: Increment) -> KeptWindows | Increment:
     """Of what an increment cuts into the ledger may know a part."""
     if not kept.start < by.start < kept.end:
         return kept
     return kept.increment() if kept.windows else _bare(by.chain, kept)
 
 
-def _bare(chain: Chain, kept: Kept) -> Increment:
+def _bare(chain: Chain, kept: KeptWindows) -> Increment:
     return Increment(chain, "", 0, 0, start=kept.start, end=kept.end)
 
 
@@ -223,9 +227,9 @@ def _fold(story: Story) -> None:
     kept[at - 1 : at + 1] = [_joined(before, after)]
 
 
-def _joined(before: Kept, after: Kept) -> Kept:
+def _joined(before: KeptWindows, after: KeptWindows) -> KeptWindows:
     if before.windows and after.windows:
-        return Kept.of(joined(before.increment(), after.increment()))
+        return KeptWindows.of(joined(before.increment(), after.increment()))
     told = before if before.windows else after
     return replace(told, start=before.start, end=after.end)
 
@@ -235,7 +239,7 @@ def _trim(story: Story, before_ms: int) -> None:
     kept = _kept(story)
     old = next((at for at, item in enumerate(kept) if item.newest >= before_ms), len(kept))
     if old and kept[0].start != NO_RANGE:
-        kept[:old] = [Kept(kept[0].start, kept[old - 1].end, (), "")]
+        kept[:old] = [KeptWindows(kept[0].start, kept[old - 1].end, (), "")]
     else:
         del kept[:old]
 
@@ -283,7 +287,7 @@ def _story(said: list[Any]) -> tuple[Chain, Story]:
         gaps=[(start, end) for start, end in gaps], repeated=repeated, sequences=sequences, heard_ms=heard_ms,
         closed=set(closed), is_doubtful=is_doubtful, unheard_until_ms=unheard,
     )  # fmt: skip
-    _keep(story, [Kept.of_list(item) for item in kept])
+    _keep(story, [KeptWindows.of_list(item) for item in kept])
     return Chain(Tier(tier), source, topic, partition), story
 
 

@@ -21,7 +21,7 @@ _NAMED, _USES_TOLD = 5, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TopicEdit:
     """A topic with the setting that is to change; `typed`: what to."""
 
     topic: str
@@ -76,7 +76,7 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> D
     )
 
 
-def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> SettingOfMany:
+def setting_of_many(topics: Sequence[TopicEdit], bootstrap_servers: str) -> SettingOfMany:
     """Those that have the value already are left out. `topics` are all of one setting."""
     real = [topic for topic in sorted(topics, key=lambda item: item.topic) if not topic.change.is_empty]
     losses = tuple(dict.fromkeys(loss for kept in real for loss in _cautions(kept).losses))
@@ -138,7 +138,7 @@ def _internal(topics: Sequence[DoomedTopic]) -> str:
     return f"{_some(own)}: Kafka's own topics are not deleted among others. Leave them out." if own else ""
 
 
-def _followed(topics: Sequence[Kept]) -> Iterable[str]:
+def _followed(topics: Sequence[TopicEdit]) -> Iterable[str]:
     yield "Every replica of the topics follows the new value at once; no record is touched by the change itself."
     said: dict[str, list[str]] = {}
     for topic in topics:
@@ -148,11 +148,11 @@ def _followed(topics: Sequence[Kept]) -> Iterable[str]:
         yield f"{_some(names)}: {sentence}"
 
 
-def _cautions(kept: Kept) -> Target:
+def _cautions(kept: TopicEdit) -> Target:
     return with_cautions(topic_target(kept.topic), kept.setting.name, kept.typed, kept.replication_factor)
 
 
-def _set_command(kept: Kept, bootstrap_servers: str) -> str:
+def _set_command(kept: TopicEdit, bootstrap_servers: str) -> str:
     added: Mapping[str, str] = {} if kept.typed == DEFAULT else {kept.setting.name: kept.typed}
     deleted = [kept.setting.name] if kept.typed == DEFAULT else []
     return configs_command(bootstrap_servers, {"topic": kept.topic}, added, deleted)

@@ -19,8 +19,8 @@ from console.cluster.topics.many import (
     SETTING,
     TOPICS_MAX,
     DeletionOfMany,
-    Kept,
     SettingOfMany,
+    TopicEdit,
     counted,
     deletion_of_many,
     setting_of_many,
@@ -119,7 +119,7 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
         if name not in known:
             raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
         gateway.check_topic_settings(topic.name, {name: None if typed == DEFAULT else typed})
-        found.append(Kept(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
+        found.append(TopicEdit(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 
 

@@ -37,13 +37,13 @@ State = ProposedChange.State
 
 
 @dataclass(frozen=True)
-class Kept:
+class ProposalReceipt:
     number: int
     sentence: str
     address: str
 
 
-def propose(actor: User, posted: Posted) -> Kept:
+def propose(actor: User, posted: Posted) -> ProposalReceipt:
     """Raises NotNowError if it cannot be kept."""
     plan, held = posted.plan, posted.held
     assert plan is not None
@@ -76,7 +76,7 @@ def propose(actor: User, posted: Posted) -> Kept:
         _forget_old()
         tell()
     sentence = f"{held.sentence} It waits as change {row.pk}, until {row.expires_at:%Y-%m-%d %H:%M} UTC."
-    return Kept(row.pk, sentence, reverse("change", args=[row.pk]))
+    return ProposalReceipt(row.pk, sentence, reverse("change", args=[row.pk]))
 
 
 def names_of(plan: Plan) -> tuple[str, ...]:

@@ -9,12 +9,12 @@ from console.kit.common.reloading import ask_to_reload
 from console.kit.gateway.connection.trial import Trial
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
-from console.shell.fleet.kept import Kept, remove, write
+from console.shell.fleet.kept import KeptForm, remove, write
 from console.shell.fleet.plan import OBJECT_TYPE
 from console.state.clusters.afresh import start_afresh
 
 
-def do_keep(actor: User, plan: Plan, kept: Kept, confirmation: Confirmation) -> None:
+def do_keep(actor: User, plan: Plan, kept: KeptForm, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError; it is all in the audit, but for the secrets."""
 
     def put() -> None:

@@ -11,7 +11,7 @@ from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.common.outbound import AddressRefusedError, checked_addresses
 from console.kit.gateway.connection.trial import Step
 from console.kit.gateway.errors import GatewayError
-from console.shell.fleet.kept import Kept
+from console.shell.fleet.kept import KeptForm
 
 ZOOKEEPER, CONNECT, REGISTRY = "ZooKeeper", "Connect", "registry"
 
@@ -36,7 +36,7 @@ class _TypedRegistry(RegistryAddress):
         return self.typed
 
 
-def steps_beside(kept: Kept, cluster_id: str) -> Iterator[Step]:
+def steps_beside(kept: KeptForm, cluster_id: str) -> Iterator[Step]:
     """One for each that is named; whoever tells another cluster than that is refused."""
     servers = str(kept.said.get("zookeeper", "")).partition("/")[0]
     # What it tells is looked at later, by a process of its own: here only where it is.
@@ -48,7 +48,7 @@ def steps_beside(kept: Kept, cluster_id: str) -> Iterator[Step]:
         yield _of_registry(url.rstrip("/"), kept, cluster_id)
 
 
-def _of_connect(addresses: tuple[str, ...], kept: Kept, cluster_id: str) -> Step:
+def _of_connect(addresses: tuple[str, ...], kept: KeptForm, cluster_id: str) -> Step:
     if problem := _why_not_asked(addresses):
         return Step(CONNECT, error=problem)
     told = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect")), lambda: cluster_id).workers()
@@ -60,7 +60,7 @@ def _of_connect(addresses: tuple[str, ...], kept: Kept, cluster_id: str) -> Step
     return Step(CONNECT, words)
 
 
-def _of_registry(url: str, kept: Kept, cluster_id: str) -> Step:
+def _of_registry(url: str, kept: KeptForm, cluster_id: str) -> Step:
     if problem := _why_not_asked((url,)):
         return Step(REGISTRY, error=problem)
     try:
@@ -84,6 +84,6 @@ def _why_not_asked(urls: Iterable[str]) -> str:
     return ""
 
 
-def _login(kept: Kept, whose: str) -> tuple[str, str] | None:
+def _login(kept: KeptForm, whose: str) -> tuple[str, str] | None:
     user = str(kept.said.get(f"{whose}_user", ""))
     return (user, kept.secrets[f"{whose}_password"]) if user else None

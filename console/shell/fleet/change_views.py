@@ -21,7 +21,7 @@ from console.kit.plans.views import is_confirmed, refusable
 from console.shell.fleet.actions import do_keep, do_remove, do_start_afresh, note_trial
 from console.shell.fleet.beside import steps_beside
 from console.shell.fleet.forms import ClusterForm
-from console.shell.fleet.kept import SECRETS, Kept, added_names, kept_of
+from console.shell.fleet.kept import SECRETS, KeptForm, added_names, kept_of
 from console.shell.fleet.plan import afresh_plan, keep_plan, remove_plan
 from console.state.clusters.queries import cluster_state
 
@@ -95,7 +95,7 @@ def _access(request: UserRequest) -> None:
     require(request.user, Right.ADMINISTER)
 
 
-def _kept(name: str) -> Kept:
+def _kept(name: str) -> KeptForm:
     """Raises ClustersError."""
     found = kept_of(name)
     if found is None:
@@ -103,7 +103,7 @@ def _kept(name: str) -> Kept:
     return found
 
 
-def _form_page(request: UserRequest, former: Kept | None) -> HttpResponse:
+def _form_page(request: UserRequest, former: KeptForm | None) -> HttpResponse:
     sealed = unseal(request.user, _SEALED_FOR, request.POST.get("sealed", ""))
     initial = {"name": former.name, **former.said} if former else {"colour": "blue", "mechanism": "SCRAM-SHA-256"}
     form = ClusterForm(former, sealed, request.POST or None, initial=initial)
@@ -134,7 +134,7 @@ def _fields(request: UserRequest) -> list[tuple[str, str]]:
     return [(name, value) for name, value in request.POST.dict().items() if name not in left_out]
 
 
-def _tried(request: UserRequest, kept: Kept, form: ClusterForm) -> Trial:
+def _tried(request: UserRequest, kept: KeptForm, form: ClusterForm) -> Trial:
     if not _trials.acquire(blocking=False):
         return _BUSY
     try:
@@ -146,7 +146,7 @@ def _tried(request: UserRequest, kept: Kept, form: ClusterForm) -> Trial:
     return found
 
 
-def _obstacle(name: str, former: Kept | None) -> str:
+def _obstacle(name: str, former: KeptForm | None) -> str:
     if former is not None:
         return ""
     if name == MAIN or name in all_clusters() or name in added_names():

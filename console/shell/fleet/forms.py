@@ -10,7 +10,7 @@ from console.ecosystem.connectors.configuration import read_connect
 from console.kit.common.declared_clusters import COLOURS, NAME, TITLE_LENGTH_MAX, ClustersError, said_of
 from console.kit.gateway.connection.client_file import MECHANISMS, PROTOCOLS, properties_of, security_of
 from console.kit.gateway.errors import ClientRefusedError
-from console.shell.fleet.kept import SECRETS, Kept
+from console.shell.fleet.kept import SECRETS, KeptForm
 
 _PEM_LENGTH_MAX = 60_000
 _TEXT_LENGTH_MAX = 2_000
@@ -57,7 +57,7 @@ class ClusterForm(forms.Form):
     registry_user = _text("Its user", length=100)
     registry_password = _secret("Its password")
 
-    def __init__(self, former: Kept | None, sealed: Mapping[str, str], *args: Any, **kwargs: Any):
+    def __init__(self, former: KeptForm | None, sealed: Mapping[str, str], *args: Any, **kwargs: Any):
         """`sealed` are secrets that were typed a page before."""
         super().__init__(*args, **kwargs)
         self._secrets = {**(former.secrets if former else {}), **sealed}
@@ -74,12 +74,12 @@ class ClusterForm(forms.Form):
             return fields
         self.typed |= {secret: fields[secret] for secret in SECRETS if fields.get(secret)}
         said = {name: value for name, value in fields.items() if name not in SECRETS}
-        self.kept = Kept(fields["name"], _without_unused(said), _needed(said, {**self._secrets, **self.typed}))
+        self.kept = KeptForm(fields["name"], _without_unused(said), _needed(said, {**self._secrets, **self.typed}))
         self._check_login(self.kept)
         self._check_addresses(self.kept)
         return fields
 
-    def _check_login(self, kept: Kept) -> None:
+    def _check_login(self, kept: KeptForm) -> None:
         if kept.login.protocol.startswith("SASL") and not (kept.login.username and kept.login.password):
             self.add_error("username", "A login has a user and a password.")
             return
@@ -91,7 +91,7 @@ class ClusterForm(forms.Form):
         except ClientRefusedError as error:
             self.add_error("protocol", str(error))
 
-    def _check_addresses(self, kept: Kept) -> None:
+    def _check_addresses(self, kept: KeptForm) -> None:
         for user, secret in (("connect_user", "connect_password"), ("registry_user", "registry_password")):
             if bool(kept.said.get(user)) != bool(kept.secrets.get(secret)):
                 self.add_error(user, "User and password come together.")
@@ -110,7 +110,7 @@ class ClusterForm(forms.Form):
             self.add_error(None, str(error))
 
 
-def _check_connect(kept: Kept) -> None:
+def _check_connect(kept: KeptForm) -> None:
     """Raises SystemExit, as the settings would."""
     addresses = kept.said.get("connect", "")
     if kept.said.get("connect_user") and not addresses:
@@ -120,7 +120,7 @@ def _check_connect(kept: Kept) -> None:
         raise ClustersError("Kafka Connect would be sent the password readably: it must be https.")
 
 
-def _check_registry(kept: Kept) -> None:
+def _check_registry(kept: KeptForm) -> None:
     url = kept.said.get("schema_registry", "")
     if kept.said.get("registry_user") and not url:
         raise ClustersError("A user of the schema registry is named, and no schema registry.")

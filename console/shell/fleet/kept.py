@@ -20,7 +20,7 @@ LOGIN = ("protocol", "mechanism", "username", "password", "authorities", "certif
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptForm:
     """`said` are the form's fields but for the secrets."""
 
     name: str
@@ -59,7 +59,7 @@ def _is_of_page(cluster: Cluster) -> bool:
     return bool(cluster.values.get("IS_ADDED"))
 
 
-def kept_of(name: str) -> Kept | None:
+def kept_of(name: str) -> KeptForm | None:
     """None: no cluster of this name was added on a page. Raises ClustersError."""
     if name not in added_names():
         return None
@@ -67,10 +67,10 @@ def kept_of(name: str) -> Kept | None:
     form, secrets = found.get("form"), found.get("secrets")
     if not isinstance(form, dict) or not isinstance(secrets, dict):
         raise ClustersError("Its file is not as it was written.")
-    return Kept(name, form, secrets)
+    return KeptForm(name, form, secrets)
 
 
-def write(kept: Kept) -> None:
+def write(kept: KeptForm) -> None:
     """The file that declares it comes last: until then there is none, or the one before. What it does not name goes."""
     said: dict[str, Any] = {
         key: kept.said[key]

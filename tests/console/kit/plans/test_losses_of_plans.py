@@ -12,7 +12,7 @@ from console.cluster.client_metrics.plan import change_plan as metrics_plan
 from console.cluster.placement.move import World, plan_moves
 from console.cluster.records.copying import Target, copy_plan
 from console.cluster.topics.enlargement import enlargement_plan
-from console.cluster.topics.many import Kept, setting_of_many
+from console.cluster.topics.many import TopicEdit, setting_of_many
 from console.cluster.topics.settings_plan import settings_plan
 from console.ecosystem.connectors.answers import OffsetView
 from console.ecosystem.connectors.plan import ConnectorChange, configuration_plan, offsets_plan
@@ -48,7 +48,7 @@ def test_more_replicas_in_sync_than_there_are_stop_every_writer():
     assert "No acks=all producer can write" in of_topic("min.insync.replicas", "4").losses[0]
     plan = of_topic("min.insync.replicas", "3")
     assert (plan.losses, plan.safe_because) == ((), "")
-    kept = Kept("orders", "id", 3, SettingView("min.insync.replicas", "1", "default"), "4")
+    kept = TopicEdit("orders", "id", 3, SettingView("min.insync.replicas", "1", "default"), "4")
     assert "No acks=all producer can write" in setting_of_many([kept], SERVERS).losses[0]
 
 
