@@ -17,7 +17,7 @@ from console.kit.features.declaration import (
     Tab,
 )
 from console.kit.features.hook import Hook
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
@@ -76,7 +76,7 @@ FEATURE = Feature(
     ),
     hooks=(Hook("console.kit.access.internal_topics.NAMED_BY", "console.processes.service_topics.topics_of_services"),),
     tables=(
-        Table(
+        FeatureTable(
             _PROCESSES,
             columns_of("Process, State, Port, Pid, Up for, Memory, CPU"),
         ),

@@ -54,14 +54,14 @@ class DocumentEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DocumentTable:
     entries: Mapping[str, DocumentEntry]
     line: int
     weight: int
     depth: int
 
 
-Node: TypeAlias = Scalar | Sequence | Table
+Node: TypeAlias = Scalar | Sequence | DocumentTable
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ class _Open:
     @property
     def closed(self) -> Node:
         if self.is_table:
-            return Table(self.entries, self.line, self.weight, self.depth)
+            return DocumentTable(self.entries, self.line, self.weight, self.depth)
         return Sequence(tuple(self.items), self.line, self.weight, self.depth)
 
 

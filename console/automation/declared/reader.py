@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from console.automation.declared.declaration import Problem, SourceLine
-from console.automation.declared.document import DocumentEntry, Node, Scalar, Sequence, Table
+from console.automation.declared.document import DocumentEntry, DocumentTable, Node, Scalar, Sequence
 
 #: Told at once: who mends those looks again.
 PROBLEMS_MAX = 20
@@ -30,7 +30,7 @@ class Reader:
         """Nothing stands for an empty one. With `known` every other name is refused."""
         if isinstance(node, Scalar) and node.text is None:
             return {}
-        if not isinstance(node, Table):
+        if not isinstance(node, DocumentTable):
             self.wrong(node.line, f"{what} has to be a table: names, each with a colon and a value.")
             return {}
         names = list(known)

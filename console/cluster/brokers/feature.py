@@ -15,7 +15,7 @@ from console.kit.features.declaration import (
     SidebarEntry,
     Tab,
 )
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
@@ -89,7 +89,7 @@ FEATURE = Feature(
     forms=(FormsOf("broker-settings", ("broker-set",)),),
     same_actions=(SameAction("move replicas between directories", ("move partitions",)),),
     tables=(
-        Table(
+        FeatureTable(
             _BROKERS,
             columns_of(
                 "Broker, State, Address and rack, Software, Leads, Replicas, Out of sync, Size, Records / s, "

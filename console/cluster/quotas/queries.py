@@ -134,7 +134,7 @@ def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[QuotaVe
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class QuotaTable:
     """Kinds of quotas that are decided among the same entities: a row for each, a cell for each kind."""
 
     title: str
@@ -145,10 +145,10 @@ class Table:
         return list(zip(*(verdict.steps for verdict in self.verdicts), strict=True))
 
 
-def tables_of(found: list[QuotaVerdict]) -> list[Table]:
+def tables_of(found: list[QuotaVerdict]) -> list[QuotaTable]:
     of_address = [offer for offer in found if offer.label == label(QuotaKey.CONNECTION_CREATION_RATE)]
     of_client = tuple(verdict for verdict in found if verdict not in of_address)
-    return [Table("The client", of_client), *(Table("Its address", (item,)) for item in of_address)]
+    return [QuotaTable("The client", of_client), *(QuotaTable("Its address", (item,)) for item in of_address)]
 
 
 def _step(entity: QuotaEntity, key: str, quotas: Quotas, decides: bool) -> Step:

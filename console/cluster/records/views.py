@@ -40,7 +40,7 @@ from console.cluster.records.record_export import (
 )
 from console.cluster.records.search import HELD_BYTES_MAX, SearchLimits, SearchReader
 from console.kit.common.clock import now_ms
-from console.kit.common.csv_table import Table, csv_response, wants_csv
+from console.kit.common.csv_table import CsvTable, csv_response, wants_csv
 from console.kit.common.current_cluster import here
 from console.kit.common.user_request import InnerRequest, UserRequest
 from console.kit.gateway.commands import shell_command
@@ -89,7 +89,7 @@ def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> H
     except BadExpression as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=400)
     note = " ".join((*query.problems, note))
-    return Table(titles(query), record_rows(topic.name, found, query), note)
+    return CsvTable(titles(query), record_rows(topic.name, found, query), note)
 
 
 def _found_within_limits(request: UserRequest, topic: Topic, query: RecordQuery) -> tuple[list[RecordView], str]:
@@ -173,7 +173,7 @@ def _file(
     if request.GET["format"] == "jsonl":
         return json_lines_response(request, name, topic.name, records)
     if isinstance(request, InnerRequest):
-        return Table(titles(query), record_rows(topic.name, records, query), " ".join(query.problems))
+        return CsvTable(titles(query), record_rows(topic.name, records, query), " ".join(query.problems))
     return csv_response(request, name, titles(query), record_rows(topic.name, records, query))
 
 

@@ -15,7 +15,7 @@ from console.kit.features.declaration import (
     SidebarEntry,
     Tab,
 )
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
 
@@ -81,7 +81,7 @@ FEATURE = Feature(
     forms=(FormsOf("topic-retention", ("topic-configure",)),),
     same_actions=(SameAction("change retention", ("change settings", "change setting")),),
     tables=(
-        Table(
+        FeatureTable(
             _RETENTION,
             columns_of("Topic, Size, Keeps, At most, Oldest record, Deleted now, Unread lost, Looked at"),
             order=("sort", "internal"),

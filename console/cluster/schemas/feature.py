@@ -13,7 +13,7 @@ from console.kit.features.declaration import (
     SameAction,
     SidebarEntry,
 )
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -96,7 +96,7 @@ FEATURE = Feature(
     ),
     same_actions=(SameAction("restore schema", ("register schema",)),),
     tables=(
-        Table(
+        FeatureTable(
             _SCHEMAS,
             columns_of("Subject, Type, Latest, Id, Versions, Compatibility"),
             order=("deleted",),

@@ -17,7 +17,7 @@ from console.kit.features.declaration import (
     SidebarEntry,
     Tab,
 )
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
@@ -142,7 +142,7 @@ FEATURE = Feature(
         SameAction("change settings", ("change setting",)),
     ),
     tables=(
-        Table(
+        FeatureTable(
             _TOPICS,
             columns_of(
                 "Topic, State, Partitions, Size, Records, In / s, 24 h, Out / s, Last record, Groups, Lag, Retention"

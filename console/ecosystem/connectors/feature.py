@@ -16,7 +16,7 @@ from console.kit.features.declaration import (
     Tab,
 )
 from console.kit.features.hook import Hook
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
@@ -155,7 +155,7 @@ FEATURE = Feature(
         Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.connectors.charted.readings"),
     ),
     tables=(
-        Table(
+        FeatureTable(
             _CONNECTORS,
             columns_of("Connector, State, Tasks, Lag or rate, Worker"),
             order=("kind", "failed"),

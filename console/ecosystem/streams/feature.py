@@ -18,7 +18,7 @@ from console.kit.features.declaration import (
     Tab,
 )
 from console.kit.features.hook import Hook
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
 
@@ -107,7 +107,7 @@ FEATURE = Feature(
     forms=(FormsOf("stream", ("stream-start",)),),
     hooks=(Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.streams.charted.readings"),),
     tables=(
-        Table(
+        FeatureTable(
             _STREAMS,
             columns_of("Stream job, State, Pace, Arrives, Processed, Lag, Batch, Watermark"),
         ),

@@ -5,7 +5,7 @@ from console.kit.access.roles import Right
 from console.kit.common.time_range import RANGE_NAMES
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, SidebarEntry
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 
 _AUDIT = PagePlace("Audit", "audit", "who did", right=Right.ADMINISTER)
 
@@ -17,7 +17,7 @@ FEATURE = Feature(
     places=(_AUDIT,),
     reads=(Read("audit", "audit", "What people did", after="changes"),),
     tables=(
-        Table(
+        FeatureTable(
             _AUDIT,
             columns_of("Row, Time, Person, Action, Object, Result, Values"),
             asked=("search", "object", "result", *RANGE_NAMES),

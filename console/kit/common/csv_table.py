@@ -31,7 +31,7 @@ def wants_csv(request: HttpRequest) -> bool:
     return request.GET.get("format") == "csv"
 
 
-class Table(HttpResponse):
+class CsvTable(HttpResponse):
     """The rows themselves, for who asks a page from within the process (`api/door.py`); unread."""
 
     def __init__(self, titles: Sequence[str], rows: Iterable[Sequence[object]], note: str = ""):
@@ -42,10 +42,10 @@ class Table(HttpResponse):
 
 def csv_response(
     request: HttpRequest, name: str, titles: Sequence[str], rows: Iterable[Sequence[object]]
-) -> StreamingHttpResponse | Table:
+) -> StreamingHttpResponse | CsvTable:
     """`rows` under `titles` as the file `name`.csv; read as the browser takes them, at most ROWS_MAX."""
     if isinstance(request, InnerRequest):
-        return Table(titles, rows)
+        return CsvTable(titles, rows)
     return file_response(request, f"{name}.csv", "text/csv; charset=utf-8", csv_chunks(titles, rows))
 
 

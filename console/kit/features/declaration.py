@@ -13,7 +13,7 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.hook import Hook
-from console.kit.features.table import Table
+from console.kit.features.table import FeatureTable
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -239,7 +239,7 @@ class Feature:
     secret_actions: tuple[str, ...] = ()
     reads: tuple[Read, ...] = ()
     actions: tuple[Action, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[FeatureTable, ...] = ()
     tiers: tuple[CollectorTier, ...] = ()
     hooks: tuple[Hook, ...] = ()
 

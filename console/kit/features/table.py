@@ -15,7 +15,7 @@ VALUE_LENGTH_MAX = 249
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FeatureTable:
     """`place` is that of the list in the palette.
 
     `columns`: key and title of each, in their order; the first names the row and is always there.

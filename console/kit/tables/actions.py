@@ -9,7 +9,7 @@ from django.db import transaction
 
 from console.kit.access.rights import Right, has_right
 from console.kit.audit.record import record_event
-from console.kit.features.table import Table
+from console.kit.features.table import FeatureTable
 from console.kit.tables.arrangement import Arrangement
 from console.kit.tables.models import NAME_LENGTH_MAX, VIEWS_MAX, Preference, SavedView
 
@@ -25,21 +25,21 @@ def do_set_density(user: User, density: str) -> None:
         Preference.objects.update_or_create(user=user, defaults={"density": density})
 
 
-def do_arrange(user: User, table: Table, hide: Iterable[str], rows: str) -> None:
+def do_arrange(user: User, table: FeatureTable, hide: Iterable[str], rows: str) -> None:
     _choose(user, table, {"hide": list(table.hidden(hide)), "rows": table.count(rows)})
 
 
-def do_forget(user: User, table: Table) -> None:
+def do_forget(user: User, table: FeatureTable) -> None:
     """As it is delivered, from the next visit on."""
     _choose(user, table, None)
 
 
-def do_remember(user: User, table: Table, order: dict[str, str]) -> None:
+def do_remember(user: User, table: FeatureTable, order: dict[str, str]) -> None:
     _choose(user, table, {"order": order})
 
 
 @transaction.atomic
-def _choose(user: User, table: Table, values: dict[str, Any] | None) -> None:
+def _choose(user: User, table: FeatureTable, values: dict[str, Any] | None) -> None:
     Preference.objects.get_or_create(user=user)
     kept = Preference.objects.select_for_update().get(user=user)
     if values is None:

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from console.kit.common.user_request import InnerRequest, UserRequest
-from console.kit.features.table import ROWS, Table
+from console.kit.features.table import ROWS, FeatureTable
 from console.kit.tables.declared import TABLES
 from console.kit.tables.models import SavedView
 from console.kit.tables.queries import preference_of, view_seen_by, views_seen_by
@@ -22,7 +22,7 @@ HIDE, COUNT, VIEW = "hide", "rows", "view"
 class Arrangement:
     """`parameters` are the address's."""
 
-    table: Table
+    table: FeatureTable
     hide: tuple[str, ...]
     rows: int
     parameters: Mapping[str, str]
@@ -78,7 +78,7 @@ def arrangement_of(request: HttpRequest) -> Arrangement | None:
     return arranged(table, request.GET.dict(), request.user)
 
 
-def arranged(table: Table, parameters: Mapping[str, str], user: User) -> Arrangement:
+def arranged(table: FeatureTable, parameters: Mapping[str, str], user: User) -> Arrangement:
     chosen = preference_of(user).tables.get(table.name, {})
     hide = parameters[HIDE].split(",") if HIDE in parameters else chosen.get("hide", [])
     rows = table.count(parameters.get(COUNT, "")) or table.count(str(chosen.get("rows", ""))) or table.rows

@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 
 from console.kit.common.cluster_urls import route_of
 from console.kit.common.user_request import HtmxRequest
-from console.kit.features.table import Table
+from console.kit.features.table import FeatureTable
 from console.kit.tables.actions import do_remember
 from console.kit.tables.arrangement import VIEW
 from console.kit.tables.declared import TABLES
@@ -42,7 +42,7 @@ class TablesMiddleware:
         return None
 
 
-def _as_it_was_left(request: HtmxRequest, table: Table, order: Mapping[str, str]) -> HttpResponse | None:
+def _as_it_was_left(request: HtmxRequest, table: FeatureTable, order: Mapping[str, str]) -> HttpResponse | None:
     """A page that fetches itself again (`static/js/regions.js`) stays what it is, whatever another tab did."""
     if request.htmx or "X-Refresh" in request.headers or not (known := table.ordered(order)):
         return None

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.kit.access.rights import Right, require
 from console.kit.common.user_request import UserRequest
-from console.kit.features.table import Table
+from console.kit.features.table import FeatureTable
 from console.kit.tables.actions import (
     ViewError,
     do_arrange,
@@ -124,7 +124,7 @@ def _access(request: UserRequest, number: int) -> SavedView:
     return view
 
 
-def _posted(request: UserRequest) -> tuple[Table, dict[str, str]]:
+def _posted(request: UserRequest) -> tuple[FeatureTable, dict[str, str]]:
     """The list, and what its address said."""
     require(request.user, Right.VIEW)
     table = TABLES.get(request.POST.get("table", ""))
@@ -142,7 +142,7 @@ def _query_of(request: UserRequest, path: str) -> str:
     return left.query if (left.netloc, left.path) == (request.get_host(), path) else request.POST.get("query", "")
 
 
-def _back(table: Table, query: Mapping[str, str], without: tuple[str, ...] = ()) -> str:
+def _back(table: FeatureTable, query: Mapping[str, str], without: tuple[str, ...] = ()) -> str:
     """To the list as it was; the query is known by what is left of it."""
     kept = {name: value for name, value in query.items() if name not in without}
     return f"{reverse(table.name)}?{urlencode(kept)}" if kept else reverse(table.name)

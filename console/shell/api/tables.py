@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
 
-from console.kit.common.csv_table import Table
+from console.kit.common.csv_table import CsvTable
 from console.kit.features.api import Read
 from console.shell.api import door
 from console.shell.api.plans import NotDone
@@ -39,7 +39,7 @@ def rows(
         raise NotDone("There is nothing of this name.", 404) from None
     answer = door.look(person, path, query)
     table = answer.response
-    if not isinstance(table, Table):
+    if not isinstance(table, CsvTable):
         sentence = str(answer.shown.get("error") or answer.shown.get("sentence") or "There is nothing to read here.")
         raise NotDone(sentence, table.status_code if table.status_code >= 400 else 503)
     names = [re.sub(r"\W+", "_", title).strip("_").lower() for title in table.titles]

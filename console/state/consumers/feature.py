@@ -16,7 +16,7 @@ from console.kit.features.declaration import (
     SidebarEntry,
     Tab,
 )
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
@@ -105,7 +105,7 @@ FEATURE = Feature(
         SameAction("delete share group", ("delete consumer group", "reset offsets")),
     ),
     tables=(
-        Table(
+        FeatureTable(
             _CONSUMERS,
             columns_of("Group, Verdict, Type, State, Members, Lag, 24 h, Behind by, Trend, Caught up in, Expires in"),
             order=("sort", "bad"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.automation.declared.document import NODES_MAX, DocumentError, Scalar, Sequence, Table, documents
+from console.automation.declared.document import NODES_MAX, DocumentError, DocumentTable, Scalar, Sequence, documents
 
 
 def plain(node):
@@ -84,5 +84,5 @@ def test_a_long_list_ends_too():
 
 def test_tables_are_tables():
     (table,) = documents("a: {}\nb: []\n")
-    assert isinstance(table, Table)
+    assert isinstance(table, DocumentTable)
     assert read("a: {}\nb: []\n") == [{"a": {}, "b": []}]
