@@ -13,7 +13,7 @@ _MODES = [
 _MEGABYTE = 1_000_000
 
 
-class RuleForm(forms.Form):
+class HealingRuleForm(forms.Form):
     mode = forms.ChoiceField(label="What is done", choices=_MODES)
     minutes = forms.IntegerField(
         label="When it has lasted, minutes", min_value=MINUTES_MIN, max_value=MINUTES_MAX,

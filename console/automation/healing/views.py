@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from console.automation.healing.access import access_healing, access_proposal
 from console.automation.healing.actions import do_confirm, do_dismiss, do_set_rule
-from console.automation.healing.forms import RuleForm
+from console.automation.healing.forms import HealingRuleForm
 from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, TroubleKind, TroubleRule, Words
 from console.automation.healing.models import HealingRule, HealingState, Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, remedy_of
@@ -96,7 +96,7 @@ def rule(request: UserRequest, kind: str) -> HttpResponse:
         raise Http404("There is no such kind of trouble.")
     kept = kept_rules().get(TroubleKind(kind))
     before = kept.rule if kept else DEFAULTS[TroubleKind(kind)]
-    form = RuleForm(before, request.POST or None)
+    form = HealingRuleForm(before, request.POST or None)
     context: dict[str, object] = {"form": form, "words": WORDS[before.kind], "address": request.path}
     if request.method != "POST" or not form.is_valid():
         return render(request, "healing/rule.html", context, status=422 if form.errors else 200)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.cluster.acls.access import require_acls
 from console.cluster.acls.actions import do_change_rules
 from console.cluster.acls.effects import AclChange
-from console.cluster.acls.forms import RuleFileForm, RuleForm, UseForm
+from console.cluster.acls.forms import AclRuleForm, RuleFileForm, UseForm
 from console.cluster.acls.kept import change_of
 from console.cluster.acls.plan import OBJECT_NAME, OBJECT_TYPE
 from console.cluster.acls.planning import planned
@@ -41,7 +41,7 @@ def create(request: UserRequest) -> HttpResponse:
     """The form; filled in, the plan under it."""
     require_acls(request.user, Right.GRANT)
     is_asked = "permission" in request.GET and "operations" in request.GET
-    form = RuleForm(request.GET if is_asked else None, initial={key: request.GET[key] for key in request.GET})
+    form = AclRuleForm(request.GET if is_asked else None, initial={key: request.GET[key] for key in request.GET})
     context: dict[str, object] = {"form": form}
     with refusable(200) as answer:
         view = look()

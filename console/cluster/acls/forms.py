@@ -29,7 +29,7 @@ NAMES = {
 _TYPES = [(operation, in_words(operation)) for operation in OPERATIONS]
 
 
-class RuleForm(forms.Form):
+class AclRuleForm(forms.Form):
     """One rule for each operation."""
 
     permission = forms.ChoiceField(label="Permission", choices=[("ALLOW", "Allow"), ("DENY", "Deny")])

@@ -15,7 +15,7 @@ _KINDS = [
 _OUTSIDE = [(WAIT, "wait until it may be made"), (REFUSE, "are refused")]
 
 
-class RuleForm(forms.Form):
+class ChangeRuleForm(forms.Form):
     """`said` is what is kept of it, when it is valid."""
 
     name = forms.RegexField(

@@ -15,7 +15,7 @@ from console.kit.plans.inverse import find_removed, removed
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.shell.changes.actions import do_keep_rule
-from console.shell.changes.forms import RuleForm, initial_of
+from console.shell.changes.forms import ChangeRuleForm, initial_of
 from console.shell.changes.models import ChangeRule
 from console.shell.changes.rule_plan import rule_plan
 from console.shell.changes.rules import OBJECT_TYPE, REMOVE, RULES_MAX
@@ -56,7 +56,7 @@ def _form_page(request: UserRequest, kept: ChangeRule | None) -> HttpResponse:
     was = None if kept else find_removed(OBJECT_TYPE, REMOVE, request.GET.get("kept", ""))
     begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
     initial = initial_of(*begun) if begun else None
-    form = RuleForm(request.POST or None, initial=initial)
+    form = ChangeRuleForm(request.POST or None, initial=initial)
     if kept:
         form.fields["name"].disabled = True
     context: dict[str, object] = {"form": form, "kept": kept, "address": request.path}

@@ -39,7 +39,7 @@ CHANNEL_LABELS = {
 _SECRETS = frozenset(("url", "token", "routing_key", "api_key", "password"))
 
 
-class RuleForm(forms.Form):
+class AlertRuleForm(forms.Form):
     """`rule` is what it makes, when it is valid."""
 
     name = forms.CharField(max_length=60)

@@ -19,7 +19,7 @@ from console.signals.alerts.access import access_alerts
 from console.signals.alerts.actions import do_keep_rule
 from console.signals.alerts.conditions import conditions
 from console.signals.alerts.file import RulesFile
-from console.signals.alerts.forms import RuleForm, initial_of
+from console.signals.alerts.forms import AlertRuleForm, initial_of
 from console.signals.alerts.models import KeptRule
 from console.signals.alerts.rule_plan import REMOVE, rule_plan
 from console.signals.alerts.rules import RULES_MAX, AlertRule, Ruleset
@@ -73,7 +73,7 @@ def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
     if begun is None and template is not None:
         begun = (template.name, {**template.values, "channels": list(ruleset.channels)})
     initial = initial_of(*begun) if begun else {"severity": "warning"}
-    form = RuleForm(ruleset.channels, request.POST or None, initial=initial)
+    form = AlertRuleForm(ruleset.channels, request.POST or None, initial=initial)
     if kept:
         form.fields["name"].disabled = True
     there = KeptRule.objects.values_list("name", flat=True)
