@@ -82,7 +82,7 @@ def _aside_of(column: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRow:
+class AuditedTopicRow:
     """For whom `reach` hides nothing but what is not shown."""
 
     row: AuditedTopic
@@ -157,9 +157,9 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
     return AuditedTopic.objects.filter(within(reach, Resource.TOPIC, "name"))
 
 
-def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[TopicRow]:
+def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[AuditedTopicRow]:
     """Return them, worst first."""
-    found = [TopicRow(item, now_ms, reach) for item in seen(reach)]
+    found = [AuditedTopicRow(item, now_ms, reach) for item in seen(reach)]
     return sorted(found, key=lambda row: (-row.row.finding_count, -row.row.late_count, row.row.name))
 
 

@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.ecosystem.completeness.models import AuditedTopic
-from console.ecosystem.completeness.queries import TITLES, TopicRow, audited, cells, seen
+from console.ecosystem.completeness.queries import TITLES, AuditedTopicRow, audited, cells, seen
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.clock import now_ms
@@ -31,4 +31,6 @@ def completeness_topic(request: UserRequest, name: str) -> HttpResponseBase:
         raise Http404(f"Nobody counts what is in {name}.")
     if wants_csv(request):
         return csv_response(request, f"completeness-{name}", TITLES, cells(found, reach))
-    return render(request, "completeness/topic.html", {"topic": topic, "audited": TopicRow(found[0], now_ms(), reach)})
+    return render(
+        request, "completeness/topic.html", {"topic": topic, "audited": AuditedTopicRow(found[0], now_ms(), reach)}
+    )

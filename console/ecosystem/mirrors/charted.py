@@ -6,7 +6,7 @@ from hashlib import sha256
 from console.cluster.charts.measures import MIRROR, NAME_LENGTH_MAX, Reading
 from console.cluster.charts.panels import Panel, in_count, in_time, panel
 from console.ecosystem.mirrors.models import MirroredTopic
-from console.ecosystem.mirrors.queries import TopicRow
+from console.ecosystem.mirrors.queries import MirroredTopicRow
 from console.kit.common.clock import now_ms
 from console.kit.common.figures import rate
 from console.state.clusters.models import ClusterState
@@ -28,7 +28,7 @@ def series_name(row: MirroredTopic) -> str:
 
 def _readings(at_ms: int) -> Iterator[Reading]:
     for row in MirroredTopic.objects.iterator():
-        topic = TopicRow(row, at_ms)
+        topic = MirroredTopicRow(row, at_ms)
         known = (None, None, None) if topic.is_silent else (row.rate, row.lag, topic.behind_ms)
         yield Reading(MIRROR, series_name(row), known)
 

@@ -17,7 +17,7 @@ SHOWN_MAX = 200
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRow:
+class MirroredTopicRow:
     row: MirroredTopic
     now_ms: int
 
@@ -63,7 +63,7 @@ class TopicRow:
 @dataclass(frozen=True, slots=True)
 class FlowRow:
     name: str
-    topics: tuple[TopicRow, ...]
+    topics: tuple[MirroredTopicRow, ...]
     count: int
     lag: int | None
     rate: float
@@ -83,11 +83,11 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[MirroredTopic]:
 
 
 def flows(now_ms: int, reach: Reach = EVERYTHING) -> list[FlowRow]:
-    found = (TopicRow(row, now_ms) for row in seen(reach).iterator())
+    found = (MirroredTopicRow(row, now_ms) for row in seen(reach).iterator())
     return [_flow(name, list(rows)) for name, rows in groupby(found, key=lambda row: row.row.flow)]
 
 
-def _flow(name: str, rows: list[TopicRow]) -> FlowRow:
+def _flow(name: str, rows: list[MirroredTopicRow]) -> FlowRow:
     worst = sorted(rows, key=lambda row: (-row.row.failing, not row.is_silent, -(row.row.lag or 0), row.row.topic))
     lags = [row.row.lag for row in rows]
     return FlowRow(
@@ -97,10 +97,10 @@ def _flow(name: str, rows: list[TopicRow]) -> FlowRow:
     )  # fmt: skip
 
 
-def troubled(now_ms: int, reach: Reach = EVERYTHING) -> Iterable[TopicRow]:
+def troubled(now_ms: int, reach: Reach = EVERYTHING) -> Iterable[MirroredTopicRow]:
     """Topics that fail or of which nothing is said any more."""
     return (
         topic_row
-        for topic_row in (TopicRow(row, now_ms) for row in kept_rows(seen, reach))
+        for topic_row in (MirroredTopicRow(row, now_ms) for row in kept_rows(seen, reach))
         if topic_row.row.failing or topic_row.is_silent
     )

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from console.cluster.charts.views import charts_page
 from console.ecosystem.mirrors import charted
-from console.ecosystem.mirrors.queries import TopicRow, flows, seen
+from console.ecosystem.mirrors.queries import MirroredTopicRow, flows, seen
 from console.kit.access.reach import Resource
 from console.kit.access.rights import reach_of, require_somewhere
 from console.kit.access.roles import Right
@@ -28,7 +28,7 @@ def mirrors_page(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach, at_ms = reach_of(request.user), now_ms()
     if wants_csv(request):
-        return csv_response(request, "mirrors", TITLES, _rows(TopicRow(row, at_ms) for row in seen(reach)))
+        return csv_response(request, "mirrors", TITLES, _rows(MirroredTopicRow(row, at_ms) for row in seen(reach)))
     return render(request, "mirrors/page.html", {"flows": flows(at_ms, reach)})
 
 
@@ -40,7 +40,7 @@ def mirror_charts(request: UserRequest, number: int) -> HttpResponseBase:
     return charts_page(request, "mirrors/charts.html", {"row": row}, charted.panels(row), Change.objects.none())
 
 
-def _rows(rows: Iterator[TopicRow]) -> Iterator[tuple[object, ...]]:
+def _rows(rows: Iterator[MirroredTopicRow]) -> Iterator[tuple[object, ...]]:
     for row in rows:
         for number, part in row.partitions:
             yield (

@@ -44,7 +44,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRow:
+class DependencyTopicRow:
     name: str
     writers: list[Neighbour]
     readers: list[Neighbour]
@@ -64,11 +64,11 @@ def topic_page(parameters: QueryDict, reach: Reach) -> "Page[Any]":
     return page
 
 
-def rows_of(names: Collection[str], reach: Reach) -> list[TopicRow]:
+def rows_of(names: Collection[str], reach: Reach) -> list[DependencyTopicRow]:
     rates = traffic_rates(reach, names)
     graph = Graph([*process_edges(reach), *group_edges(names, reach), *client_edges(rates)])
     return [
-        TopicRow(
+        DependencyTopicRow(
             node.name,
             [Neighbour(writer, rates.get((writer, node))) for writer in graph.writers(node)],
             [Neighbour(reader, rates.get((node, reader))) for reader in graph.readers(node)],

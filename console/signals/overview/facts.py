@@ -18,7 +18,7 @@ from console.ecosystem.connectors.access import connectors_within
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.connectors.presenters import ShownConnector
 from console.ecosystem.connectors.queries import shown
-from console.ecosystem.mirrors.queries import TopicRow, troubled
+from console.ecosystem.mirrors.queries import MirroredTopicRow, troubled
 from console.ecosystem.probe.access import may_see_probe
 from console.ecosystem.probe.collect import probe_process
 from console.ecosystem.probe.store import state as probe_state
@@ -240,13 +240,13 @@ def _most_lagging(reach: Reach) -> QuerySet[AuditedTopic]:
 
 
 def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:
-    found: dict[str, list[TopicRow]] = {}
+    found: dict[str, list[MirroredTopicRow]] = {}
     for row in troubled(at_ms, reach):
         found.setdefault(row.row.flow, []).append(row)
     return tuple(_as_troubled_mirror(flow, rows) for flow, rows in sorted(found.items()))
 
 
-def _as_troubled_mirror(flow: str, rows: list[TopicRow]) -> TroubledMirror:
+def _as_troubled_mirror(flow: str, rows: list[MirroredTopicRow]) -> TroubledMirror:
     failing = [row for row in rows if not row.is_silent]
     since_ms = min(row.row.at_ms for row in rows)
     error = f"{failing[0].row.topic}: {failing[0].row.error}" if failing else ""
