@@ -14,7 +14,7 @@ from broker.audit.tally import Tally
 _STEPS = 2
 
 
-class Difference(NamedTuple):
+class WindowDifference(NamedTuple):
     """Of one window of a partition between two tiers; `first` and `last` are the offsets either has in it."""
 
     surplus: int
@@ -22,12 +22,12 @@ class Difference(NamedTuple):
     last: int
 
     @classmethod
-    def between(cls, upper: Tally, lower: Tally) -> "Difference":
+    def between(cls, upper: Tally, lower: Tally) -> "WindowDifference":
         both = upper + lower
         return cls(lower.count - upper.count, both.first_offset, both.last_offset)
 
 
-def neighbourhood(window: int, differences: Mapping[int, Difference]) -> set[int]:
+def neighbourhood(window: int, differences: Mapping[int, WindowDifference]) -> set[int]:
     """This window and those with which it may have exchanged records, itself or by one between."""
     found, edge = {window}, {window}
     for _ in range(_STEPS):
@@ -38,12 +38,12 @@ def neighbourhood(window: int, differences: Mapping[int, Difference]) -> set[int
     return found
 
 
-def _overlap(differences: Mapping[int, Difference], one: int, other: int) -> bool:
+def _overlap(differences: Mapping[int, WindowDifference], one: int, other: int) -> bool:
     first, second = differences[one], differences[other]
     return first.first <= second.last and second.first <= first.last
 
 
-def unexplained(window: int, differences: Mapping[int, Difference]) -> int:
+def unexplained(window: int, differences: Mapping[int, WindowDifference]) -> int:
     """How much of its surplus is no exchange within its neighbourhood; told once, of the window that has most of it."""
     own = differences[window].surplus
     near = {difference: differences[difference].surplus for difference in neighbourhood(window, differences)}

@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from broker.audit.by_header import Difference, neighbourhood, unexplained
+from broker.audit.by_header import WindowDifference, neighbourhood, unexplained
 from broker.audit.groups import QUIET_WINDOWS, GroupMove, Groups
 from broker.audit.increment import BROKER, Chain, Increment, Tier
 from broker.audit.ledger import AuditState, Story
@@ -109,7 +109,7 @@ class _Judging:
         self._log = BROKERS if BROKERS in self._stories else APPENDED
         quiet_before_ms = now_ms - QUIET_WINDOWS * self._window_ms
         self._groups = Groups(ledger, topic, self._first.get(self._log, {}), quiet_before_ms)
-        self._differences: dict[tuple[str, str, int], dict[int, Difference]] = {}
+        self._differences: dict[tuple[str, str, int], dict[int, WindowDifference]] = {}
         self._findings: list[Finding] = []
 
     def verdict(self) -> AuditVerdict:
@@ -222,12 +222,12 @@ class _Judging:
                 return known
         return state if unexplained(window, differences) else WindowState.COMPLETE
 
-    def _differences_of(self, above: str, below: str, index: int) -> dict[int, Difference]:
+    def _differences_of(self, above: str, below: str, index: int) -> dict[int, WindowDifference]:
         found = self._differences.get((above, below, index))
         if found is None:
             upper, lower = self._tallies.get(above, {}), self._tallies.get(below, {})
             found = self._differences[above, below, index] = {
-                window: Difference.between(
+                window: WindowDifference.between(
                     upper.get(window, {}).get(index, Tally()), lower.get(window, {}).get(index, Tally())
                 )
                 for window in {*upper, *lower}

@@ -47,7 +47,7 @@ class Named:
     version: int
 
 
-class Difference(NamedTuple):
+class SchemaDifference(NamedTuple):
     """What a new schema changes and where, in Confluent's words for JSON Schema and Protobuf."""
 
     type: str

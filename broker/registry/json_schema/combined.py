@@ -3,7 +3,7 @@
 from broker.registry.json_schema.comparison import Comparison
 from broker.registry.json_schema.model import ALL, ANY, JsonSchemaNode
 from broker.registry.json_schema.values import as_key
-from broker.registry.schema import Difference
+from broker.registry.schema import SchemaDifference
 
 
 def compare_negations(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
@@ -21,7 +21,7 @@ def compare_combined(comparison: Comparison, original: JsonSchemaNode, update: J
         comparison.add("PRODUCT_TYPE_EXTENDED" if update.criterion == ALL else "SUM_TYPE_EXTENDED")
     elif len(olds) > len(news):
         comparison.add("PRODUCT_TYPE_NARROWED" if original.criterion == ALL else "SUM_TYPE_NARROWED")
-    fits: list[dict[int, list[Difference]]] = []
+    fits: list[dict[int, list[SchemaDifference]]] = []
     for index, old in enumerate(olds):
         with comparison.at(original.criterion, str(index)):
             pairs = {at: comparison.compared(old, new) for at, new in enumerate(news)}

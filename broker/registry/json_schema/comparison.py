@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.json_schema.model import ALL, JsonSchemaNode
-from broker.registry.schema import Difference
+from broker.registry.schema import SchemaDifference
 
 Pair = tuple[int, int]
 Compare: TypeAlias = Callable[["Comparison", JsonSchemaNode, JsonSchemaNode], None]
@@ -31,28 +31,28 @@ class Comparison:
         means: Means,
         budget: ComparisonBudget,
     ):
-        self.found: list[Difference] = []
+        self.found: list[SchemaDifference] = []
         self.has_assumed = False
         self.means = means
         self._by_kind = by_kind
         self._harmless = harmless
         self._wrong = wrong
         self._path: list[str] = []
-        self._results: dict[Pair, list[Difference] | None] = {}
+        self._results: dict[Pair, list[SchemaDifference] | None] = {}
         self._budget = budget
 
     def incompatible_pairs(self) -> frozenset[Pair]:
         return frozenset(pair for pair, found in self._results.items() if found and not self.is_harmless(found))
 
-    def is_harmless(self, found: list[Difference]) -> bool:
+    def is_harmless(self, found: list[SchemaDifference]) -> bool:
         return all(difference.type in self._harmless for difference in found)
 
     def add(self, type_: str, at: str = "") -> None:
         path = "/".join([*self._path, at] if at else self._path)
         self._budget.spend_bytes(len(type_) + len(path))
-        self.found.append(Difference(type_, path))
+        self.found.append(SchemaDifference(type_, path))
 
-    def take(self, found: list[Difference]) -> None:
+    def take(self, found: list[SchemaDifference]) -> None:
         self.found += found
 
     @contextmanager
@@ -61,14 +61,14 @@ class Comparison:
         yield
         del self._path[len(self._path) - len(path) :]
 
-    def apart(self, compare: Callable[[], None]) -> list[Difference]:
+    def apart(self, compare: Callable[[], None]) -> list[SchemaDifference]:
         """What `compare` finds, without taking it."""
         before, self.found = self.found, []
         compare()
         found, self.found = self.found, before
         return found
 
-    def compared(self, original: JsonSchemaNode | None, update: JsonSchemaNode | None) -> list[Difference]:
+    def compared(self, original: JsonSchemaNode | None, update: JsonSchemaNode | None) -> list[SchemaDifference]:
         return self.apart(lambda: self.compare(original, update))
 
     def compare(self, original: JsonSchemaNode | None, update: JsonSchemaNode | None) -> None:
@@ -82,7 +82,7 @@ class Comparison:
             known = self._results[pair]
             if known is None:
                 self.has_assumed = True
-                known = [Difference("TYPE_CHANGED", "")] if pair in self._wrong else []
+                known = [SchemaDifference("TYPE_CHANGED", "")] if pair in self._wrong else []
         else:
             self._budget.spend_steps(_PAIR_STEPS)
             self._results[pair] = None
@@ -93,7 +93,7 @@ class Comparison:
         prefix = "/".join(self._path)
         for type_, at in known:
             self._budget.spend_bytes(len(type_) + len(prefix) + len(at))
-            self.found.append(Difference(type_, "/".join(filter(None, (prefix, at)))))
+            self.found.append(SchemaDifference(type_, "/".join(filter(None, (prefix, at)))))
 
     def _compare(self, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
         if original.kind != update.kind:

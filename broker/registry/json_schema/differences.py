@@ -10,7 +10,7 @@ from broker.registry.json_schema.difference import COMPATIBLE, LENIENT
 from broker.registry.json_schema.model import JsonSchemaNode
 from broker.registry.json_schema.objects import compare_objects
 from broker.registry.json_schema.values import compare_consts, compare_enums, compare_numbers, compare_strings
-from broker.registry.schema import Difference
+from broker.registry.schema import SchemaDifference
 
 #: Of two schemas of the same kind; others have nothing to compare.
 _BY_KIND: Mapping[str, Compare] = {
@@ -27,7 +27,7 @@ _BY_KIND: Mapping[str, Compare] = {
 
 def differences(
     original: JsonSchemaNode, update: JsonSchemaNode, means: Means, *, lenient: bool = False
-) -> list[Difference]:
+) -> list[SchemaDifference]:
     """Raises InvalidSchema for schemas that would take too long.
 
     A pair that contains itself counts as compatible while it is compared. What was concluded from that may be wrong if

@@ -12,7 +12,7 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as F
 
 from broker.registry.comparison_budget import ComparisonBudget
-from broker.registry.schema import Difference
+from broker.registry.schema import SchemaDifference
 
 INCOMPATIBLE = frozenset(
     [
@@ -46,7 +46,9 @@ _GROUPS = {
 _MESSAGES = (F.TYPE_MESSAGE, F.TYPE_GROUP)
 
 
-def differences(original: Sequence[FileDescriptorProto], update: Sequence[FileDescriptorProto]) -> list[Difference]:
+def differences(
+    original: Sequence[FileDescriptorProto], update: Sequence[FileDescriptorProto]
+) -> list[SchemaDifference]:
     """Of the last file of each; the others are what it imports. Raises InvalidSchema where comparing takes too long."""
     return _Comparison(_Types(original), _Types(update)).of_files(original[-1], update[-1])
 
@@ -77,13 +79,13 @@ class _Types:
 class _Comparison:
     def __init__(self, olds: _Types, news: _Types):
         self._olds, self._news = olds, news
-        self._found: list[Difference] = []
+        self._found: list[SchemaDifference] = []
         self._path: list[str] = []
         self._comparing: set[tuple[str, str]] = set()
         self._incompatible_count = 0
         self._budget = ComparisonBudget()
 
-    def of_files(self, original: FileDescriptorProto, update: FileDescriptorProto) -> list[Difference]:
+    def of_files(self, original: FileDescriptorProto, update: FileDescriptorProto) -> list[SchemaDifference]:
         if original.package != update.package:
             self._add("PACKAGE_CHANGED")
         self._types(original.message_type, update.message_type, original.enum_type, update.enum_type)
@@ -92,7 +94,7 @@ class _Comparison:
     def _add(self, type_: str, *at: str) -> None:
         path = "/".join([*self._path, *at])
         self._budget.spend_bytes(len(type_) + len(path))
-        self._found.append(Difference(type_, path))
+        self._found.append(SchemaDifference(type_, path))
         self._incompatible_count += type_ in INCOMPATIBLE
 
     def _types(

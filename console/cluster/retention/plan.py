@@ -10,7 +10,7 @@ from console.kit.plans.setting import DEFAULT, SettingsPlan, configs_command
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SettingDifference:
     """`new` is None when the topic's own value is taken away and the cluster's or Kafka's default counts."""
 
     name: str
@@ -48,7 +48,7 @@ class Totals:
 def change_plan(
     topic: str,
     settings: Iterable[SettingView],
-    changes: Iterable[Difference],
+    changes: Iterable[SettingDifference],
     loses_records: bool,
     bootstrap_servers: str,
     loses_later: bool = False,
@@ -94,14 +94,14 @@ def _loss_sentences(at_once: bool, later: bool) -> tuple[str, ...]:
     return ()
 
 
-def _command(topic: str, changes: Iterable[Difference], bootstrap_servers: str) -> str:
+def _command(topic: str, changes: Iterable[SettingDifference], bootstrap_servers: str) -> str:
     changes = list(changes)
     added = {change.name: change.new for change in changes if change.new is not None}
     removed = [change.name for change in changes if change.new is None]
     return configs_command(bootstrap_servers, {"topic": topic}, added, removed)
 
 
-def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[Difference, ...]:
+def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[SettingDifference, ...]:
     """What `wanted` (setting → typed text, blank to leave it) really changes."""
     known = {setting.name: setting for setting in settings}
     found = []
@@ -113,7 +113,7 @@ def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> t
         new = None if typed == DEFAULT else typed
         is_same = old.source != "topic" if new is None else (old.source == "topic" and old.value == new)
         if not is_same:
-            found.append(Difference(name, old.value, old.source, new))
+            found.append(SettingDifference(name, old.value, old.source, new))
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ from console.cluster.brokers.plan import setting_target
 from console.cluster.placement.cancel import CalledOff, CancelPlan
 from console.cluster.placement.election import ElectionPlan, LeaderMove
 from console.cluster.placement.move import DRAIN, MOVE, MovePlan, PartitionMove
-from console.cluster.retention.plan import Difference
+from console.cluster.retention.plan import SettingDifference
 from console.cluster.retention.plan import change_plan as retention_plan
 from console.cluster.topics.creation import Wish, creation_plan
 from console.cluster.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
@@ -91,7 +91,7 @@ def broker_setting(broker_id=1, value="2"):
 
 
 def retention(topic="orders", value="1", source="topic", new="2", loses=False, name="retention.ms"):
-    changes = [Difference(name, value, source, new)]
+    changes = [SettingDifference(name, value, source, new)]
     return retention_plan(topic, [SettingView(name, value, source)], changes, loses, "")
 
 
