@@ -18,7 +18,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from broker.audit.hook import now_ms
-from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
+from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.reporter import Reporter
 from broker.audit.tally import WINDOW_MS, Counted, WindowCounter
 from broker.audit.topic import ensure_topic, read_ledger
@@ -95,7 +95,9 @@ class Counter:
 
     def _ends(self, cluster: Cluster) -> dict[TopicPartition, int]:
         stories = read_ledger(cluster, self._audit_topic).stories.items()
-        mine = {chain: story for chain, story in stories if (chain.tier, chain.source) == (Tier.APPENDED, self._source)}
+        mine = {
+            chain: story for chain, story in stories if (chain.tier, chain.source) == (AuditTier.APPENDED, self._source)
+        }
         return {chain.topic_partition: story.end for chain, story in mine.items()}
 
     def _publish(self, producer: Producer, increments: list[Increment]) -> None:
@@ -122,7 +124,7 @@ class _Counting:
             unpacked_bytes_max=UNPACKED_BYTES_MAX, reset=None,
         )  # fmt: skip
         self._exclude = exclude
-        self._reporter = Reporter(Tier.APPENDED, source, uuid.uuid4().hex, window_ms)
+        self._reporter = Reporter(AuditTier.APPENDED, source, uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
         #: Behind the last record counted; of partitions that are read.
         self._positions: dict[TopicPartition, int] = {}

@@ -22,7 +22,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka import TopicPartition as Position
 
-from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
+from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.latency import Latencies
 from broker.audit.reporter import Reporter
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, Windows, window_of
@@ -63,7 +63,7 @@ class AuditedProducer:
         self._is_transactional = "transactional.id" in config
         self._audit_topic = audit_topic
         self._report_every_s = report_every_s
-        self._reporter = Reporter(Tier.PRODUCED, source, uuid.uuid4().hex, window_ms)
+        self._reporter = Reporter(AuditTier.PRODUCED, source, uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
         self._told_before: dict[Any, int] = {}
         self._produced = 0
@@ -166,7 +166,7 @@ class AuditedConsumer:
         self._producer = producer
         self._audit_topic = audit_topic
         self._report_every_s = report_every_s
-        self._reporter = Reporter(Tier.CONSUMED, config["group.id"], uuid.uuid4().hex, window_ms)
+        self._reporter = Reporter(AuditTier.CONSUMED, config["group.id"], uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
         self._latencies = Latencies()
         self._starts: dict[TopicPartition, int] = {}

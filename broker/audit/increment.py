@@ -25,7 +25,7 @@ POSITIONS_GROUP = "barnabas-audit-broker"
 _FORMAT = 1
 
 
-class Tier(StrEnum):
+class AuditTier(StrEnum):
     """Where records are counted, in the order they pass."""
 
     PRODUCED = "produced"  #: acknowledged to a producer that takes part
@@ -47,7 +47,7 @@ class BadIncrement(ValueError):
 class Chain(NamedTuple):
     """`source` is the producer's name, the group, the counter's, the mirror's flow or the connector."""
 
-    tier: Tier
+    tier: AuditTier
     source: str
     topic: str
     partition: int
@@ -118,7 +118,7 @@ class Increment:
                 raise BadIncrement("another format")
             tier, source, topic, partition = body["chain"]
             increment = cls(
-                chain=Chain(Tier(tier), _text(source), _text(topic), int(partition)),
+                chain=Chain(AuditTier(tier), _text(source), _text(topic), int(partition)),
                 windows=_windows(body["windows"]),
                 aside={_text(kind): _windows(item) for kind, item in body.get("aside", {}).items()},
                 latencies={_moment(start): Latency.of_list(latency) for start, latency in body.get("latencies", ())},

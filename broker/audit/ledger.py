@@ -12,7 +12,7 @@ it is of an earlier *term*, and is not heard.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from broker.audit.increment import NO_RANGE, NO_TERM, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, NO_TERM, AuditTier, Chain, Increment
 from broker.audit.path import Path
 from broker.audit.tally import WINDOW_MS, Tally
 
@@ -179,7 +179,7 @@ class AuditState:
 
     def add(self, increment: Increment) -> bool:
         """Whether it was new."""
-        if increment.chain.tier is Tier.COMMITTED:
+        if increment.chain.tier is AuditTier.COMMITTED:
             return self._add_steps(increment)
         story = self.stories.setdefault(increment.chain, Story())
         self.window_ms.setdefault(increment.chain.topic, increment.window_ms)
@@ -222,5 +222,5 @@ class AuditState:
     def topics(self) -> list[str]:
         return sorted({chain.topic for chain in (*self.stories, *self.paths)})
 
-    def of(self, topic: str, tier: Tier) -> dict[Chain, Story]:
+    def of(self, topic: str, tier: AuditTier) -> dict[Chain, Story]:
         return {chain: story for chain, story in self.stories.items() if (chain.topic, chain.tier) == (topic, tier)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from broker.audit.increment import NO_RANGE, NO_TERM, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, NO_TERM, AuditTier, Chain, Increment
 from broker.audit.latency import Latency
 from broker.audit.tally import WINDOW_MS, Tally
 from broker.common.types import TopicPartition
@@ -14,7 +14,7 @@ NO_OFFSETS: Range = (NO_RANGE, NO_RANGE)
 class Reporter:
     """One epoch of a source. Whoever undoes what was said takes `sequences` back to what they were."""
 
-    def __init__(self, tier: Tier, source: str, epoch: str, window_ms: int = WINDOW_MS):
+    def __init__(self, tier: AuditTier, source: str, epoch: str, window_ms: int = WINDOW_MS):
         self._tier, self._source, self._epoch, self._window_ms = tier, source, epoch, window_ms
         self.sequences: dict[Chain, int] = {}
 

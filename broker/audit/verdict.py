@@ -21,16 +21,16 @@ from dataclasses import dataclass, field
 
 from broker.audit.by_header import WindowDifference, neighbourhood, unexplained
 from broker.audit.groups import QUIET_WINDOWS, GroupMove, Groups
-from broker.audit.increment import BROKER, Chain, Increment, Tier
+from broker.audit.increment import BROKER, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState, Story
 from broker.audit.states import TROUBLES, WindowState
 from broker.audit.tally import NO_WINDOW, Tally
 
 #: Alike from which tier: by which name a column of the matrix goes.
-APPENDED = str(Tier.APPENDED)
-PRODUCED = str(Tier.PRODUCED)
+APPENDED = str(AuditTier.APPENDED)
+PRODUCED = str(AuditTier.PRODUCED)
 #: What brokers count of what they append.
-BROKERS = f"{Tier.APPENDED} {BROKER}"
+BROKERS = f"{AuditTier.APPENDED} {BROKER}"
 _WORST = tuple(WindowState)
 
 
@@ -80,9 +80,9 @@ def judge(ledger: AuditState, topic: str, now_ms: int, grace_ms: int | None = No
 
 def column(chain: Chain) -> str:
     """The name of a tier: each group, mirror and sink is one of its own, and so are the brokers."""
-    if (chain.tier, chain.source) == (Tier.APPENDED, BROKER):
+    if (chain.tier, chain.source) == (AuditTier.APPENDED, BROKER):
         return BROKERS
-    return str(chain.tier) if chain.tier in (Tier.PRODUCED, Tier.APPENDED) else f"{chain.tier} {chain.source}"
+    return str(chain.tier) if chain.tier in (AuditTier.PRODUCED, AuditTier.APPENDED) else f"{chain.tier} {chain.source}"
 
 
 class _Judging:
@@ -101,7 +101,7 @@ class _Judging:
             for name, stories in self._stories.items()
             for kind, part in _parts(stories).items()
         }
-        self._producers = _Producers(ledger.of(topic, Tier.PRODUCED).values(), self._grace_ms)
+        self._producers = _Producers(ledger.of(topic, AuditTier.PRODUCED).values(), self._grace_ms)
         self._first = {
             name: {index: told[0] for index, told in stories.items()} for name, stories in self._stories.items()
         }

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 
-from broker.audit.increment import RETURNING, Increment, Tier
+from broker.audit.increment import RETURNING, AuditTier, Increment
 from broker.audit.latency import Latencies
 from broker.audit.reporter import Reporter
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, window_of
@@ -28,7 +28,7 @@ class MirrorAudit:
 
     def __init__(self, flow: str, send: Send, clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000):
         self._send, self._now_ms = send, clock_ms
-        self._reporter = Reporter(Tier.MIRRORED, flow, uuid.uuid4().hex, WINDOW_MS)
+        self._reporter = Reporter(AuditTier.MIRRORED, flow, uuid.uuid4().hex, WINDOW_MS)
         self._copied, self._returning = WindowCounter(), WindowCounter()
         self._latencies = Latencies()
         #: Where the next increment begins, and what is behind all that was counted.

@@ -22,7 +22,7 @@ import orjson
 import psutil
 from confluent_kafka import Consumer, Producer
 
-from broker.audit.increment import AUDIT_TOPIC, Tier
+from broker.audit.increment import AUDIT_TOPIC, AuditTier
 from broker.audit.topic import ensure_topic
 from broker.spark.jobs.message_audit import WINDOWS_TOPIC
 from tests.barnabas_cluster import await_true, running_cluster
@@ -134,7 +134,7 @@ class Windows:
             for message in messages:
                 if message.error() is None and message.value() is not None:
                     row = orjson.loads(message.value())
-                    if row.get("tier") == Tier.APPENDED:
+                    if row.get("tier") == AuditTier.APPENDED:
                         self._records[message.key()] = row["count"]
         return sum(self._records.values())
 

@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
 from broker.audit.tally import WINDOW_MS, Tally
 from broker.spark.audit.topic_windows import TopicWindows, understood, written
 from broker.spark.jobs.message_audit import Read, count
@@ -64,9 +64,12 @@ def told(topic: str, number: int, at_ms: int) -> Iterator[Increment]:
     part = {window: Tally(item // PRODUCERS, item * 250, 0x1234_5678_9ABC_DEF0, first, first + item - 1)}
     for partition in range(PARTITIONS):
         for source in range(PRODUCERS):
-            chain = Chain(Tier.PRODUCED, f"producer-{source}", topic, partition)
+            chain = Chain(AuditTier.PRODUCED, f"producer-{source}", topic, partition)
             yield Increment(chain, f"{source:032x}", number, at_ms, part, NO_RANGE, NO_RANGE)
-        for tier, source in ((Tier.APPENDED, "counter"), *((Tier.CONSUMED, f"group-{at}") for at in range(GROUPS))):
+        for tier, source in (
+            (AuditTier.APPENDED, "counter"),
+            *((AuditTier.CONSUMED, f"group-{at}") for at in range(GROUPS)),
+        ):
             chain = Chain(tier, source, topic, partition)
             yield Increment(chain, f"{partition:032x}", number, at_ms, whole, first, first + item)
 

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 
-from broker.audit.increment import AUDIT_TOPIC, BROKER, BadIncrement, Chain, Increment, Tier
+from broker.audit.increment import AUDIT_TOPIC, BROKER, AuditTier, BadIncrement, Chain, Increment
 from broker.audit.ledger import AuditState
 from broker.audit.tally import window_of
 from broker.common.types import TopicPartition
@@ -44,7 +44,7 @@ def check_counts(
     for where, records in sorted(committed.items()):
         if where.topic not in BY_NAME or where.topic in COMPACTED | SHORTENED or not ends[where]:
             continue
-        story = ledger.stories.get(Chain(Tier.APPENDED, BROKER, *where))
+        story = ledger.stories.get(Chain(AuditTier.APPENDED, BROKER, *where))
         if story is None or story.end != ends[where] or story.start != 0 or story.gaps:
             told = (story.start, story.end, story.gaps) if story else None
             history.violate(f"{where} ends at {ends[where]} and is counted so: {told}")

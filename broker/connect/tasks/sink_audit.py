@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from broker.audit.hook import counted, now_ms
-from broker.audit.increment import DEAD, FILTERED, LEFT_OUT, Tier
+from broker.audit.increment import DEAD, FILTERED, LEFT_OUT, AuditTier
 from broker.audit.pending import ARRIVED, Pending
 from broker.audit.reporter import Reporter
 from broker.audit.sender import IncrementSender
@@ -41,7 +41,7 @@ class SinkAudit:
     """Of one task, on its thread. `has_dead_letters`: records that are given up go into a topic of their own."""
 
     def __init__(self, connector: str, producer: Mapping[str, Any], *, has_dead_letters: bool):
-        self._reporter = Reporter(Tier.SUNK, connector, uuid.uuid4().hex, WINDOW_MS)
+        self._reporter = Reporter(AuditTier.SUNK, connector, uuid.uuid4().hex, WINDOW_MS)
         self._pending = Pending()
         self._given_up = DEAD if has_dead_letters else LEFT_OUT
         self._sender = IncrementSender(producer)

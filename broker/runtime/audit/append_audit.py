@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from time import thread_time
 
-from broker.audit.increment import BROKER, Increment, Tier
+from broker.audit.increment import BROKER, AuditTier, Increment
 from broker.audit.reporter import Reporter
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
@@ -122,7 +122,7 @@ class AppendAudit:
         if known is not None:
             self._let_go(known)
         hosted.count = kind(hosted.log.log_end_offset, term, self._room)
-        reporter = Reporter(Tier.APPENDED, BROKER, uuid.uuid4().hex)
+        reporter = Reporter(AuditTier.APPENDED, BROKER, uuid.uuid4().hex)
         self._counted[partition] = _Counted(hosted, hosted.count, reporter)
         self.is_at_work.set()
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from broker.audit.increment import POSITIONS_GROUP, Increment, Tier
+from broker.audit.increment import POSITIONS_GROUP, AuditTier, Increment
 from broker.audit.reporter import Reporter
 from broker.common.clock import Clock
 from broker.coordinator.group.coordinator import GroupCoordinator
@@ -93,7 +93,7 @@ class GroupAudit:
             return
         reporter = coordinated.reporters.get(group)
         if reporter is None:
-            reporter = coordinated.reporters[group] = Reporter(Tier.COMMITTED, group, uuid.uuid4().hex)
+            reporter = coordinated.reporters[group] = Reporter(AuditTier.COMMITTED, group, uuid.uuid4().hex)
         now_ms = self._clock.now_ms()
         for start, end in steps:
             yield reporter.tell(partition, {}, now_ms, offsets=(start, end), term=term)

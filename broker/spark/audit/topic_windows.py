@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState, Story
 from broker.audit.states import WindowState
 from broker.audit.tally import WINDOW_MS, Tally
@@ -29,7 +29,7 @@ _PARTITIONS_NAMED = 100
 #: Around the last word of a producer that did not say goodbye.
 _WINDOWS_OF_DOUBT = 2
 
-Place = tuple[int, Tier, str]
+Place = tuple[int, AuditTier, str]
 
 
 class WindowRow(NamedTuple):
@@ -288,7 +288,7 @@ def _story(said: list[Any]) -> tuple[Chain, Story]:
         closed=set(closed), is_doubtful=is_doubtful, unheard_until_ms=unheard,
     )  # fmt: skip
     _keep(story, [KeptWindows.of_list(item) for item in kept])
-    return Chain(Tier(tier), source, topic, partition), story
+    return Chain(AuditTier(tier), source, topic, partition), story
 
 
 def horizon(heard: Iterable[tuple[int, int]], kept_ms: int) -> int:

@@ -9,7 +9,7 @@ from django.db.models import Max, Q
 from console.cluster.charts.measures import CLUSTER, KINDS
 from console.cluster.charts.models import SeriesRow
 from console.cluster.charts.recorder import Key
-from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow, Tier, tier_for
+from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow, ChartTier, tier_for
 
 _CLUSTER_KEY: Key = (CLUSTER, "")
 #: Written points of a series: (ms, its columns), in the order of time.
@@ -50,7 +50,7 @@ class Past:
         return filled
 
 
-def _read(keys: Collection[Key], tier: Tier, from_ms: int, to_ms: int) -> dict[Key, _Points]:
+def _read(keys: Collection[Key], tier: ChartTier, from_ms: int, to_ms: int) -> dict[Key, _Points]:
     """From the last point before the span on, where there is one."""
     of_keys = _any_of(keys)
     rows = SeriesRow.objects.filter(of_keys, tier=tier.number)

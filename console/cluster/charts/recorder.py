@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from console.cluster.charts.measures import CLUSTER, KINDS, MEASURES, Reading
-from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow, Tier
+from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, ChartRow, ChartTier
 
 #: Kind and name of a series; of its row, with tier and begin.
 Key = tuple[str, str]
@@ -104,7 +104,7 @@ class Recorder:
             for key, opened in self._open[tier.number].items():
                 self._point(key, tier, before_ms, opened.take(KINDS[key[0]]))
 
-    def _point(self, key: Key, tier: Tier, at_ms: int, values: tuple[float, ...]) -> None:
+    def _point(self, key: Key, tier: ChartTier, at_ms: int, values: tuple[float, ...]) -> None:
         opened = self._opened(key, tier)
         if values == opened.last and key[0] != CLUSTER:
             return
@@ -113,13 +113,13 @@ class Recorder:
         row.write((at_ms - opened.begins_ms) // tier.step_ms, values)
         self.dirty[key, tier.number, opened.begins_ms] = row
 
-    def _opened(self, key: Key, tier: Tier) -> _Open:
+    def _opened(self, key: Key, tier: ChartTier) -> _Open:
         opened = self._open[tier.number].get(key)
         if opened is None:
             opened = self._open[tier.number][key] = _Open()
         return opened
 
-    def _row(self, key: Key, opened: _Open, tier: Tier, begins_ms: int) -> ChartRow:
+    def _row(self, key: Key, opened: _Open, tier: ChartTier, begins_ms: int) -> ChartRow:
         if opened.row is None or opened.begins_ms != begins_ms:
             of_row = (key, tier.number, begins_ms)
             row = self.dirty.get(of_row) or self.load(of_row) or ChartRow(len(KINDS[key[0]]), tier.length)

@@ -15,7 +15,7 @@ _HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tier:
+class ChartTier:
     """`step_ms` lie between two points, a row has `length` of them and is kept for `kept_ms` after its last."""
 
     number: int
@@ -35,14 +35,14 @@ class Tier:
 #: The finest is for what happens now, the second for yesterday beside today, the third for a month beside the last.
 #: Rows are short: the collector holds one of each tier for every series.
 TIERS = (
-    Tier(0, 15_000, 40, 3 * _HOUR_MS),
-    Tier(1, 2 * 60_000, 45, 50 * _HOUR_MS),
-    Tier(2, 30 * 60_000, 48, 62 * 24 * _HOUR_MS),
+    ChartTier(0, 15_000, 40, 3 * _HOUR_MS),
+    ChartTier(1, 2 * 60_000, 45, 50 * _HOUR_MS),
+    ChartTier(2, 30 * 60_000, 48, 62 * 24 * _HOUR_MS),
 )
 FINEST = TIERS[0]
 
 
-def tier_for(span_ms: int, *, back_ms: int = 0) -> Tier:
+def tier_for(span_ms: int, *, back_ms: int = 0) -> ChartTier:
     """The finest that still has all of `span_ms`, seen from `back_ms` after its end."""
     return next((tier for tier in TIERS if tier.kept_ms >= span_ms + back_ms), TIERS[-1])
 

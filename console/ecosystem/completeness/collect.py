@@ -5,7 +5,7 @@ deliveries is added up, and topics of which something new was said, or whose win
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
+from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.ledger import AuditState
 from broker.audit.verdict import judge
 from console.ecosystem.completeness.contributions import SeriesKey, contribution, series_of
@@ -95,7 +95,7 @@ class CompletenessCollector:
         topic = increment.chain.topic
         self._heard_ms[topic] = max(self._heard_ms.get(topic, 0), increment.at_ms)
         self._judged_ms[topic] = 0
-        if is_lacking and increment.chain.tier is not Tier.COMMITTED:
+        if is_lacking and increment.chain.tier is not AuditTier.COMMITTED:
             self._hear(increment, now_ms)
 
     def _hear(self, increment: Increment, now_ms: int) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from broker.audit.increment import Increment, Tier
+from broker.audit.increment import AuditTier, Increment
 from broker.audit.tally import Tally
 from console.ecosystem.completeness.points import FINEST, TIERS, Point, Points, add
 
@@ -27,9 +27,9 @@ class SeriesKey(NamedTuple):
 def series_of(increment: Increment) -> SeriesKey:
     """Producers are summed up, and so are brokers that count what they lead: each has counted other records."""
     tier, source, topic, _ = increment.chain
-    if tier is Tier.PRODUCED:
+    if tier is AuditTier.PRODUCED:
         source = ""
-    elif tier is Tier.APPENDED and _BROKER.fullmatch(source):
+    elif tier is AuditTier.APPENDED and _BROKER.fullmatch(source):
         source = "brokers"
     return SeriesKey(topic, str(tier), source)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
-from broker.audit.increment import Tier
+from broker.audit.increment import AuditTier
 from broker.audit.states import WindowState
 from console.cluster.charts.spans import ChartQuery
-from console.cluster.charts.tiers import Tier as Resolution
+from console.cluster.charts.tiers import ChartTier
 from console.ecosystem.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
 from console.ecosystem.completeness.points import TIERS, Points, unpack
 from console.ecosystem.completeness.queries import SINK_GROUP
@@ -91,9 +91,9 @@ class ReaderRow:
 def seen_series(reach: Reach = EVERYTHING) -> QuerySet[DeliverySeries]:
     """A group, and what a sink reads, is for whom neither it nor the topic is hidden."""
     series = DeliverySeries.objects.alias(group=Concat(Value(SINK_GROUP), F("reader")))
-    consumed = Q(tier=Tier.CONSUMED) & within(reach, Resource.GROUP, "reader")
-    sunk = Q(tier=Tier.SUNK) & within(reach, Resource.GROUP, "group")
-    others = ~Q(tier__in=(Tier.CONSUMED, Tier.SUNK))
+    consumed = Q(tier=AuditTier.CONSUMED) & within(reach, Resource.GROUP, "reader")
+    sunk = Q(tier=AuditTier.SUNK) & within(reach, Resource.GROUP, "group")
+    others = ~Q(tier__in=(AuditTier.CONSUMED, AuditTier.SUNK))
     return series.filter(within(reach, Resource.TOPIC, "topic")).filter(consumed | sunk | others)
 
 
@@ -186,7 +186,7 @@ def _findings(topic: str) -> dict[str, list[list[object]]]:
     return found
 
 
-def resolution_for(age_ms: int) -> Resolution:
+def resolution_for(age_ms: int) -> ChartTier:
     """The finest that still has what is so old."""
     return next((tier for tier in TIERS if tier.kept_ms >= age_ms), TIERS[-1])
 
@@ -197,7 +197,7 @@ def width_for(span_ms: int, at_least_ms: int) -> int:
     return next(fitting, -(-span_ms // (BINS_MAX * at_least_ms)) * at_least_ms)
 
 
-def _points(series: Sequence[DeliverySeries], resolution: Resolution, from_ms: int, to_ms: int) -> dict[int, Points]:
+def _points(series: Sequence[DeliverySeries], resolution: ChartTier, from_ms: int, to_ms: int) -> dict[int, Points]:
     found: dict[int, Points] = {delivery_series.pk: {} for delivery_series in series}
     rows = DeliveryRow.objects.filter(
         series__in=list(found), tier=resolution.number, begins_ms__gte=resolution.row_of(from_ms), begins_ms__lt=to_ms

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
-from console.cluster.charts.tiers import Tier
+from console.cluster.charts.tiers import ChartTier
 from console.ecosystem.completeness.contributions import SeriesKey
 from console.ecosystem.completeness.models import NAME_LENGTH_MAX, AuditPosition, DeliveryRow, DeliverySeries
 from console.ecosystem.completeness.points import FINEST, TIERS, Points, by_row, merged, pack, unpack
@@ -77,7 +77,7 @@ def _series(heard: Mapping[SeriesKey, Heard]) -> dict[SeriesKey, DeliverySeries]
 
 
 def _write_rows(
-    series: Mapping[SeriesKey, DeliverySeries], heard: Mapping[SeriesKey, Heard], tier: Tier, now_ms: int
+    series: Mapping[SeriesKey, DeliverySeries], heard: Mapping[SeriesKey, Heard], tier: ChartTier, now_ms: int
 ) -> None:
     added = {
         (series[key].pk, begins_ms): points
@@ -101,7 +101,7 @@ def _write_rows(
         )
 
 
-def _rows(tier: Tier, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Points]:
+def _rows(tier: ChartTier, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], Points]:
     numbers, beginnings = {number for number, _ in keys}, {begins_ms for _, begins_ms in keys}
     rows = DeliveryRow.objects.filter(tier=tier.number, series__in=numbers, begins_ms__in=beginnings)
     return {

@@ -11,14 +11,14 @@ from typing import Any
 import orjson
 
 from broker.audit.latency import BUCKET_MAX, Latency
-from console.cluster.charts.tiers import Tier
+from console.cluster.charts.tiers import ChartTier
 
 _HOUR_MS = 3_600_000
 #: As windows are, for what happens now; yesterday beside today; two months.
 TIERS = (
-    Tier(0, 60_000, 60, 6 * _HOUR_MS),
-    Tier(1, 600_000, 36, 48 * _HOUR_MS),
-    Tier(2, _HOUR_MS, 48, 60 * 24 * _HOUR_MS),
+    ChartTier(0, 60_000, 60, 6 * _HOUR_MS),
+    ChartTier(1, 600_000, 36, 48 * _HOUR_MS),
+    ChartTier(2, _HOUR_MS, 48, 60 * 24 * _HOUR_MS),
 )
 FINEST = TIERS[0]
 #: How many buckets of a latency are one in each of them: percentiles are right to 5, 10 and 15 %.
@@ -96,7 +96,7 @@ def stepped(points: Mapping[int, Point], step_ms: int) -> Points:
     return found
 
 
-def by_row(points: Mapping[int, Point], tier: Tier) -> dict[int, Points]:
+def by_row(points: Mapping[int, Point], tier: ChartTier) -> dict[int, Points]:
     """In the steps of the tier, by the beginnings of its rows."""
     rows: dict[int, Points] = {}
     for at_ms, point in stepped(points, tier.step_ms).items():
@@ -105,7 +105,7 @@ def by_row(points: Mapping[int, Point], tier: Tier) -> dict[int, Points]:
     return rows
 
 
-def pack(points: Points, tier: Tier, begins_ms: int) -> bytes:
+def pack(points: Points, tier: ChartTier, begins_ms: int) -> bytes:
     width = _BUCKETS[tier.number]
     steps = []
     for at_ms, point in sorted(points.items()):
@@ -114,7 +114,7 @@ def pack(points: Points, tier: Tier, begins_ms: int) -> bytes:
     return zlib.compress(orjson.dumps(steps), 3)
 
 
-def unpack(packed: bytes, tier: Tier, begins_ms: int) -> Points:
+def unpack(packed: bytes, tier: ChartTier, begins_ms: int) -> Points:
     width = _BUCKETS[tier.number]
     return {
         begins_ms + step * tier.step_ms: Point(count, size, again, aside, _sparse(latency, width))

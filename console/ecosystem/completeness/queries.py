@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.expressions import Combinable
 
-from broker.audit.increment import ASIDES, Tier
+from broker.audit.increment import ASIDES, AuditTier
 from broker.audit.report import clock
 from broker.audit.states import TROUBLES, WindowState
 from broker.audit.tally import NO_WINDOW
@@ -69,9 +69,9 @@ class Window:
 def is_seen(reach: Reach, column: str) -> bool:
     """Whether a tier may be named: a group, and what a sink reads under, is for whom it is not hidden."""
     tier, _, reader = column.partition(" ")
-    if tier == Tier.SUNK:
+    if tier == AuditTier.SUNK:
         reader = f"{SINK_GROUP}{reader.removesuffix(_aside_of(column))}"
-    return tier not in (Tier.CONSUMED, Tier.COMMITTED, Tier.SUNK) or Right.VIEW in reach.rights_on(
+    return tier not in (AuditTier.CONSUMED, AuditTier.COMMITTED, AuditTier.SUNK) or Right.VIEW in reach.rights_on(
         Resource.GROUP, reader
     )
 

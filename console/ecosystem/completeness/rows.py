@@ -3,7 +3,7 @@
 from typing import Any
 
 from broker.audit.groups import GroupMove
-from broker.audit.increment import Tier
+from broker.audit.increment import AuditTier
 from broker.audit.report import sentence, told_move
 from broker.audit.states import TROUBLES
 from broker.audit.verdict import AuditVerdict, Finding
@@ -40,4 +40,4 @@ def _found(finding: Finding) -> list[Any]:
 def _moved(move: GroupMove) -> list[Any]:
     told = told_move(move)[:_SENTENCE_LENGTH_MAX]
     how = WENT_BACK if move.is_back else SET_FORWARD
-    return [move.at_ms, f"{Tier.COMMITTED} {move.group}", how, move.partition, move.start, told]
+    return [move.at_ms, f"{AuditTier.COMMITTED} {move.group}", how, move.partition, move.start, told]

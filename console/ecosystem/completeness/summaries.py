@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from broker.audit.increment import Tier
+from broker.audit.increment import AuditTier
 from console.ecosystem.completeness.models import DeliveryRow, DeliverySeries
 from console.ecosystem.completeness.points import FINEST, Points, unpack
 from console.ecosystem.completeness.summary import SETTLED_AFTER_MS, SUMMARY_MS, bins, expected_of, summary
 
 #: Tiers that deliver to somebody.
-READERS = (Tier.CONSUMED, Tier.MIRRORED, Tier.SUNK)
+READERS = (AuditTier.CONSUMED, AuditTier.MIRRORED, AuditTier.SUNK)
 _COLUMNS = (
     "expected", "received", "again", "aside", "delivered", "p50_ms", "p95_ms", "p99_ms", "most_ms", "early",
 )  # fmt: skip
@@ -83,8 +83,8 @@ def begins_for(reader: DeliverySeries, width_ms: int) -> int:
 
 def expected_among(series: Iterable[DeliverySeries], points: dict[int, Points]) -> dict[int, int] | None:
     """Of the series of one topic; None where nobody counts what there is."""
-    appended = [points.get(finding.pk, {}) for finding in series if finding.tier == Tier.APPENDED]
-    produced = [points.get(finding.pk, {}) for finding in series if finding.tier == Tier.PRODUCED]
+    appended = [points.get(finding.pk, {}) for finding in series if finding.tier == AuditTier.APPENDED]
+    produced = [points.get(finding.pk, {}) for finding in series if finding.tier == AuditTier.PRODUCED]
     if not appended and not produced:
         return None
     return expected_of(appended, produced[0] if produced else {})

@@ -217,7 +217,7 @@ def zookeeper_tier(collector: Collector) -> TierLook:
     return TierLook(collector.collect_zookeeper)
 
 
-class Tier:
+class CollectorThread:
     """Runs one look again and again, on its own thread, until told to stop; `pause` is what lies between two."""
 
     def __init__(
@@ -271,14 +271,16 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
     """Run every tier until `stop` is set. Returns when their threads have ended or 5 s have passed."""
     attention = collector.attention
     tiers = [
-        Tier(name, tier.interval_s, partial(collector.look, name), collector.tier_looks[name].failed, attention.pause)
+        CollectorThread(
+            name, tier.interval_s, partial(collector.look, name), collector.tier_looks[name].failed, attention.pause
+        )
         for name, tier in collector.tiers.items()
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
     for thread in threads:
         thread.start()
-    Tier("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat, pause=attention.rest).run(stop)
+    CollectorThread("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat, pause=attention.rest).run(stop)
     attention.pay()  # whoever pauses for long sees that it is over
     for thread in threads:
         thread.join(timeout=5)
-    Tier("finish", 0.0, collector.finish).run_once()
+    CollectorThread("finish", 0.0, collector.finish).run_once()

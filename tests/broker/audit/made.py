@@ -1,6 +1,6 @@
 """Increments as a test wants them."""
 
-from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
 from broker.audit.tally import Counted, WindowCounter
 from broker.common.types import TopicPartition
 
@@ -18,7 +18,7 @@ def windows_of(*records):
 def told(tier, *records, source="s", epoch="e", sequence=0, start=None, end=None, at_ms=0, is_last=True, partition=0):
     """`start` and `end` are those of the records, if it is a tier that covers offsets."""
     first, last = (records[0][1], records[-1][1] + 1) if records else (0, 0)
-    if tier is Tier.PRODUCED:
+    if tier is AuditTier.PRODUCED:
         first = last = NO_RANGE
     return Increment(
         Chain(tier, source, "t", partition),

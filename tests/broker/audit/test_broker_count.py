@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, To
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.audit.hook import AuditedProducer
-from broker.audit.increment import AUDIT_TOPIC, BROKER, Chain, Tier
+from broker.audit.increment import AUDIT_TOPIC, BROKER, AuditTier, Chain
 from broker.audit.report import report_lines
 from broker.audit.states import WindowState
 from broker.audit.verdict import BROKERS, judge
@@ -94,7 +94,7 @@ class Load:
 
 
 def story(cluster, topic, partition):
-    return ledger_of(cluster.bootstrap_servers).stories.get(Chain(Tier.APPENDED, BROKER, topic, partition))
+    return ledger_of(cluster.bootstrap_servers).stories.get(Chain(AuditTier.APPENDED, BROKER, topic, partition))
 
 
 def ends(cluster, topic):
@@ -121,7 +121,7 @@ def check_counts(cluster, topic, acknowledged):
     ledger = ledger_of(cluster.bootstrap_servers)
     log_ends = ends(cluster, topic)
     for partition in range(PARTITIONS):
-        told = ledger.stories[Chain(Tier.APPENDED, BROKER, topic, partition)]
+        told = ledger.stories[Chain(AuditTier.APPENDED, BROKER, topic, partition)]
         assert (told.start, told.end, told.gaps, told.is_doubtful) == (0, log_ends[partition], [], False)
         assert all(one.end == next_.start for one, next_ in itertools.pairwise(told.increments))
         counted = {(partition, window): told.tally(window).count for window in told.windows()}

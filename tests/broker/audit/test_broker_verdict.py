@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.audit.increment import BROKER, Chain, Increment, Tier
+from broker.audit.increment import BROKER, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
 from broker.audit.states import WindowState
@@ -16,18 +16,18 @@ from tests.broker.audit.made import MINUTE, records, told
 from tests.examples import examples
 
 LATER = 60 * MINUTE
-PRODUCED, READ, CONSUMED = Tier.PRODUCED, Tier.APPENDED, Tier.CONSUMED
+PRODUCED, READ, CONSUMED = AuditTier.PRODUCED, AuditTier.APPENDED, AuditTier.CONSUMED
 
 
 def counted(*found, sequence=0, epoch="e", term=1, start=None, end=None):
     """By a broker, from headers: no checksums, and bytes of its own."""
-    increment = told(Tier.APPENDED, *found, source=BROKER, sequence=sequence, epoch=epoch, start=start, end=end)
+    increment = told(AuditTier.APPENDED, *found, source=BROKER, sequence=sequence, epoch=epoch, start=start, end=end)
     windows = {window: replace(tally, checksum=0, bytes=61) for window, tally in increment.windows.items()}
     return replace(increment, windows=windows, term=term, is_by_header=True)
 
 
 def step(start, end, group="billing", sequence=0, epoch="e", at_ms=LATER, partition=0):
-    return Increment(Chain(Tier.COMMITTED, group, "t", partition), epoch, sequence, at_ms, {}, start, end)
+    return Increment(Chain(AuditTier.COMMITTED, group, "t", partition), epoch, sequence, at_ms, {}, start, end)
 
 
 def judged(*increments, now_ms=LATER):
@@ -49,7 +49,7 @@ def test_an_increment_of_a_broker_comes_back_and_one_of_a_client_says_no_word_mo
 
 
 def test_as_many_are_never_others_by_a_count_of_headers():
-    for tier in (PRODUCED, CONSUMED, Tier.SUNK, Tier.MIRRORED):
+    for tier in (PRODUCED, CONSUMED, AuditTier.SUNK, AuditTier.MIRRORED):
         assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 1, 2)))) == [WindowState.COMPLETE]
         assert states(judged(counted(*records(0, 1, 2)), told(tier, *records(0, 2, 2), end=3))) != [
             WindowState.MISMATCH

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from broker.audit.increment import DEAD, BadIncrement, Chain, Increment, Tier
+from broker.audit.increment import DEAD, AuditTier, BadIncrement, Chain, Increment
 from broker.audit.latency import LARGEST_MS, Latencies, Latency
 from broker.audit.tally import Tally
 from broker.common.types import TopicPartition
@@ -64,7 +64,7 @@ def test_what_is_taken_makes_room():
 
 
 def increment(**more):
-    return Increment(Chain(Tier.SUNK, "pg", "t", 0), "e", 0, 5, {0: Tally(1, 2, 3, 4, 5)}, 0, 6, **more)
+    return Increment(Chain(AuditTier.SUNK, "pg", "t", 0), "e", 0, 5, {0: Tally(1, 2, 3, 4, 5)}, 0, 6, **more)
 
 
 def test_an_increment_without_what_was_added_reads_as_it_always_did():

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.audit.counter import UNPACKED_BYTES_MAX
 from broker.audit.hook import AuditedConsumer, AuditedProducer
-from broker.audit.increment import Tier
+from broker.audit.increment import AuditTier
 from broker.audit.states import WindowState
 from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic
@@ -286,7 +286,7 @@ def test_a_batch_that_cannot_be_unpacked_is_a_gap_and_the_counter_counts_on(clus
         append_batch(cluster.bootstrap_servers, "bombed", [value], Compression.GZIP)
 
     def told():
-        stories = ledger_of(cluster.bootstrap_servers).of("bombed", Tier.APPENDED)
+        stories = ledger_of(cluster.bootstrap_servers).of("bombed", AuditTier.APPENDED)
         return [
             (increment.start, increment.end)
             for story in stories.values()
@@ -311,7 +311,7 @@ def test_a_group_that_goes_back_is_told_as_one_that_reads_again_and_says_how_old
         consumer.consumer.seek(TopicPartition("again", 0, 5))
         consume(consumer, A_WINDOW // 2 - 5)
         consumer.commit()
-    stories = ledger_of(cluster.bootstrap_servers).of("again", Tier.CONSUMED)
+    stories = ledger_of(cluster.bootstrap_servers).of("again", AuditTier.CONSUMED)
     counted = {chain.partition: (story.tally(start_ms), story.repeated) for chain, story in stories.items()}
     assert counted[0][1] == A_WINDOW // 2 - 5
     assert counted[1][1] == 0

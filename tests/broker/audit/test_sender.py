@@ -3,13 +3,13 @@
 import time
 
 from broker.audit import sender
-from broker.audit.increment import Chain, Increment, Tier
+from broker.audit.increment import AuditTier, Chain, Increment
 from broker.audit.sender import IncrementSender
 from tests.zookeeper_server import free_ports
 
 
 def increments(count, start=0):
-    chain = Chain(Tier.SUNK, "pg", "t", 0)
+    chain = Chain(AuditTier.SUNK, "pg", "t", 0)
     return [Increment(chain, "e", number, 0, {}, number, number + 1) for number in range(start, start + count)]
 
 

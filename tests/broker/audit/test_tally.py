@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from broker.audit.increment import BadIncrement, Increment, Tier
+from broker.audit.increment import AuditTier, BadIncrement, Increment
 from broker.audit.tally import NO_WINDOW, Counted, Tally, WindowCounter, fingerprint
 from broker.common.types import TopicPartition
 from tests.broker.audit.made import MINUTE, records, told, windows_of
@@ -61,7 +61,7 @@ def test_a_counter_refuses_a_window_too_many_and_counts_nothing_of_it():
 
 
 def test_an_increment_comes_back_as_it_was_written():
-    increment = told(Tier.APPENDED, *records(3, 4), epoch="x", sequence=7)
+    increment = told(AuditTier.APPENDED, *records(3, 4), epoch="x", sequence=7)
     assert Increment.from_bytes(increment.to_bytes()) == increment
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.audit.increment import DEAD, FILTERED, NO_RANGE, RETURNING, Tier
+from broker.audit.increment import DEAD, FILTERED, NO_RANGE, RETURNING, AuditTier
 from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
 from broker.audit.states import WindowState
@@ -15,8 +15,8 @@ from broker.audit.verdict import judge
 from tests.broker.audit.made import MINUTE, records, told, windows_of
 
 LATER = 60 * MINUTE
-PRODUCED, APPENDED, CONSUMED = TIERS = tuple(Tier)[:3]
-MIRRORED, SUNK = Tier.MIRRORED, Tier.SUNK
+PRODUCED, APPENDED, CONSUMED = TIERS = tuple(AuditTier)[:3]
+MIRRORED, SUNK = AuditTier.MIRRORED, AuditTier.SUNK
 
 
 def judged(*increments, now_ms=LATER):

@@ -3,7 +3,7 @@
 import re
 from contextlib import contextmanager
 
-from broker.audit.increment import RETURNING, Tier
+from broker.audit.increment import RETURNING, AuditTier
 from broker.audit.ledger import AuditState
 from broker.audit.tally import MODULUS, Counted, Tally
 from broker.common.bounded_patterns import BoundedPattern
@@ -38,7 +38,7 @@ class Told:
     def story(self, partition=P, source="north->south"):
         return next(
             story
-            for chain, story in self.ledger.of(partition.topic, Tier.MIRRORED).items()
+            for chain, story in self.ledger.of(partition.topic, AuditTier.MIRRORED).items()
             if (chain.partition, chain.source) == (partition.partition, source)
         )
 

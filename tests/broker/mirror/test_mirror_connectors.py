@@ -6,7 +6,7 @@ import uuid
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from broker.audit.increment import Tier
+from broker.audit.increment import AuditTier
 from broker.audit.topic import ensure_topic
 from tests.audit_ledger import ledger_of
 from tests.barnabas_cluster import await_true
@@ -149,7 +149,7 @@ def test_what_is_copied_is_told_to_the_audit_of_the_source(north, worker, start,
     north.write(topic, [f"{number}" for number in range(30)], partition=1)
 
     def told():
-        stories = ledger_of(where["bootstrap.servers"]).of(topic, Tier.MIRRORED)
+        stories = ledger_of(where["bootstrap.servers"]).of(topic, AuditTier.MIRRORED)
         return {(chain.source, chain.partition): story.end for chain, story in stories.items()}
 
     await_true(lambda: told().get(("north->south", 1)) == 30, "all is told", 60)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from broker.audit.increment import DEAD, FILTERED, Tier
+from broker.audit.increment import DEAD, FILTERED, AuditTier
 from broker.audit.topic import ensure_topic
 from tests.audit_ledger import ledger_of, merged
 from tests.barnabas_cluster import await_true
@@ -274,7 +274,7 @@ def test_a_sink_tells_the_audit_what_became_of_each_record_that_it_flushed(worke
         assert producer.flush(30) == 0
 
     def story():
-        stories = ledger_of(where["bootstrap.servers"]).of("audited", Tier.SUNK)
+        stories = ledger_of(where["bootstrap.servers"]).of("audited", AuditTier.SUNK)
         return next(iter(stories.values()), None)
 
     produce()

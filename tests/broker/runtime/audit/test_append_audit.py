@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from broker.audit.increment import BROKER, Chain, Tier
+from broker.audit.increment import BROKER, AuditTier, Chain
 from broker.audit.ledger import AuditState
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
@@ -99,7 +99,7 @@ def node(tmp_path, monkeypatch):
 
 
 def story(ledger):
-    return ledger.stories[Chain(Tier.APPENDED, BROKER, *HERE)]
+    return ledger.stories[Chain(AuditTier.APPENDED, BROKER, *HERE)]
 
 
 def counts(ledger):

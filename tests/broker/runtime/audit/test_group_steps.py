@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.audit.increment import Chain, Increment, Tier
+from broker.audit.increment import AuditTier, Chain, Increment
 from broker.audit.path import Path
 from broker.common.types import TopicPartition
 from broker.runtime.audit.group_steps import STEPS_MAX, GroupSteps
@@ -61,7 +61,7 @@ def test_a_path_is_where_the_group_is_and_covers_what_its_members_went_over(comm
         nonlocal sequence
         for _, taken in steps.take(10):
             for start, end in taken:
-                assert path.add(Increment(Chain(Tier.COMMITTED, "g", "t", 0), "e", sequence, 0, {}, start, end))
+                assert path.add(Increment(Chain(AuditTier.COMMITTED, "g", "t", 0), "e", sequence, 0, {}, start, end))
                 sequence += 1
 
     for number, (offset, by_member) in enumerate(commits):

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.audit.increment import Chain, Increment, Tier
+from broker.audit.increment import AuditTier, Chain, Increment
 from broker.spark.audit.topic_windows import NEWEST_APART, TopicWindows, horizon, understood, written
 from tests.broker.spark.audit.table import Table, ledger_of
 from tests.broker.spark.audit.told import BEGIN, MINUTE, STEPS, TOPIC, World, rows_of, tally, verdicts_of
 from tests.examples import examples
 
-CONSUMED, APPENDED, PRODUCED = Tier.CONSUMED, Tier.APPENDED, Tier.PRODUCED
+CONSUMED, APPENDED, PRODUCED = AuditTier.CONSUMED, AuditTier.APPENDED, AuditTier.PRODUCED
 
 
 def counted(batches, now_ms, kept_ms=10**12):

@@ -5,7 +5,7 @@ from operator import not_
 
 from hypothesis import strategies as st
 
-from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState
 from broker.audit.tally import Tally
 from broker.audit.verdict import judge
@@ -65,7 +65,7 @@ class World:
         window = (self.now_ms - late * MINUTE) // MINUTE * MINUTE
         first = len(log)
         log.extend([window] * count)
-        producer = self.source(Tier.PRODUCED, name, partition)
+        producer = self.source(AuditTier.PRODUCED, name, partition)
         windows = {window: tally(window, first, len(log) - 1)} if count else {}
         self.told.append(producer.tell(self.now_ms, windows))
 
@@ -108,10 +108,10 @@ class World:
             case "produce":
                 self.produce(f"p{name}", partition, count, late=is_so)
             case "append":
-                self.read(Tier.APPENDED, "counter", partition, count)
+                self.read(AuditTier.APPENDED, "counter", partition, count)
                 self.commit("counter")
             case "consume":
-                self.read(Tier.CONSUMED, f"g{name}", partition, count, loses=is_so)
+                self.read(AuditTier.CONSUMED, f"g{name}", partition, count, loses=is_so)
             case "commit":
                 self.commit(f"g{name}")
             case "kill group":

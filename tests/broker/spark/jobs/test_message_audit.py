@@ -5,7 +5,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from broker.audit.increment import Chain, Increment, Tier
+from broker.audit.increment import AuditTier, Chain, Increment
 from broker.audit.tally import Tally
 from broker.spark.audit.topic_windows import TopicWindows
 from broker.spark.jobs.message_audit import JOB, Read, count
@@ -16,15 +16,18 @@ from tests.broker.spark.conftest import Row
 
 def told(tier, source, first, last, *, sequence=0, minute=0, topic=TOPIC, is_last=True):
     window = BEGIN + minute * MINUTE
-    ends = (-1, -1) if tier is Tier.PRODUCED else (first, last + 1)
+    ends = (-1, -1) if tier is AuditTier.PRODUCED else (first, last + 1)
     chain, windows = Chain(tier, source, topic, 0), {window: tally(window, first, last)}
     return Increment(chain, "e", sequence, window, windows, *ends, is_last=is_last)
 
 
-PRODUCED = [told(Tier.PRODUCED, "p", 0, 4), told(Tier.PRODUCED, "p", 5, 9, sequence=1, minute=1)]
-APPENDED = [told(Tier.APPENDED, "c", 0, 4), told(Tier.APPENDED, "c", 5, 9, sequence=1, minute=1)]
+PRODUCED = [told(AuditTier.PRODUCED, "p", 0, 4), told(AuditTier.PRODUCED, "p", 5, 9, sequence=1, minute=1)]
+APPENDED = [told(AuditTier.APPENDED, "c", 0, 4), told(AuditTier.APPENDED, "c", 5, 9, sequence=1, minute=1)]
 #: Lost a record of the second window.
-CONSUMED = [told(Tier.CONSUMED, "g", 0, 4), replace(told(Tier.CONSUMED, "g", 6, 9, sequence=1, minute=1), start=5)]
+CONSUMED = [
+    told(AuditTier.CONSUMED, "g", 0, 4),
+    replace(told(AuditTier.CONSUMED, "g", 6, 9, sequence=1, minute=1), start=5),
+]
 
 
 def of_batch(windows, *values, now_ms=BEGIN + 10 * MINUTE, kept_ms=5 * MINUTE):
@@ -35,7 +38,7 @@ def of_batch(windows, *values, now_ms=BEGIN + 10 * MINUTE, kept_ms=5 * MINUTE):
     "value",
     [
         None, b"", b"\xff", b"{}", b'{"format": 2}', b"[" * 100_000,
-        replace(PRODUCED[0], chain=Chain(Tier.PRODUCED, "p", "no topic", 0)).to_bytes(),
+        replace(PRODUCED[0], chain=Chain(AuditTier.PRODUCED, "p", "no topic", 0)).to_bytes(),
         PRODUCED[0].to_bytes().replace(b'"produced"', b'"invented"'),
         replace(PRODUCED[0], windows={BEGIN: Tally("many")}).to_bytes(),
         replace(PRODUCED[0], windows={"soon": Tally()}).to_bytes(),
@@ -75,7 +78,7 @@ def test_a_clock_that_is_a_year_ahead_makes_nobody_late():
 def test_windows_and_verdicts_are_written_batch_by_batch(topics, written_by):
     """The last batch says nothing new; what was dead is in a topic of its own."""
     batches = [[PRODUCED[0], APPENDED[0]], [APPENDED[0], PRODUCED[1], CONSUMED[0]], [CONSUMED[1], APPENDED[1]]]
-    others = told(Tier.PRODUCED, "p", 0, 0, topic="another")
+    others = told(AuditTier.PRODUCED, "p", 0, 0, topic="another")
     for batch in batches:
         topics.append("audit", [Row(None, increment.to_bytes()) for increment in batch])
     topics.append("audit", [Row("k", b"no increment"), Row(None, others.to_bytes()), Row(None, PRODUCED[1].to_bytes())])

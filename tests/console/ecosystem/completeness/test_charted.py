@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.audit.increment import Tier
+from broker.audit.increment import AuditTier
 from console.cluster.charts.measures import KINDS, NAME_LENGTH_MAX
 from console.ecosystem.completeness import charted
 from console.signals.alerts.conditions import conditions
@@ -33,9 +33,9 @@ def audit(db, monkeypatch):
     monkeypatch.setattr(charted, "now_ms", lambda: audit.clock_ms)
     for number in range(10):
         offsets, minute = range(number * 10, number * 10 + 10), NOW - 20 + number
-        audit.say(Tier.APPENDED, *offsets, minute=minute, source="counter")
+        audit.say(AuditTier.APPENDED, *offsets, minute=minute, source="counter")
         if number < 5:
-            audit.say(Tier.CONSUMED, *offsets, minute=minute, source="slow", latency_ms=90_000)
+            audit.say(AuditTier.CONSUMED, *offsets, minute=minute, source="slow", latency_ms=90_000)
     audit.look()
     return audit
 
@@ -67,7 +67,7 @@ def test_a_rule_on_it_is_broken_in_words(audit):
 def test_a_group_that_stands_still_falls_behind_and_its_latency_is_not_known(audit):
     for number in range(10, 25):
         audit.clock_ms += MINUTE
-        audit.say(Tier.APPENDED, number * 10, minute=NOW - 20 + number, source="counter")
+        audit.say(AuditTier.APPENDED, number * 10, minute=NOW - 20 + number, source="counter")
         audit.look()
     (said,) = readings().values()
     assert said["delivered"] < 50

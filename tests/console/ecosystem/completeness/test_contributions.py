@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.audit.increment import DEAD, Tier
+from broker.audit.increment import DEAD, AuditTier
 from broker.audit.latency import Latency
 from broker.audit.ledger import AuditState
 from console.ecosystem.completeness.contributions import AHEAD_MS, contribution, series_of
@@ -26,7 +26,7 @@ def contributed(*increments, now_ms=NOW_MS):
 
 
 def consumed(*offsets, minute=0, **named):
-    return told(Tier.CONSUMED, *records(*offsets, minute=minute), source="g", **named)
+    return told(AuditTier.CONSUMED, *records(*offsets, minute=minute), source="g", **named)
 
 
 def test_what_a_killed_group_counts_again_came_twice():
@@ -58,7 +58,7 @@ def test_a_group_that_goes_back_to_what_it_committed_has_had_each_record_once_an
 
 
 def test_dead_letters_of_a_batch_that_is_put_again_are_counted_once():
-    sunk = replace(told(Tier.SUNK, *records(0, 2), source="pg", end=3), aside={DEAD: windows_of(*records(1))})
+    sunk = replace(told(AuditTier.SUNK, *records(0, 2), source="pg", end=3), aside={DEAD: windows_of(*records(1))})
     found = contributed(sunk, replace(sunk, epoch="f"))
     assert (found[0].distinct, found[0].aside) == (2, {DEAD: 1})
 
@@ -67,7 +67,11 @@ def test_times_that_are_nobodys_and_those_that_are_not_kept_are_left_out():
     late, ahead = 90 * 24 * 60, 90 * 24 * 60 + AHEAD_MS // MINUTE
     now_ms = late * MINUTE
     kept = contributed(
-        told(Tier.APPENDED, (-1, 0, b""), *[(minute * MINUTE, minute, b"") for minute in (1, late, ahead, ahead + 1)]),
+        told(
+            AuditTier.APPENDED,
+            (-1, 0, b""),
+            *[(minute * MINUTE, minute, b"") for minute in (1, late, ahead, ahead + 1)],
+        ),
         now_ms=now_ms,
     )
     assert [at_ms // MINUTE for at_ms in kept] == [late, ahead]
@@ -84,11 +88,11 @@ def test_latencies_are_of_the_window_of_their_records():
 @pytest.mark.parametrize(
     ("tier", "source", "reader"),
     [
-        (Tier.PRODUCED, "orders-service", ""),
-        (Tier.APPENDED, "counter", "counter"),
-        (Tier.APPENDED, "broker-2", "brokers"),
-        (Tier.CONSUMED, "broker-2", "broker-2"),
-        (Tier.MIRRORED, "a->b", "a->b"),
+        (AuditTier.PRODUCED, "orders-service", ""),
+        (AuditTier.APPENDED, "counter", "counter"),
+        (AuditTier.APPENDED, "broker-2", "brokers"),
+        (AuditTier.CONSUMED, "broker-2", "broker-2"),
+        (AuditTier.MIRRORED, "a->b", "a->b"),
     ],
 )
 def test_whose_series_it_is(tier, source, reader):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from django.db import connection, transaction
 
-from broker.audit.increment import AUDIT_TOPIC, Tier
+from broker.audit.increment import AUDIT_TOPIC, AuditTier
 from broker.audit.latency import Latency
 from console.ecosystem.completeness import collect, delivery_store
 from console.ecosystem.completeness.collect import CompletenessCollector
@@ -79,9 +79,9 @@ def sums(tier=TIERS[0]):
 
 def test_each_resolution_has_what_was_said_by_topic_tier_and_reader(audit):
     for number, minute in enumerate((NOW - 400, NOW - 9, NOW - 8)):
-        audit.say(Tier.APPENDED, *range(10 * number, 10 * number + 10), minute=minute, source="counter")
-    audit.say(Tier.CONSUMED, 10, 11, minute=NOW - 9, source="billing")
-    audit.say(Tier.CONSUMED, 20, 21, minute=NOW - 8, source="billing", latency_ms=40)
+        audit.say(AuditTier.APPENDED, *range(10 * number, 10 * number + 10), minute=minute, source="counter")
+    audit.say(AuditTier.CONSUMED, 10, 11, minute=NOW - 9, source="billing")
+    audit.say(AuditTier.CONSUMED, 20, 21, minute=NOW - 8, source="billing", latency_ms=40)
     audit.look()
     consumed = {("t", "consumed", "billing"): (4, 0)}
     assert sums(TIERS[0]) == {("t", "appended", "counter"): (20, 0), **consumed}
@@ -95,11 +95,11 @@ def test_a_collector_that_starts_anew_goes_on_where_the_sums_end_and_reads_no_we
     opened = audit.gateway.open_records
     monkeypatch.setattr(audit.gateway, "open_records", lambda *told: (asked.append(told[1]), opened(*told))[1])
     for number in range(3):
-        audit.say(Tier.APPENDED, number, minute=NOW - 3 + number)
+        audit.say(AuditTier.APPENDED, number, minute=NOW - 3 + number)
     audit.look()
     before = sums()
     audit.clock_ms += KEPT_MS + MINUTE
-    audit.say(Tier.APPENDED, 3, minute=NOW + 1)
+    audit.say(AuditTier.APPENDED, 3, minute=NOW + 1)
     audit.begin()
     audit.look()
     at = 1
@@ -109,11 +109,11 @@ def test_a_collector_that_starts_anew_goes_on_where_the_sums_end_and_reads_no_we
 
 
 def test_who_was_away_for_longer_than_the_ledger_reaches_adds_up_all_of_it(audit):
-    audit.say(Tier.APPENDED, 0, minute=NOW)
+    audit.say(AuditTier.APPENDED, 0, minute=NOW)
     audit.look()
     for number in range(1, 49):
         audit.clock_ms = (NOW + 30 * number) * MINUTE
-        audit.say(Tier.APPENDED, number, minute=NOW + 30 * number)
+        audit.say(AuditTier.APPENDED, number, minute=NOW + 30 * number)
     audit.clock_ms += 12 * 60 * MINUTE
     audit.begin()
     audit.look()
@@ -121,21 +121,21 @@ def test_who_was_away_for_longer_than_the_ledger_reaches_adds_up_all_of_it(audit
 
 
 def test_what_is_read_again_after_a_restart_is_known_to_be_that(audit):
-    audit.say(Tier.CONSUMED, 0, 1, 2, minute=NOW - 3)
+    audit.say(AuditTier.CONSUMED, 0, 1, 2, minute=NOW - 3)
     audit.look()
     audit.begin()
-    audit.say(Tier.CONSUMED, 0, 1, 2, 3, minute=NOW - 3)
+    audit.say(AuditTier.CONSUMED, 0, 1, 2, 3, minute=NOW - 3)
     audit.look()
     assert sums() == {("t", "consumed", "s"): (7, 3)}
 
 
 def tell_a_story(audit):
     for number in range(4):
-        audit.say(Tier.APPENDED, *range(number * 10, number * 10 + 10), minute=NOW - 9 + number, source="counter")
-        audit.say(Tier.CONSUMED, *range(number * 10, number * 10 + 10), minute=NOW - 9 + number, source="billing")
+        audit.say(AuditTier.APPENDED, *range(number * 10, number * 10 + 10), minute=NOW - 9 + number, source="counter")
+        audit.say(AuditTier.CONSUMED, *range(number * 10, number * 10 + 10), minute=NOW - 9 + number, source="billing")
         if number == 1:
-            audit.say(Tier.CONSUMED, *range(20, 40), minute=NOW - 6, source="billing", topic="u")
-            audit.say(Tier.CONSUMED, *range(30, 40), minute=NOW - 6, source="billing", topic="u")
+            audit.say(AuditTier.CONSUMED, *range(20, 40), minute=NOW - 6, source="billing", topic="u")
+            audit.say(AuditTier.CONSUMED, *range(30, 40), minute=NOW - 6, source="billing", topic="u")
         audit.look()
 
 
@@ -187,9 +187,9 @@ def test_whoever_is_killed_at_any_statement_loses_and_doubles_nothing(db):
 
 
 def test_a_cluster_that_does_not_answer_costs_neither_the_ledger_nor_a_sum(audit, monkeypatch):
-    audit.say(Tier.CONSUMED, 0, 1, minute=NOW - 3)
+    audit.say(AuditTier.CONSUMED, 0, 1, minute=NOW - 3)
     audit.look()
-    audit.say(Tier.CONSUMED, 0, 1, 2, minute=NOW - 3)
+    audit.say(AuditTier.CONSUMED, 0, 1, 2, minute=NOW - 3)
     stream = audit.collector._reader._stream
 
     def refuse(*_):
@@ -208,20 +208,20 @@ def test_a_cluster_that_does_not_answer_costs_neither_the_ledger_nor_a_sum(audit
 def test_another_topic_of_the_name_is_read_from_its_beginning(audit):
     Topic.objects.create(name=AUDIT_TOPIC, topic_id="first")
     for number in range(3):
-        audit.say(Tier.APPENDED, number, minute=NOW - 3)
+        audit.say(AuditTier.APPENDED, number, minute=NOW - 3)
     audit.look()
     assert {position.topic_id for position in AuditPosition.objects.all()} == {"first"}
     audit.gateway.delete_topic(AUDIT_TOPIC)
     audit.gateway.create_topic(AUDIT_TOPIC, PARTITIONS, 1)
     Topic.objects.update(topic_id="second")
     audit.begin()
-    audit.say(Tier.APPENDED, 5, minute=NOW - 2)
+    audit.say(AuditTier.APPENDED, 5, minute=NOW - 2)
     audit.look()
     assert sums() == {("t", "appended", "s"): (4, 0)}
 
 
 def test_a_topic_that_nobody_sees_for_a_moment_is_not_added_up_again(audit):
-    audit.say(Tier.APPENDED, 0, minute=NOW - 3)
+    audit.say(AuditTier.APPENDED, 0, minute=NOW - 3)
     audit.look()
     audit.topics.discard(AUDIT_TOPIC)
     audit.look()
@@ -231,8 +231,8 @@ def test_a_topic_that_nobody_sees_for_a_moment_is_not_added_up_again(audit):
 
 
 def test_sums_of_topics_that_are_gone_and_rows_whose_time_is_over_are_forgotten(audit):
-    audit.say(Tier.APPENDED, 0, minute=NOW - 3)
-    audit.say(Tier.APPENDED, 0, minute=NOW - 3, topic="u")
+    audit.say(AuditTier.APPENDED, 0, minute=NOW - 3)
+    audit.say(AuditTier.APPENDED, 0, minute=NOW - 3, topic="u")
     audit.look()
     audit.topics.discard("u")
     audit.clock_ms += TIERS[0].kept_ms + 2 * TIERS[0].row_ms
@@ -247,9 +247,9 @@ def test_sums_of_topics_that_are_gone_and_rows_whose_time_is_over_are_forgotten(
 def test_nobody_can_name_more_readers_than_are_kept(audit, monkeypatch):
     monkeypatch.setattr(delivery_store, "SERIES_MAX", 5)
     for number in range(20):
-        audit.say(Tier.CONSUMED, 0, minute=NOW - 3, source=f"group {number}")
-    audit.say(Tier.CONSUMED, 0, minute=NOW - 3, source="x" * 600)
-    audit.say(Tier.CONSUMED, 0, minute=NOW - 3, topic="no such topic")
+        audit.say(AuditTier.CONSUMED, 0, minute=NOW - 3, source=f"group {number}")
+    audit.say(AuditTier.CONSUMED, 0, minute=NOW - 3, source="x" * 600)
+    audit.say(AuditTier.CONSUMED, 0, minute=NOW - 3, topic="no such topic")
     audit.look()
     assert DeliverySeries.objects.count() == 5
     audit.look()
@@ -261,11 +261,11 @@ def test_sums_wait_while_there_are_many_of_them_but_not_for_ever(audit, monkeypa
     monkeypatch.setattr(collect, "STEPS_MAX", 10)
     audit.look()
     for number in range(5):
-        audit.say(Tier.CONSUMED, 0, minute=NOW - 3, source=f"{number}")
+        audit.say(AuditTier.CONSUMED, 0, minute=NOW - 3, source=f"{number}")
     audit.look()
     assert not sums()
     for number in range(10):
-        audit.say(Tier.CONSUMED, 0, minute=NOW - 3, source=f"more {number}")
+        audit.say(AuditTier.CONSUMED, 0, minute=NOW - 3, source=f"more {number}")
     audit.look()
     assert len(sums()) == 15
 
@@ -284,7 +284,7 @@ def test_the_ledger_keeps_less_where_very_much_is_counted_and_nothing_for_years(
     for minute in range(NOW - 350, NOW):
         offset = minute - NOW + 400
         windows = (offset, minute), (offset, far + minute)
-        increment = told(Tier.APPENDED, *[(at * MINUTE + number, number, b"") for number, at in windows])
+        increment = told(AuditTier.APPENDED, *[(at * MINUTE + number, number, b"") for number, at in windows])
         audit.gateway.produce_record(
             AUDIT_TOPIC,
             0,

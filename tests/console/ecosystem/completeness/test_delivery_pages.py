@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.audit.increment import AUDIT_TOPIC, Tier
+from broker.audit.increment import AUDIT_TOPIC, AuditTier
 from console.ecosystem.completeness.models import DeliverySeries
 from console.kit.access.models import NameRule
 from console.state.clusters.models import Topic
@@ -26,17 +26,21 @@ def told(audit):
     """Twenty windows of ten records; `whole` has them all, the others not."""
     for number in range(20):
         offsets, minute = range(number * 10, number * 10 + 10), NOW - 30 + number
-        audit.say(Tier.APPENDED, *offsets, minute=minute, source="counter")
-        audit.say(Tier.CONSUMED, *offsets, minute=minute, source="whole", latency_ms=50)
+        audit.say(AuditTier.APPENDED, *offsets, minute=minute, source="counter")
+        audit.say(AuditTier.CONSUMED, *offsets, minute=minute, source="whole", latency_ms=50)
         audit.say(
-            Tier.CONSUMED, *offsets[: 9 if number == 15 else 10], minute=minute, source="skips", end=offsets[-1] + 1
+            AuditTier.CONSUMED,
+            *offsets[: 9 if number == 15 else 10],
+            minute=minute,
+            source="skips",
+            end=offsets[-1] + 1,
         )
         if number < 12:
-            audit.say(Tier.CONSUMED, *offsets, minute=minute, source="slow", latency_ms=70_000)
+            audit.say(AuditTier.CONSUMED, *offsets, minute=minute, source="slow", latency_ms=70_000)
     for number in (16, 17):
-        audit.say(Tier.CONSUMED, *range(number * 10, number * 10 + 10), minute=NOW - 30 + number, source="rereads")
+        audit.say(AuditTier.CONSUMED, *range(number * 10, number * 10 + 10), minute=NOW - 30 + number, source="rereads")
     for number in (16, 17, 18, 19):
-        audit.say(Tier.CONSUMED, *range(number * 10, number * 10 + 10), minute=NOW - 30 + number, source="rereads")
+        audit.say(AuditTier.CONSUMED, *range(number * 10, number * 10 + 10), minute=NOW - 30 + number, source="rereads")
     audit.look()
     return audit
 
@@ -69,7 +73,7 @@ def test_the_worst_is_first_and_each_has_its_word(told, viewer, client_of):
 
 
 def test_a_reader_of_which_nothing_can_be_compared_has_lost_nothing(audit, viewer, client_of):
-    audit.say(Tier.CONSUMED, 0, 1, minute=NOW - 9, source="alone")
+    audit.say(AuditTier.CONSUMED, 0, 1, minute=NOW - 9, source="alone")
     audit.look()
     assert "nothing to compare</span>" in page(client_of, viewer, LIST)
     assert row("alone").delivered is None
@@ -77,23 +81,23 @@ def test_a_reader_of_which_nothing_can_be_compared_has_lost_nothing(audit, viewe
 
 def test_what_lay_there_before_a_group_came_was_not_for_it(audit):
     for number in range(20):
-        audit.say(Tier.APPENDED, number, minute=NOW - 30 + number, source="counter")
+        audit.say(AuditTier.APPENDED, number, minute=NOW - 30 + number, source="counter")
         if number > 14:
-            audit.say(Tier.CONSUMED, number, minute=NOW - 30 + number, source="new")
+            audit.say(AuditTier.CONSUMED, number, minute=NOW - 30 + number, source="new")
     audit.look()
     assert (row("new").delivered, row("new").expected) == (100.0, 4)
 
 
 def test_young_windows_are_not_yet_expected(audit):
-    for tier, minutes in ((Tier.APPENDED, range(NOW - 9, NOW)), (Tier.CONSUMED, range(NOW - 9, NOW - 2))):
+    for tier, minutes in ((AuditTier.APPENDED, range(NOW - 9, NOW)), (AuditTier.CONSUMED, range(NOW - 9, NOW - 2))):
         for minute in minutes:
             audit.say(tier, minute - NOW + 9, minute=minute, source="g")
     audit.look()
-    assert row_of(Tier.CONSUMED).delivered == 100.0
+    assert row_of(AuditTier.CONSUMED).delivered == 100.0
     audit.clock_ms += 5 * MINUTE
-    audit.say(Tier.APPENDED, 9, minute=NOW + 3, source="g")
+    audit.say(AuditTier.APPENDED, 9, minute=NOW + 3, source="g")
     audit.look()
-    assert row_of(Tier.CONSUMED).delivered == pytest.approx(100 * 6 / 8)
+    assert row_of(AuditTier.CONSUMED).delivered == pytest.approx(100 * 6 / 8)
 
 
 def row_of(tier):
@@ -129,8 +133,8 @@ def test_a_file_has_every_reader(told, viewer, client_of):
 
 
 def test_topics_and_groups_one_may_not_see_are_not_shown(told, viewer, client_of):
-    told.say(Tier.SUNK, *range(10), minute=NOW - 9, source="pg")
-    told.say(Tier.CONSUMED, *range(10), minute=NOW - 9, source="other", topic="u")
+    told.say(AuditTier.SUNK, *range(10), minute=NOW - 9, source="pg")
+    told.say(AuditTier.CONSUMED, *range(10), minute=NOW - 9, source="other", topic="u")
     told.look()
     for pattern, hidden in (("slow", "slow"), ("connect-pg", "pg")):
         NameRule.objects.create(user=viewer, resource="group", pattern=pattern, level="nothing")
@@ -158,9 +162,9 @@ def test_a_reader_that_has_said_nothing_for_minutes_is_not_called_good(told, vie
 def test_what_is_counted_again_in_the_log_is_there_once(audit):
     for source in ("counter", "another"):
         for minute in range(NOW - 9, NOW - 3):
-            audit.say(Tier.APPENDED, minute - NOW + 9, minute=minute, source=source)
-    audit.say(Tier.APPENDED, *range(6), minute=NOW - 6, source="another", epoch="begun anew")
+            audit.say(AuditTier.APPENDED, minute - NOW + 9, minute=minute, source=source)
+    audit.say(AuditTier.APPENDED, *range(6), minute=NOW - 6, source="another", epoch="begun anew")
     for minute in range(NOW - 9, NOW - 3):
-        audit.say(Tier.CONSUMED, minute - NOW + 9, minute=minute, source="g")
+        audit.say(AuditTier.CONSUMED, minute - NOW + 9, minute=minute, source="g")
     audit.look()
     assert row("g").expected == 5 + 5

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from broker.audit.increment import AUDIT_TOPIC, BROKER, Chain, Increment, Tier
+from broker.audit.increment import AUDIT_TOPIC, BROKER, AuditTier, Chain, Increment
 from console.ecosystem.completeness.collect import KEPT_MS, CompletenessCollector
 from console.ecosystem.completeness.models import AuditedTopic
 from console.kit.access.models import NameRule
@@ -12,7 +12,7 @@ from console.state.clusters.models import Topic
 from tests.broker.audit.made import MINUTE, records, told
 from tests.fakes.gateway import FakeGateway
 
-PRODUCED, APPENDED, CONSUMED = TIERS = tuple(Tier)[:3]
+PRODUCED, APPENDED, CONSUMED = TIERS = tuple(AuditTier)[:3]
 #: The minute that is under way.
 NOW = 29_000_000
 
@@ -208,7 +208,7 @@ def test_groups_one_may_not_see_are_in_no_column_no_finding_and_no_file(audit, v
     audit.say(APPENDED, *records(0, 1, minute=NOW - 10))
     for group in ("billing", "secret"):
         audit.say(CONSUMED, *records(0, minute=NOW - 10), source=group, end=2)
-    audit.say(Tier.SUNK, *records(0, 1, minute=NOW - 10), source="vault")
+    audit.say(AuditTier.SUNK, *records(0, 1, minute=NOW - 10), source="vault")
     audit.look()
     assert "consumed secret" in page(client_of, viewer, "/completeness/t/")
     for pattern in ("secret", "connect-vault"):
@@ -227,7 +227,7 @@ def counted_by_brokers(audit, *found, **named):
 
 
 def committed(audit, group, start, end, sequence=0):
-    step = Increment(Chain(Tier.COMMITTED, group, "t", 0), "e", sequence, audit.clock_ms, {}, start, end)
+    step = Increment(Chain(AuditTier.COMMITTED, group, "t", 0), "e", sequence, audit.clock_ms, {}, start, end)
     audit.gateway.produce_record(AUDIT_TOPIC, 0, step.key(), step.to_bytes())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from console.kit.live import attention
 from console.kit.live.attention import BEATS_SLOWER, LINGERS_SECONDS, SLOWER, Attention
-from console.shell.collector.collector import Tier
+from console.shell.collector.collector import CollectorThread
 from console.state.clusters.queries import cluster_state
 
 STOP = threading.Event()
@@ -123,7 +123,7 @@ def test_the_past_of_the_rate_keeps_its_scale_while_nobody_looks(cluster, collec
 
 def test_a_tier_ends_in_the_middle_of_a_long_pause(inattentive):
     stop = threading.Event()
-    tier = Tier("topics", 10_000, lambda: None, pause=inattentive.pause)
+    tier = CollectorThread("topics", 10_000, lambda: None, pause=inattentive.pause)
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(tier.run, stop)
         stop.set()

@@ -8,7 +8,7 @@ import pytest
 from console.kit.gateway.errors import ClusterUnreachableError
 from console.kit.live import groups
 from console.kit.live.attention import Attention
-from console.shell.collector.collector import Collector, Tier, run_collector
+from console.shell.collector.collector import Collector, CollectorThread, run_collector
 from console.signals.overview.queries import overview_facts
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic
 from console.state.clusters.queries import cluster_state
@@ -178,7 +178,7 @@ def test_brokers_that_come_go_or_answer_again_are_news_and_nothing_else(cluster,
     monkeypatch.setattr(collector._pages, "cluster_changed", lambda is_news=True: said.append(is_news))
 
     def look() -> bool:
-        Tier("brokers", 1, collector.collect_cluster, collector.cluster_failed).run_once()
+        CollectorThread("brokers", 1, collector.collect_cluster, collector.cluster_failed).run_once()
         return said[-1]
 
     assert look()
@@ -200,8 +200,8 @@ def test_an_unreachable_cluster_keeps_the_last_good_rows_with_their_age(cluster,
     good_at_ms = clock.now_ms()
     cluster.cut_off()
     clock.advance(30_000)
-    Tier("brokers", 1, collector.collect_cluster, collector.cluster_failed).run_once()
-    Tier("topics", 1, collector.collect_topics, collector.topics_failed).run_once()
+    CollectorThread("brokers", 1, collector.collect_cluster, collector.cluster_failed).run_once()
+    CollectorThread("topics", 1, collector.collect_topics, collector.topics_failed).run_once()
     collector.beat()
 
     state = cluster_state()
@@ -213,7 +213,7 @@ def test_an_unreachable_cluster_keeps_the_last_good_rows_with_their_age(cluster,
 
 def test_the_error_goes_when_the_cluster_answers_again(cluster, collector, collect):
     cluster.cut_off()
-    tier = Tier("brokers", 1, collector.collect_cluster, collector.cluster_failed)
+    tier = CollectorThread("brokers", 1, collector.collect_cluster, collector.cluster_failed)
     tier.run_once()
     cluster.cut_off(False)
     tier.run_once()
@@ -226,7 +226,7 @@ def test_the_same_error_is_logged_once(caplog):
     def fail() -> None:
         raise OSError("no route to host")
 
-    tier = Tier("brokers", 1, fail)
+    tier = CollectorThread("brokers", 1, fail)
     with caplog.at_level(logging.INFO):
         for _ in range(5):
             tier.run_once()
@@ -247,7 +247,7 @@ def test_an_unforeseen_error_that_names_a_topic_is_in_the_log_and_on_no_page(err
         raise error
 
     stored: list[str] = []
-    Tier("topics", 1, fail, stored.append).run_once()
+    CollectorThread("topics", 1, fail, stored.append).run_once()
 
     assert stored == [shown]
     assert str(error) in caplog.text
@@ -258,7 +258,7 @@ def test_an_error_that_cannot_be_stored_does_not_end_the_tier(caplog):
     def fail(*_: object) -> None:
         raise RuntimeError("disk full")
 
-    Tier("brokers", 1, fail, fail).run_once()
+    CollectorThread("brokers", 1, fail, fail).run_once()
 
     assert "the error could not be stored" in caplog.text
 
@@ -282,7 +282,7 @@ def test_another_cluster_at_the_same_address_is_refused_and_no_row_of_the_old_on
     collect()
     brokers, changes = list(Broker.objects.values()), Change.objects.count()
     another = Collector(FakeGateway(1, told), lambda: zookeeper, clock.now_ms)
-    Tier("brokers", 1, another.collect_cluster, another.cluster_failed).run_once()
+    CollectorThread("brokers", 1, another.collect_cluster, another.cluster_failed).run_once()
 
     state = ClusterState.objects.get()
     assert state.brokers_error.startswith(f"Another cluster answers: {says}, and what is kept here is of fake-cluster.")
