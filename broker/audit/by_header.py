@@ -8,7 +8,7 @@ and never out of the partition: so what is too few in one and too many in such a
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 
 #: A record may be counted in a window of which another one is counted in a third.
 _STEPS = 2
@@ -22,7 +22,7 @@ class WindowDifference(NamedTuple):
     last: int
 
     @classmethod
-    def between(cls, upper: Tally, lower: Tally) -> "WindowDifference":
+    def between(cls, upper: RecordTally, lower: RecordTally) -> "WindowDifference":
         both = upper + lower
         return cls(lower.count - upper.count, both.first_offset, both.last_offset)
 

@@ -12,7 +12,7 @@ from broker.audit.increment import Chain
 from broker.audit.ledger import AuditState, Story
 from broker.audit.path import Path
 from broker.audit.states import WindowState
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 
 #: Of windows: a group that has committed nothing for so long is not waited for.
 QUIET_WINDOWS = 10
@@ -43,21 +43,21 @@ class Groups:
                 self._paths.setdefault(column_of(chain), {})[chain.partition] = path
         self.moves = tuple(sorted(_moves(ledger, topic), key=lambda move: move.at_ms))
 
-    def cells(self, window: int, appended: Mapping[int, Tally]) -> dict[str, tuple[WindowState, Tally]]:
+    def cells(self, window: int, appended: Mapping[int, RecordTally]) -> dict[str, tuple[WindowState, RecordTally]]:
         """By column, of the groups that take part; `appended`: what each partition holds of the window."""
         found = {name: self._cell(window, paths, appended) for name, paths in self._paths.items()}
         return {name: cell for name, cell in found.items() if cell is not None}
 
     def _cell(
-        self, window: int, paths: Mapping[int, Path], appended: Mapping[int, Tally]
-    ) -> tuple[WindowState, Tally] | None:
-        total, states = Tally(), []
+        self, window: int, paths: Mapping[int, Path], appended: Mapping[int, RecordTally]
+    ) -> tuple[WindowState, RecordTally] | None:
+        total, states = RecordTally(), []
         for index, tally in appended.items():
             path = paths.get(index)
             if path is None or tally.first_offset < path.start:
                 continue
             if path.covers(tally.first_offset, tally.last_offset + 1):
-                total += Tally(tally.count, tally.bytes, 0, tally.first_offset, tally.last_offset)
+                total += RecordTally(tally.count, tally.bytes, 0, tally.first_offset, tally.last_offset)
                 states.append(WindowState.COMPLETE)
                 continue
             total += self._gone_over(window, index, path)
@@ -69,10 +69,10 @@ class Groups:
                 states.append(WindowState.COMPLETE)
         return (max(states, key=tuple(WindowState).index), total) if states else None
 
-    def _gone_over(self, window: int, index: int, path: Path) -> Tally:
+    def _gone_over(self, window: int, index: int, path: Path) -> RecordTally:
         """At least: of what was told as one only if all of it was gone over."""
         parts = (increment for increment in self._stories[index].increments if window in increment.windows)
-        return sum((part.windows[window] for part in parts if path.covers(part.start, part.end)), start=Tally())
+        return sum((part.windows[window] for part in parts if path.covers(part.start, part.end)), start=RecordTally())
 
 
 def column_of(chain: Chain) -> str:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from broker.audit.latency import Latency
-from broker.audit.tally import MOMENT_MAX, WINDOW_MS, Tally, Windows
+from broker.audit.tally import MOMENT_MAX, WINDOW_MS, RecordTally, Windows
 from broker.common.types import TopicPartition
 
 AUDIT_TOPIC = "_barnabas_audit"
@@ -71,12 +71,12 @@ class Increment:
     epoch: str
     sequence: int
     at_ms: int  #: when it was made, by the clock of who made it
-    windows: Mapping[int, Tally] = field(default_factory=dict)
+    windows: Mapping[int, RecordTally] = field(default_factory=dict)
     start: int = NO_RANGE
     end: int = NO_RANGE
     is_last: bool = False  #: of the epoch: nothing that was counted is left untold
     window_ms: int = WINDOW_MS
-    aside: Mapping[str, Mapping[int, Tally]] = field(default_factory=dict)
+    aside: Mapping[str, Mapping[int, RecordTally]] = field(default_factory=dict)
     latencies: Mapping[int, Latency] = field(default_factory=dict)
     #: Of a broker's count: the leader epoch. What a leader says after a later one has spoken is not heard.
     term: int = NO_TERM
@@ -84,7 +84,7 @@ class Increment:
     #: others may be counted in the window of one of those.
     is_by_header: bool = False
 
-    def whole(self) -> Iterator[tuple[int, Tally]]:
+    def whole(self) -> Iterator[tuple[int, RecordTally]]:
         """Windows of all that its offsets hold, at this tier and aside; one may come several times."""
         yield from self.windows.items()
         for windows in self.aside.values():
@@ -138,12 +138,12 @@ _PLAIN = tuple(item.name for item in fields(Increment) if item.name not in ("cha
 _LEFT_OUT = {"term": NO_TERM, "is_by_header": False}
 
 
-def _listed(windows: Mapping[int, Tally]) -> list[list[int]]:
+def _listed(windows: Mapping[int, RecordTally]) -> list[list[int]]:
     return [[start, *astuple(tally)] for start, tally in sorted(windows.items())]
 
 
 def _windows(said: Any) -> Windows:
-    return {_moment(start): Tally(*map(_number, rest)) for start, *rest in said}
+    return {_moment(start): RecordTally(*map(_number, rest)) for start, *rest in said}
 
 
 def _moment(value: Any) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from broker.audit.increment import NO_RANGE, NO_TERM, AuditTier, Chain, Increment
 from broker.audit.path import Path
-from broker.audit.tally import WINDOW_MS, Tally
+from broker.audit.tally import WINDOW_MS, RecordTally
 
 #: A chain with more gaps than these keeps one over all of them.
 _GAPS_MAX = 100
@@ -126,9 +126,10 @@ class Story:
         has_gap = any(start <= last and first < end for start, end in self.gaps)
         return self.increments != [] and self.start <= first and last < self.end and not has_gap
 
-    def tally(self, window: int) -> Tally:
+    def tally(self, window: int) -> RecordTally:
         return sum(
-            (increment.windows[window] for increment in self.increments if window in increment.windows), start=Tally()
+            (increment.windows[window] for increment in self.increments if window in increment.windows),
+            start=RecordTally(),
         )
 
     def windows(self) -> set[int]:
@@ -144,8 +145,11 @@ def joined(first: Increment, second: Increment) -> Increment:
     return replace(second, windows=windows, aside=aside, start=first.start, latencies={})
 
 
-def _sum(first: Mapping[int, Tally], second: Mapping[int, Tally]) -> dict[int, Tally]:
-    return {window: first.get(window, Tally()) + second.get(window, Tally()) for window in first.keys() | second.keys()}
+def _sum(first: Mapping[int, RecordTally], second: Mapping[int, RecordTally]) -> dict[int, RecordTally]:
+    return {
+        window: first.get(window, RecordTally()) + second.get(window, RecordTally())
+        for window in first.keys() | second.keys()
+    }
 
 
 def before(increment: Increment, offset: int) -> Increment | None:
@@ -163,7 +167,7 @@ def before(increment: Increment, offset: int) -> Increment | None:
     return replace(increment, windows=_ending(increment.windows, end), aside=aside, end=end, latencies={})
 
 
-def _ending(windows: Mapping[int, Tally], end: int) -> dict[int, Tally]:
+def _ending(windows: Mapping[int, RecordTally], end: int) -> dict[int, RecordTally]:
     return {window: tally for window, tally in windows.items() if tally.last_offset < end}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from broker.audit.latency import Latency
-from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, Tally, Windows, window_of
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, RecordTally, Windows, window_of
 from broker.common.types import TopicPartition
 
 PENDING_MAX = 200_000
@@ -49,8 +49,8 @@ class _Sum:
     def add(self, record: _Record) -> None:
         window = window_of(record.timestamp_ms, self._window_ms)
         windows = self.kinds.setdefault(record.kind, {})
-        tally = Tally(1, record.size, record.checksum, record.offset, record.offset)
-        windows[window] = windows.get(window, Tally()) + tally
+        tally = RecordTally(1, record.size, record.checksum, record.offset, record.offset)
+        windows[window] = windows.get(window, RecordTally()) + tally
         self.end = record.offset + 1
         if record.kind == ARRIVED and window != NO_WINDOW:
             self.times.append((window, record.timestamp_ms))
@@ -59,7 +59,7 @@ class _Sum:
         for kind, windows in other.kinds.items():
             mine = self.kinds.setdefault(kind, {})
             for window, tally in windows.items():
-                mine[window] = mine.get(window, Tally()) + tally
+                mine[window] = mine.get(window, RecordTally()) + tally
         self.end = other.end
         self.times += other.times
 

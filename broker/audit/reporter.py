@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from broker.audit.increment import NO_RANGE, NO_TERM, AuditTier, Chain, Increment
 from broker.audit.latency import Latency
-from broker.audit.tally import WINDOW_MS, Tally
+from broker.audit.tally import WINDOW_MS, RecordTally
 from broker.common.types import TopicPartition
 
 Range = tuple[int, int]
@@ -21,12 +21,12 @@ class Reporter:
     def tell(
         self,
         partition: TopicPartition,
-        windows: Mapping[int, Tally],
+        windows: Mapping[int, RecordTally],
         now_ms: int,
         *,
         offsets: Range = NO_OFFSETS,
         is_last: bool = False,
-        aside: Mapping[str, Mapping[int, Tally]] | None = None,
+        aside: Mapping[str, Mapping[int, RecordTally]] | None = None,
         latencies: Mapping[int, Latency] | None = None,
         term: int = NO_TERM,
         is_by_header: bool = False,

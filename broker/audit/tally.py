@@ -41,7 +41,7 @@ def window_of(timestamp_ms: int, window_ms: int = WINDOW_MS) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RecordTally:
     """Of some records. `bytes` are those of keys and values; offsets are inclusive, -1 where there is no record."""
 
     count: int = 0
@@ -54,9 +54,9 @@ class Tally:
     #: Records beside `count` of which a producer never learned whether they arrived.
     unsure: int = 0
 
-    def __add__(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "RecordTally") -> "RecordTally":
         firsts = [partition.first_offset for partition in (self, other) if partition.count]
-        return Tally(
+        return RecordTally(
             self.count + other.count,
             self.bytes + other.bytes,
             (self.checksum + other.checksum) % MODULUS,
@@ -77,15 +77,15 @@ class Counted(NamedTuple):
     is_disordered: bool = False
     is_unsure: bool = False
 
-    def tally(self) -> Tally:
+    def tally(self) -> RecordTally:
         if self.is_unsure:
-            return Tally(unsure=1)
+            return RecordTally(unsure=1)
         size = len(self.key or b"") + len(self.value or b"")
         print_ = fingerprint(self.key, self.value)
-        return Tally(1, size, print_, self.offset, self.offset, int(self.is_disordered))
+        return RecordTally(1, size, print_, self.offset, self.offset, int(self.is_disordered))
 
 
-Windows = dict[int, Tally]
+Windows = dict[int, RecordTally]
 
 
 class WindowCounter:
@@ -109,7 +109,7 @@ class WindowCounter:
             if self.is_full:
                 raise OverflowError(f"{self._count} windows are open; drain them first")
             self._count += 1
-        windows[start] = windows.get(start, Tally()) + record.tally()
+        windows[start] = windows.get(start, RecordTally()) + record.tally()
         self._open[partition] = windows
 
     def take_back(self, drained: Iterable[tuple[TopicPartition, Windows]]) -> None:
@@ -118,7 +118,7 @@ class WindowCounter:
             mine = self._open.setdefault(partition, {})
             for start, tally in windows.items():
                 self._count += start not in mine
-                mine[start] = mine.get(start, Tally()) + tally
+                mine[start] = mine.get(start, RecordTally()) + tally
 
     def drain(self) -> Iterator[tuple[TopicPartition, Windows]]:
         """What was counted, by partition; the counter is empty as soon as this is called."""

@@ -24,7 +24,7 @@ from broker.audit.groups import QUIET_WINDOWS, GroupMove, Groups
 from broker.audit.increment import BROKER, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState, Story
 from broker.audit.states import TROUBLES, WindowState
-from broker.audit.tally import NO_WINDOW, Tally
+from broker.audit.tally import NO_WINDOW, RecordTally
 
 #: Alike from which tier: by which name a column of the matrix goes.
 APPENDED = str(AuditTier.APPENDED)
@@ -55,7 +55,7 @@ class AuditWindow:
 
     window: int
     state: WindowState = WindowState.COMPLETE
-    tiers: dict[str, Tally] = field(default_factory=dict)
+    tiers: dict[str, RecordTally] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class _Judging:
     def _row(self, window: int) -> AuditWindow:
         row = AuditWindow(window)
         for name, by_window in sorted(self._shown.items(), key=lambda item: _place(item[0])):
-            row.tiers[name] = sum(by_window.get(window, {}).values(), start=Tally())
+            row.tiers[name] = sum(by_window.get(window, {}).values(), start=RecordTally())
         groups = self._groups.cells(window, self._tallies.get(self._log, {}).get(window, {}))
         row.tiers |= {name: tally for name, (_, tally) in groups.items()}
         if not self._is_over(window):
@@ -172,9 +172,9 @@ class _Judging:
 
     def _pair(self, window: int, above: str, below: str) -> WindowState:
         upper, lower = (self._tallies.get(name, {}).get(window, {}) for name in (above, below))
-        found: dict[WindowState, list[tuple[int, Tally, Tally]]] = defaultdict(list)
+        found: dict[WindowState, list[tuple[int, RecordTally, RecordTally]]] = defaultdict(list)
         for index in sorted({*upper, *lower}):
-            tallies = upper.get(index, Tally()), lower.get(index, Tally())
+            tallies = upper.get(index, RecordTally()), lower.get(index, RecordTally())
             state = self._known(above, below, index, *tallies) or self._compare(above, below, window, *tallies)
             if BROKERS in (above, below) and state in (WindowState.MISSING, WindowState.DUPLICATE):
                 state = self._unless_exchanged(state, window, above, below, index)
@@ -184,7 +184,7 @@ class _Judging:
         ]
         return max(found, key=_WORST.index, default=WindowState.COMPLETE)
 
-    def _known(self, above: str, below: str, index: int, upper: Tally, lower: Tally) -> WindowState | None:
+    def _known(self, above: str, below: str, index: int, upper: RecordTally, lower: RecordTally) -> WindowState | None:
         """None when both have told all there is about these records; otherwise why they cannot be compared."""
         checks = [(self._first.get(below, {}).get(index), upper)]
         if above != PRODUCED:
@@ -198,7 +198,7 @@ class _Judging:
                 return WindowState.UNKNOWN
         return None
 
-    def _compare(self, above: str, below: str, window: int, upper: Tally, lower: Tally) -> WindowState:
+    def _compare(self, above: str, below: str, window: int, upper: RecordTally, lower: RecordTally) -> WindowState:
         has_more = above == PRODUCED and self._producers.may_have_more(window, window + self._window_ms)
         if lower.count < upper.count:
             return WindowState.MISSING
@@ -217,7 +217,7 @@ class _Judging:
         for other in neighbourhood(window, differences) - {window}:
             if not self._is_over(other):
                 return WindowState.PENDING
-            tallies = [self._tallies[name].get(other, {}).get(index, Tally()) for name in (above, below)]
+            tallies = [self._tallies[name].get(other, {}).get(index, RecordTally()) for name in (above, below)]
             if (known := self._known(above, below, index, *tallies)) is not None:
                 return known
         return state if unexplained(window, differences) else WindowState.COMPLETE
@@ -228,7 +228,7 @@ class _Judging:
             upper, lower = self._tallies.get(above, {}), self._tallies.get(below, {})
             found = self._differences[above, below, index] = {
                 window: WindowDifference.between(
-                    upper.get(window, {}).get(index, Tally()), lower.get(window, {}).get(index, Tally())
+                    upper.get(window, {}).get(index, RecordTally()), lower.get(window, {}).get(index, RecordTally())
                 )
                 for window in {*upper, *lower}
                 if index in upper.get(window, {}) or index in lower.get(window, {})
@@ -259,7 +259,7 @@ class _Producers:
         return any(start < end_ms and start_ms < end for start, end in self._ends)
 
 
-_Part = Callable[[Increment], Iterable[tuple[int, Tally]]]
+_Part = Callable[[Increment], Iterable[tuple[int, RecordTally]]]
 
 
 def _parts(stories: Mapping[int, Iterable[Story]]) -> dict[str, _Part]:
@@ -275,13 +275,13 @@ def _parts(stories: Mapping[int, Iterable[Story]]) -> dict[str, _Part]:
     return {"": lambda increment: increment.windows.items(), **asides}
 
 
-def _by_window(stories: Mapping[int, Iterable[Story]], part: _Part) -> dict[int, dict[int, Tally]]:
+def _by_window(stories: Mapping[int, Iterable[Story]], part: _Part) -> dict[int, dict[int, RecordTally]]:
     """Window → partition → what was counted."""
-    found: dict[int, dict[int, Tally]] = defaultdict(dict)
+    found: dict[int, dict[int, RecordTally]] = defaultdict(dict)
     for index, told in stories.items():
         for increment in (increment for story in told for increment in story.increments):
             for window, tally in part(increment):
-                found[window][index] = found[window].get(index, Tally()) + tally
+                found[window][index] = found[window].get(index, RecordTally()) + tally
     return found
 
 
@@ -290,9 +290,14 @@ def _place(name: str) -> tuple[int, str]:
 
 
 def _finding(
-    topic: str, window: int, above: str, below: str, state: WindowState, where: list[tuple[int, Tally, Tally]]
+    topic: str,
+    window: int,
+    above: str,
+    below: str,
+    state: WindowState,
+    where: list[tuple[int, RecordTally, RecordTally]],
 ) -> Finding:
-    both = sum((tally for _, *pair in where for tally in pair), start=Tally())
+    both = sum((tally for _, *pair in where for tally in pair), start=RecordTally())
     if state is WindowState.REORDERED:
         count = both.disordered
     elif state is WindowState.MISMATCH:

@@ -11,7 +11,7 @@ from broker.probe.blame import BrokerWatch
 from broker.probe.ledger import LOST_AFTER_MS, Fate, ProbeLedger
 from broker.probe.record import Mark
 from broker.probe.spread import PartitionState, View
-from broker.probe.tally import MIRROR, Parts, Tallies, Tally
+from broker.probe.tally import MIRROR, Parts, ProbeTally, Tallies
 
 Address = tuple[str, int]
 #: A partition that could not be written or read for so long is told of.
@@ -264,7 +264,7 @@ def _fails(followed: Followed, at_ms: float, why: str) -> None:
         followed.failing_since_ms = at_ms
 
 
-def _count(tallies: Sequence[Tally], fate: Fate, took_ms: float | None) -> None:
+def _count(tallies: Sequence[ProbeTally], fate: Fate, took_ms: float | None) -> None:
     for tally in tallies:
         if fate is Fate.DUPLICATE:
             tally.duplicated += 1

@@ -12,7 +12,7 @@ WHOLE, MIRROR = "whole", "mirror"
 
 
 @dataclass(slots=True)
-class Tally:
+class ProbeTally:
     """Counts of attempts and records. Latencies are those of acknowledged records, and until they were read."""
 
     written: int = 0  #: acknowledged
@@ -40,7 +40,7 @@ class Tally:
         return told
 
 
-Parts = dict[str, Tally]
+Parts = dict[str, ProbeTally]
 
 
 class Tallies:
@@ -58,18 +58,18 @@ class Tallies:
         while len(self._minutes) > MINUTES_KEPT + 1:
             self._minutes.popitem(last=False)
 
-    def of(self, broker: int | None, partition: int | None) -> list[Tally]:
+    def of(self, broker: int | None, partition: int | None) -> list[ProbeTally]:
         """Where something of this partition, led by this broker, is to be counted."""
         names = [WHOLE] if partition is not None else []
         names += [f"broker/{broker}"] if broker is not None else []
         names += [f"partition/{partition}"] if partition is not None else []
         return self._named(names)
 
-    def _named(self, names: list[str]) -> list[Tally]:
+    def _named(self, names: list[str]) -> list[ProbeTally]:
         minute = next(reversed(self._minutes.values())) if self._minutes else {}
-        return [parts.setdefault(name, Tally()) for parts in (self.total, minute) for name in names]
+        return [parts.setdefault(name, ProbeTally()) for parts in (self.total, minute) for name in names]
 
-    def at_mirror(self, partition: int | None = None) -> list[Tally]:
+    def at_mirror(self, partition: int | None = None) -> list[ProbeTally]:
         """Where what came through a mirror is to be counted."""
         names = [MIRROR] if partition is None else [MIRROR, f"{MIRROR}/{partition}"]
         return self._named(names)

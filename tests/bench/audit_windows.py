@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 
 from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
-from broker.audit.tally import WINDOW_MS, Tally
+from broker.audit.tally import WINDOW_MS, RecordTally
 from broker.spark.audit.topic_windows import TopicWindows, understood, written
 from broker.spark.jobs.message_audit import Read, count
 
@@ -60,8 +60,8 @@ def told(topic: str, number: int, at_ms: int) -> Iterator[Increment]:
     """The reports of all sources at that time; the first has number 0."""
     window, item = at_ms // WINDOW_MS * WINDOW_MS, RECORDS_PER_S * REPORT_MS // 1000 // PARTITIONS
     first = number * item
-    whole = {window: Tally(item, item * 1000, 0x1234_5678_9ABC_DEF0, first, first + item - 1)}
-    part = {window: Tally(item // PRODUCERS, item * 250, 0x1234_5678_9ABC_DEF0, first, first + item - 1)}
+    whole = {window: RecordTally(item, item * 1000, 0x1234_5678_9ABC_DEF0, first, first + item - 1)}
+    part = {window: RecordTally(item // PRODUCERS, item * 250, 0x1234_5678_9ABC_DEF0, first, first + item - 1)}
     for partition in range(PARTITIONS):
         for source in range(PRODUCERS):
             chain = Chain(AuditTier.PRODUCED, f"producer-{source}", topic, partition)

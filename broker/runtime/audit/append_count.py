@@ -11,7 +11,7 @@ where a batch has one. The verdict knows that of counts by header.
 
 from typing import NamedTuple
 
-from broker.audit.tally import NO_WINDOW, WINDOW_MS, Tally, Windows, window_of
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, RecordTally, Windows, window_of
 from broker.records.batch import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
 
 #: Windows of one partition that are open at a time; a log is walked that has more.
@@ -133,7 +133,7 @@ class AppendCount:
         if self.pieces or end == self._open_start:
             return
         self._end_run(end)
-        windows = {start: Tally(count, 0, 0, *places) for start, (count, *places) in self._open.items()}
+        windows = {start: RecordTally(count, 0, 0, *places) for start, (count, *places) in self._open.items()}
         self.pieces.append(Piece(self._open_start, end, windows if self._is_plain else None))
         self._clear()
         self._is_plain, self._open_start = True, end

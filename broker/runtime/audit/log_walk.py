@@ -7,7 +7,7 @@ Counted as readers of committed records see it: no markers, nothing of a transac
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from broker.audit.tally import NO_WINDOW, WINDOW_MS, Tally, Windows, window_of
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, RecordTally, Windows, window_of
 from broker.common.errors import ApiError
 from broker.records.batch import (
     CONTROL_BIT,
@@ -103,7 +103,7 @@ def _added(counts: Counts, window: int, tally: list[int]) -> list[int]:
 
 
 def _walked(counts: Counts, end: int, go_on_at: int) -> Walked:
-    windows = {window: Tally(count, 0, 0, *place) for window, (count, *place) in counts.items()}
+    windows = {window: RecordTally(count, 0, 0, *place) for window, (count, *place) in counts.items()}
     return Walked(windows, end, go_on_at)
 
 

@@ -16,7 +16,7 @@ import orjson
 from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState, Story
 from broker.audit.states import WindowState
-from broker.audit.tally import WINDOW_MS, Tally
+from broker.audit.tally import WINDOW_MS, RecordTally
 from broker.audit.verdict import Finding, column, judge
 from broker.spark.audit.kept import KeptWindows, added, as_plain, cut, joined, told_by_window
 
@@ -156,7 +156,7 @@ class TopicWindows:
 
     def _told(self, place: Place, told: dict[str, Any], partitions: int) -> str:
         window, tier, source = place
-        tally = as_plain(told.pop("windows", Tally()))
+        tally = as_plain(told.pop("windows", RecordTally()))
         head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
         return _json({**head, "tier": tier, "source": source, "partitions": partitions, **tally, **as_plain(told)})
 

@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from broker.spark.audit.topic_windows import TopicWindows, horizon, understood, written
 from broker.spark.dead_letters import DEAD_LETTER_TOPIC, HEADERS, dead_headers, observe_dead, observe_read
 from broker.spark.definition import Inputs, Job, Settings
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WINDOWS_TOPIC = "barnabas.audit.windows"
 _REASON_LENGTH_MAX = 500
-_COUNTS = tuple(field.name for field in fields(Tally))
+_COUNTS = tuple(field.name for field in fields(RecordTally))
 _OUTPUT = "key STRING, value BINARY, reason STRING, place STRING"
 _STATE = "windows STRING, heard_ms LONG"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from broker.audit.increment import AuditTier, Increment
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from console.ecosystem.completeness.points import FINEST, TIERS, Point, Points, add
 
 #: A record's time may be ahead of ours by so much; further on it is nobody's clock.
@@ -59,7 +59,7 @@ def _said(increment: Increment, undone: Iterable[Increment]) -> Iterator[tuple[i
                 yield window, Point(aside={kind: -_from(tally, increment.start)})
 
 
-def _from(tally: Tally, offset: int) -> int:
+def _from(tally: RecordTally, offset: int) -> int:
     """How many of its records are at `offset` or behind it: by their share, if they lie on both sides."""
     if offset <= tally.first_offset:
         return tally.count

@@ -10,7 +10,7 @@ from broker.audit.increment import BROKER, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
 from broker.audit.states import WindowState
-from broker.audit.tally import Tally, window_of
+from broker.audit.tally import RecordTally, window_of
 from broker.audit.verdict import APPENDED, BROKERS, judge
 from tests.broker.audit.made import MINUTE, records, told
 from tests.examples import examples
@@ -89,7 +89,7 @@ def in_windows(*placed):
     """(window, offset) pairs as a broker counts them."""
     windows = {}
     for window, offset in placed:
-        windows[window] = windows.get(window, Tally()) + Tally(1, 61, 0, offset, offset)
+        windows[window] = windows.get(window, RecordTally()) + RecordTally(1, 61, 0, offset, offset)
     offsets = [offset for _, offset in placed]
     return replace(counted(*records(0)), windows=windows, start=min(offsets), end=max(offsets) + 1)
 

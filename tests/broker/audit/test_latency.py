@@ -6,7 +6,7 @@ import pytest
 
 from broker.audit.increment import DEAD, AuditTier, BadIncrement, Chain, Increment
 from broker.audit.latency import LARGEST_MS, Latencies, Latency
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from broker.common.types import TopicPartition
 from tests.audit_ledger import merged
 
@@ -64,7 +64,7 @@ def test_what_is_taken_makes_room():
 
 
 def increment(**more):
-    return Increment(Chain(AuditTier.SUNK, "pg", "t", 0), "e", 0, 5, {0: Tally(1, 2, 3, 4, 5)}, 0, 6, **more)
+    return Increment(Chain(AuditTier.SUNK, "pg", "t", 0), "e", 0, 5, {0: RecordTally(1, 2, 3, 4, 5)}, 0, 6, **more)
 
 
 def test_an_increment_without_what_was_added_reads_as_it_always_did():
@@ -76,7 +76,7 @@ def test_an_increment_without_what_was_added_reads_as_it_always_did():
 
 
 def test_what_was_added_comes_back_and_what_is_not_known_is_passed_over():
-    whole = increment(aside={DEAD: {60_000: Tally(1)}}, latencies={0: latency(5, 6)})
+    whole = increment(aside={DEAD: {60_000: RecordTally(1)}}, latencies={0: latency(5, 6)})
     said = whole.to_bytes().replace(b'{"format"', b'{"of a later version": [1], "format"')
     assert Increment.from_bytes(said) == whole
     assert [window for window, _ in whole.whole()] == [0, 60_000]

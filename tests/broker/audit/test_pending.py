@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker.audit.increment import DEAD, FILTERED
 from broker.audit.pending import Pending
-from broker.audit.tally import Counted, Tally
+from broker.audit.tally import Counted, RecordTally
 from broker.common.types import TopicPartition
 
 P, Q = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -18,7 +18,7 @@ def record(offset):
 
 def count(told, kind=""):
     windows = told.windows if kind == "" else told.aside.get(kind, {})
-    return sum((tally for tally in windows.values()), start=Tally()).count
+    return sum((tally for tally in windows.values()), start=RecordTally()).count
 
 
 def pending_of(*offsets, **settings):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from broker.audit.increment import AuditTier, BadIncrement, Increment
-from broker.audit.tally import NO_WINDOW, Counted, Tally, WindowCounter, fingerprint
+from broker.audit.tally import NO_WINDOW, Counted, RecordTally, WindowCounter, fingerprint
 from broker.common.types import TopicPartition
 from tests.broker.audit.made import MINUTE, records, told, windows_of
 
@@ -22,7 +22,7 @@ def test_increments_add_up_to_what_is_counted_at_once():
     some = records(*range(50))
     (first,), (rest,), (whole,) = (windows_of(*part).values() for part in (some[:20], some[20:], some))
     assert first + rest == whole
-    assert first + Tally() == Tally() + first == first
+    assert first + RecordTally() == RecordTally() + first == first
 
 
 def test_a_lost_record_and_another_twice_leave_the_count_and_change_the_checksum():

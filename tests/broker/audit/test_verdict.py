@@ -10,7 +10,7 @@ from broker.audit.increment import DEAD, FILTERED, NO_RANGE, RETURNING, AuditTie
 from broker.audit.ledger import AuditState
 from broker.audit.report import report_lines
 from broker.audit.states import WindowState
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from broker.audit.verdict import judge
 from tests.broker.audit.made import MINUTE, records, told, windows_of
 
@@ -127,7 +127,7 @@ def test_what_a_killed_producer_told_is_missed_nevertheless():
 
 def test_a_record_that_was_given_up_may_be_there_and_is_no_duplicate():
     produced = told(PRODUCED, *records(0))
-    unsure = replace(produced, sequence=1, windows={0: Tally(unsure=1)})
+    unsure = replace(produced, sequence=1, windows={0: RecordTally(unsure=1)})
     assert states(judged(produced, unsure, told(APPENDED, *records(0, 1)))) == [WindowState.UNKNOWN]
     assert states(judged(produced, unsure, told(APPENDED, *records(0)))) == [WindowState.COMPLETE]
     assert states(judged(produced, unsure, told(APPENDED, *records(0, 1, 2)))) == [WindowState.DUPLICATE]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from broker.audit.increment import RETURNING, AuditTier
 from broker.audit.ledger import AuditState
-from broker.audit.tally import MODULUS, Counted, Tally
+from broker.audit.tally import MODULUS, Counted, RecordTally
 from broker.common.bounded_patterns import BoundedPattern
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
@@ -52,7 +52,7 @@ def copy_of(*offsets, next_offset=None, stretches=None):
 
 
 def whole(windows):
-    return sum(windows, start=Tally())
+    return sum(windows, start=RecordTally())
 
 
 def test_ranges_of_the_source_follow_one_another_whatever_has_no_record():

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.audit.tally import NO_WINDOW, Tally, window_of
+from broker.audit.tally import NO_WINDOW, RecordTally, window_of
 from broker.log.transaction_index import AbortedTransaction
 from broker.records.batch import HEADER_BYTES, Compression, parse_batch_header, patch_batch
 from broker.records.builder import build_batch
@@ -154,7 +154,7 @@ def test_of_a_batch_over_two_windows_of_a_transaction_or_a_marker_the_log_is_wal
         written.seal()
         assert written.count.to_tell(100) is None
         assert written.count.to_walk() == Piece(0, written.end, None)
-        written.count.walked(Piece(0, 1, {0: Tally(1)}), 1)
+        written.count.walked(Piece(0, 1, {0: RecordTally(1)}), 1)
         assert written.count.to_tell(100).end == 1
         written.count.told()
         assert written.count.to_walk().start == 1
@@ -294,7 +294,7 @@ def test_a_leader_that_comes_after_another_walks_what_that_one_had_not_told():
     written.count.begin_at(4)
     written.seal()
     assert written.count.pieces == [Piece(4, 10, None)]
-    written.count.walked(Piece(4, 10, {0: Tally(6)}), 10)
+    written.count.walked(Piece(4, 10, {0: RecordTally(6)}), 10)
     assert written.count.to_tell(11).end == 10
     written.count.told()
     written.seal()

@@ -5,7 +5,7 @@ from dataclasses import fields
 import orjson
 
 from broker.audit.ledger import AuditState
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from broker.audit.verdict import Finding
 
 
@@ -24,9 +24,12 @@ class Table:
 
     def rows(self):
         said = [record for record in self.records.values() if "tier" in record]
-        names = [field.name for field in fields(Tally)]
+        names = [field.name for field in fields(RecordTally)]
         return {
-            (item["window"], item["tier"], item["source"]): (Tally(*(item[name] for name in names)), item["partitions"])
+            (item["window"], item["tier"], item["source"]): (
+                RecordTally(*(item[name] for name in names)),
+                item["partitions"],
+            )
             for item in said
         }
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from broker.spark.audit.kept import _cut, _turned, added, as_plain
 
 
@@ -21,20 +21,20 @@ class Sketch:
 
 
 def test_what_can_be_added_or_merged_is_summed_by_window_and_kind():
-    one = {"dead": {60: Tally(1, 10)}, "filtered": {60: Tally(2, 20)}}
-    other = {"dead": {60: Tally(3, 30), 120: Tally(4, 40)}}
+    one = {"dead": {60: RecordTally(1, 10)}, "filtered": {60: RecordTally(2, 20)}}
+    other = {"dead": {60: RecordTally(3, 30), 120: RecordTally(4, 40)}}
     assert added(one, other) == {
-        "dead": {60: Tally(4, 40), 120: Tally(4, 40)},
-        "filtered": {60: Tally(2, 20)},
+        "dead": {60: RecordTally(4, 40), 120: RecordTally(4, 40)},
+        "filtered": {60: RecordTally(2, 20)},
     }
     sketches = added({60: Sketch({1: 1})}, {60: Sketch({1: 2, 7: 1}), 120: Sketch({3: 1})})
     assert as_plain(sketches) == {60: [(1, 3), (7, 1)], 120: [(3, 1)]}
 
 
 def test_windows_are_cut_out_of_kinds_and_a_kind_without_any_is_left_out():
-    told = {"dead": {60: Tally(1), 120: Tally(2)}, "filtered": {60: Tally(3)}}
-    assert _cut(told, lambda window: window > 60) == {"dead": {120: Tally(2)}}
-    assert _cut({60: Tally(1), 120: Tally(2)}, lambda window: window > 60) == {120: Tally(2)}
+    told = {"dead": {60: RecordTally(1), 120: RecordTally(2)}, "filtered": {60: RecordTally(3)}}
+    assert _cut(told, lambda window: window > 60) == {"dead": {120: RecordTally(2)}}
+    assert _cut({60: RecordTally(1), 120: RecordTally(2)}, lambda window: window > 60) == {120: RecordTally(2)}
 
 
 def test_what_is_told_by_kind_is_turned_to_be_told_by_window():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from broker.audit.verdict import judge
 
 MINUTE = 60_000
@@ -19,7 +19,7 @@ TOPIC = "t"
 def tally(window, first, last):
     """Of records first to last of a partition, one for each offset."""
     numbers = range(first, last + 1)
-    return Tally(
+    return RecordTally(
         len(numbers), 10 * len(numbers), sum(hash((window, number)) for number in numbers) % 2**64, first, last
     )
 
@@ -78,7 +78,7 @@ class World:
         windows = {}
         for offset in range(reader.position + loses, end):
             window = self.logs[partition][offset]
-            windows[window] = windows.get(window, Tally()) + tally(window, offset, offset)
+            windows[window] = windows.get(window, RecordTally()) + tally(window, offset, offset)
         self.told.append(reader.tell(self.now_ms, windows, end))
 
     def commit(self, name):
@@ -139,13 +139,13 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
-def rows_of(ledger: AuditState) -> dict[tuple, tuple[Tally, int]]:
+def rows_of(ledger: AuditState) -> dict[tuple, tuple[RecordTally, int]]:
     """(window, tier, source) → what was counted, and in how many partitions."""
-    found: dict[tuple, tuple[Tally, int]] = {}
+    found: dict[tuple, tuple[RecordTally, int]] = {}
     for chain, story in ledger.stories.items():
         for window in story.windows():
             place = window, str(chain.tier), chain.source
-            counted, partitions = found.get(place, (Tally(), 0))
+            counted, partitions = found.get(place, (RecordTally(), 0))
             found[place] = counted + story.tally(window), partitions + 1
     return found
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from broker.audit.increment import AuditTier, Chain, Increment
-from broker.audit.tally import Tally
+from broker.audit.tally import RecordTally
 from broker.spark.audit.topic_windows import TopicWindows
 from broker.spark.jobs.message_audit import JOB, Read, count
 from tests.broker.spark.audit.table import Table, ledger_of
@@ -40,8 +40,8 @@ def of_batch(windows, *values, now_ms=BEGIN + 10 * MINUTE, kept_ms=5 * MINUTE):
         None, b"", b"\xff", b"{}", b'{"format": 2}', b"[" * 100_000,
         replace(PRODUCED[0], chain=Chain(AuditTier.PRODUCED, "p", "no topic", 0)).to_bytes(),
         PRODUCED[0].to_bytes().replace(b'"produced"', b'"invented"'),
-        replace(PRODUCED[0], windows={BEGIN: Tally("many")}).to_bytes(),
-        replace(PRODUCED[0], windows={"soon": Tally()}).to_bytes(),
+        replace(PRODUCED[0], windows={BEGIN: RecordTally("many")}).to_bytes(),
+        replace(PRODUCED[0], windows={"soon": RecordTally()}).to_bytes(),
         replace(PRODUCED[0], at_ms="now").to_bytes(),
         replace(PRODUCED[0], start=[1]).to_bytes(),
     ],
