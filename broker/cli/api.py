@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from broker.cli.api_client import ApiClient, Refused
+from broker.cli.api_client import ApiClient, ConsoleRefused
 from broker.common.errors import StartupError
 
 #: The exit status of a change that is not made, but waits for a second person or for its time.
@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
     client = ApiClient(arguments.url, token_in(arguments.token_file), arguments.ca_file)
     try:
         return int(arguments.run(client, arguments))
-    except Refused as refusal:
+    except ConsoleRefused as refusal:
         print(f"api: {refusal}", file=sys.stderr)
         return 1
     except BrokenPipeError:

@@ -16,7 +16,7 @@ _TIMEOUT_S = 60.0
 _ANSWER_BYTES_MAX = 64 * 1024 * 1024
 
 
-class Refused(Exception):
+class ConsoleRefused(Exception):
     """The console's own words, or why it was not reached."""
 
 
@@ -57,7 +57,7 @@ class ApiClient:
                 for line in answer:
                     yield line.decode("utf-8", "replace").rstrip("\n")
             except (OSError, HTTPException) as error:
-                raise Refused(f"the console has gone: {error}") from None
+                raise ConsoleRefused(f"the console has gone: {error}") from None
 
     def _address(self, path: str, query: Mapping[str, Any]) -> str:
         asked = f"?{urlencode(query, doseq=True)}" if query else ""
@@ -68,19 +68,19 @@ class ApiClient:
             try:
                 text = answer.read(_ANSWER_BYTES_MAX + 1)
                 if len(text) > _ANSWER_BYTES_MAX:
-                    raise Refused("the answer is too long: take fewer rows")
+                    raise ConsoleRefused("the answer is too long: take fewer rows")
                 return json.loads(text)
             except (OSError, HTTPException, ValueError) as error:
-                raise Refused(f"the answer cannot be read: {error}") from None
+                raise ConsoleRefused(f"the answer cannot be read: {error}") from None
 
     def _open(self, request: Request) -> Any:
         try:
             return self._opener.open(request, timeout=self._timeout_s)
         except HTTPError as error:
-            raise Refused(_said(error)) from None
+            raise ConsoleRefused(_said(error)) from None
         except (URLError, OSError, HTTPException) as error:
             reason = getattr(error, "reason", error)
-            raise Refused(f"{self._base} does not answer: {reason}") from None
+            raise ConsoleRefused(f"{self._base} does not answer: {reason}") from None
 
 
 def _opener(ca_file: str | None) -> OpenerDirector:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from broker.cli.api import add_words, confirm, console_parser, contents, plan_lines, token_in
-from broker.cli.api_client import ApiClient, Refused
+from broker.cli.api_client import ApiClient, ConsoleRefused
 
 ACTION = "apply-declaration"
 SAME, DIFFERS, NOT_KNOWN = 0, 1, 2
@@ -76,7 +76,7 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
         print("The cluster is as the files declare it.")
         return 0
     if arguments.digest and not hmac.compare_digest(arguments.digest.encode(), plan["digest"].encode()):
-        raise Refused(f"this is not what was reviewed: its digest is {plan['digest']}. Nothing was changed.")
+        raise ConsoleRefused(f"this is not what was reviewed: its digest is {plan['digest']}. Nothing was changed.")
     return confirm(client, plan, arguments)
 
 
@@ -136,6 +136,6 @@ def _run(
     client = ApiClient(arguments.url, token_in(arguments.token_file), arguments.ca_file, _TIMEOUT_S)
     try:
         return run(client, arguments)
-    except Refused as refusal:
+    except ConsoleRefused as refusal:
         print(f"{parser.prog.removeprefix('barnabas ')}: {refusal}", file=sys.stderr)
         return refused_status

@@ -65,7 +65,7 @@ class Portion(NamedTuple):
     end_offset: int
 
 
-class Refused(NamedTuple):
+class FetchRefusal(NamedTuple):
     """The source does not answer for a partition what waiting mends."""
 
     partition: TopicPartition
@@ -74,7 +74,7 @@ class Refused(NamedTuple):
     message: str
 
 
-Read = Portion | Refused
+Read = Portion | FetchRefusal
 
 
 class _Wanted(NamedTuple):
@@ -294,13 +294,13 @@ class SourceReader:
             # Or a broker that has just come back and knows of none.
             self._leaders.forget(partition)
             self._stopping.wait(_PAUSE_S)
-            return Refused(partition, turn, code, code.meaning)
+            return FetchRefusal(partition, turn, code, code.meaning)
         if code in MOVED:
             self._leaders.forget(partition)
             self._stopping.wait(_PAUSE_S)
             return None
         if code is not ErrorCode.NONE:
-            return None if code.retriable else Refused(partition, turn, code, code.meaning)
+            return None if code.retriable else FetchRefusal(partition, turn, code, code.meaning)
         self.ends[partition] = data.last_stable_offset
         fetched = memoryview(data.records or b"")
         end = end_of(fetched)
@@ -309,7 +309,7 @@ class SourceReader:
         try:
             copies = self._copies(fetched, data, offset)
         except ApiError as error:
-            return Refused(partition, turn, error.code, error.message)
+            return FetchRefusal(partition, turn, error.code, error.message)
         return Portion(partition, turn, copies, end, data.last_stable_offset)
 
     def _copies(self, fetched: memoryview, data: PartitionData, offset: int) -> tuple[tuple[Copy, Clusters], ...]:

@@ -24,7 +24,7 @@ from broker.mirror.ledger import MirrorLedger
 from broker.mirror.place import again, look, resume, topic_id_of
 from broker.mirror.producer import Fenced, WriteStopped
 from broker.mirror.provenance import Provenance
-from broker.mirror.reader import Portion, Refused, SourceReader
+from broker.mirror.reader import FetchRefusal, Portion, SourceReader
 
 _log = logger("broker.mirror")
 _READ_S = 0.2
@@ -210,7 +210,7 @@ class MirrorTask:
             copied = self.copies[read.partition]
             if read.turn != copied.turn:
                 continue
-            if isinstance(read, Refused):
+            if isinstance(read, FetchRefusal):
                 self._heed(copied, read)
                 continue
             lane = self._lanes[read.partition]
@@ -222,7 +222,7 @@ class MirrorTask:
         self._save(is_idle=not reads)
         self._try_again()
 
-    def _heed(self, copied: Copied, refused: Refused) -> None:
+    def _heed(self, copied: Copied, refused: FetchRefusal) -> None:
         """The source says no: perhaps it has other offsets by now, or another topic of that name."""
         lane = self._lanes[copied.source]
         if not lane.is_saved:

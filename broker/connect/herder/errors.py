@@ -3,31 +3,31 @@
 from broker.common.errors import BarnabasError
 
 
-class Refused(BarnabasError):
+class RequestRefused(BarnabasError):
     status = 500
 
 
-class BadRequest(Refused):
+class BadRequest(RequestRefused):
     status = 400
 
 
-class NoJson(Refused):
+class NoJson(RequestRefused):
     status = 415
 
 
-class TooLong(Refused):
+class TooLong(RequestRefused):
     status = 413
 
 
-class Forbidden(Refused):
+class Forbidden(RequestRefused):
     status = 403
 
 
-class NotFound(Refused):
+class NotFound(RequestRefused):
     status = 404
 
 
-class Conflict(Refused):
+class Conflict(RequestRefused):
     status = 409
 
 

@@ -18,7 +18,7 @@ from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.herder.beside import Alone, Fences, Signs, WorkerMembership
 from broker.connect.herder.connector import RunningConnector
-from broker.connect.herder.errors import Conflict, NotFound, NotLeader, Refused
+from broker.connect.herder.errors import Conflict, NotFound, NotLeader, RequestRefused
 from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
@@ -90,7 +90,7 @@ class Herder:
         try:
             return self.submit(call).result(REQUEST_TIMEOUT_S)
         except NotInTime:
-            raise Refused("Request timed out. The worker is busy with another operation") from None
+            raise RequestRefused("Request timed out. The worker is busy with another operation") from None
 
     def _work(self) -> None:
         while (item := self._queue.get()) is not None:
@@ -98,7 +98,7 @@ class Herder:
             try:
                 done.set_result(call())
             except Exception as error:  # whoever asked is told, and the herder lives on
-                if not isinstance(error, Refused):
+                if not isinstance(error, RequestRefused):
                     _log.exception("herder's operation failed")
                 done.set_exception(error)
 

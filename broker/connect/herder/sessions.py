@@ -9,7 +9,7 @@ from typing import Any
 from broker.common.logs import logger
 from broker.connect.api import ConnectError
 from broker.connect.group.session_key import SessionKey, is_due, key_bytes, key_record, refusal, signed_headers
-from broker.connect.herder.errors import Refused
+from broker.connect.herder.errors import RequestRefused
 from broker.connect.herder.herder import Herder
 
 #: Between two attempts to write a key.
@@ -17,7 +17,7 @@ _PAUSE_S = 1.0
 _log = logger("broker.connect")
 
 
-class Unsigned(Refused):
+class Unsigned(RequestRefused):
     def __init__(self, status: int, message: str):
         super().__init__(message)
         self.status = status

@@ -20,7 +20,7 @@ from broker.common.logs import LEVELS, logger
 from broker.common.request_bodies import RETRY_LATER, BodiesFull
 from broker.config.definition import ConfigError
 from broker.connect.api import ConnectError
-from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused, TooLong
+from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, RequestRefused, TooLong
 from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.names import objection_to_name
@@ -117,7 +117,7 @@ class Rest:
                 return _error(500, "Request timed out. The worker is busy with another operation")
             except BodiesFull as error:
                 return _error(503, str(error), RETRY_LATER)
-            except Refused as error:
+            except RequestRefused as error:
                 return _error(error.status, str(error))
 
         return endpoint
@@ -127,7 +127,7 @@ class Rest:
             said = answer()
         except NotLeader as error:
             return forward(self._send, request, raw, error.url)
-        except Refused as error:
+        except RequestRefused as error:
             return _error(error.status, str(error))
         except BaseException as error:  # of a plugin, too
             return self._failed(request, error)
@@ -219,13 +219,15 @@ class Rest:
     def _require_worker(self, request: Request) -> None:
         """Raises Refused for a request that no other worker of the group has signed."""
         if self._herder.sessions is None:
-            raise Refused("Kafka Connect in standalone mode does not support externally setting task configurations.")
+            raise RequestRefused(
+                "Kafka Connect in standalone mode does not support externally setting task configurations."
+            )
         self._herder.sessions.require(request.headers, request.state.raw)
 
     def _fence(self, request: Request) -> None:
         self._require_worker(request)
         if not self._herder.settings.is_exactly_once:
-            raise Refused("This worker does not take part in exactly-once sources")
+            raise RequestRefused("This worker does not take part in exactly-once sources")
         try:
             self._herder.fencing.round(_name(request))
         except ApiError as error:

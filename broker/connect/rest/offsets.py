@@ -10,7 +10,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.connect.api import SinkConnector, SourceConnector
 from broker.connect.api import TopicPartition as Partition
-from broker.connect.herder.errors import BadRequest, NotLeader, Refused
+from broker.connect.herder.errors import BadRequest, NotLeader, RequestRefused
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class
 from broker.connect.storage.records import dump, load
@@ -185,6 +185,6 @@ def _number(said: Any, largest: int) -> int:
     return int(str(said))
 
 
-def _refused(name: str, error: ApiError) -> Refused:
+def _refused(name: str, error: ApiError) -> RequestRefused:
     why = "its tasks may not be fully stopped yet; try again " if error.code in _STILL_THERE else ""
-    return Refused(f"Failed to change offsets of connector {name}: {why}({error})")
+    return RequestRefused(f"Failed to change offsets of connector {name}: {why}({error})")
