@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broker.cli.clients.client_properties import pair_as_typed
-from broker.cli.clients.figures import Latencies, Pace
+from broker.cli.clients.figures import Latencies, SendPace
 from broker.cli.frame.connecting import client_config, typed_properties
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 
@@ -100,7 +100,7 @@ class _Sending:
         if self._transaction_ms:
             self._producer.init_transactions()
         began = self._begin(None)
-        pace = Pace(self._wanted.rate, self._started)
+        pace = SendPace(self._wanted.rate, self._started)
         for number, value in enumerate(self._wanted.values()):
             while (wait := pace.wait_s(number, time.monotonic())) > 0:
                 self._poll(min(wait, 0.1))

@@ -4,7 +4,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from broker.cli.clients.client_properties import pair_as_typed
-from broker.cli.clients.figures import Pace
+from broker.cli.clients.figures import SendPace
 from broker.cli.clients.verifiable import print_event, text_of
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER
 from broker.cli.frame.declaration import Arguments, Command, Example, Option
@@ -51,7 +51,7 @@ class _Sending:
         self._sent = self._acked = 0
 
     def until(self, stopping: Stopping) -> None:
-        pace = Pace(self._rate, self._started)
+        pace = SendPace(self._rate, self._started)
         while not stopping.asked and (self._limit < 0 or self._sent < self._limit):
             wait_s = pace.wait_s(self._sent, time.monotonic())
             if wait_s > 0:

@@ -91,7 +91,7 @@ def percentiles(samples: Sequence[int], shares: Sequence[float]) -> list[int]:
     return [ordered[min(int(share * len(ordered)), len(ordered) - 1)] for share in shares]
 
 
-class Pace:
+class SendPace:
     """How many records may have been sent by now, at `per_second` of them; any number at -1."""
 
     def __init__(self, per_second: float, started: float):

@@ -11,7 +11,7 @@ SECONDS_OF_INPUT = 5
 RECORDS_MIN = 1_000
 
 
-class Pace(StrEnum):
+class StreamPace(StrEnum):
     UNKNOWN = "not known yet"
     KEEPING_UP = "keeping up"
     CATCHING_UP = "catching up"
@@ -21,11 +21,11 @@ class Pace(StrEnum):
 
 #: Colour of a pace; never alone, always beside its word.
 TONES = {
-    Pace.UNKNOWN: "plain",
-    Pace.KEEPING_UP: "ok",
-    Pace.CATCHING_UP: "busy",
-    Pace.FALLING_BEHIND: "warning",
-    Pace.STANDING: "critical",
+    StreamPace.UNKNOWN: "plain",
+    StreamPace.KEEPING_UP: "ok",
+    StreamPace.CATCHING_UP: "busy",
+    StreamPace.FALLING_BEHIND: "warning",
+    StreamPace.STANDING: "critical",
 }
 
 
@@ -33,7 +33,7 @@ TONES = {
 class PaceView:
     """`catch_up_ms` is how long it takes at this pace; None if it does not, or is not known."""
 
-    pace: Pace
+    pace: StreamPace
     catch_up_ms: int | None = None
 
     @property
@@ -56,15 +56,15 @@ def pace_of(points: Sequence[Point]) -> PaceView:
     lags = [lag for point, lag in known if point["at_ms"] >= known[-1][0]["at_ms"] - WINDOW_MS]
     recent = [point for point, _ in known[len(known) - len(lags) :]]
     if len(recent) < 3:
-        return PaceView(Pace.UNKNOWN)
+        return PaceView(StreamPace.UNKNOWN)
     lag, span_s = lags[-1], (recent[-1]["at_ms"] - recent[0]["at_ms"]) / 1000
     arrived = sum(point.get("arrived") or 0 for point in recent) / len(recent)
     processed = sum(point.get("processed") or 0 for point in recent) / len(recent)
     if lag <= max(RECORDS_MIN, SECONDS_OF_INPUT * arrived):
-        return PaceView(Pace.KEEPING_UP)
+        return PaceView(StreamPace.KEEPING_UP)
     if not processed:
-        return PaceView(Pace.STANDING)
+        return PaceView(StreamPace.STANDING)
     gained_per_s = (lags[0] - lag) / max(span_s, 0.001)
     if gained_per_s <= 0:
-        return PaceView(Pace.FALLING_BEHIND)
-    return PaceView(Pace.CATCHING_UP, round(lag / gained_per_s * 1000))
+        return PaceView(StreamPace.FALLING_BEHIND)
+    return PaceView(StreamPace.CATCHING_UP, round(lag / gained_per_s * 1000))

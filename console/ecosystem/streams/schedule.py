@@ -18,7 +18,7 @@ BEAT_SCHEDULE = {
 }
 
 
-class Pace:
+class PollSchedule:
     """Not thread-safe: one thread uses it."""
 
     def __init__(
@@ -36,4 +36,4 @@ class Pace:
         return True
 
 
-ONLY_IF = {"look-at-streams": Pace().is_due}
+ONLY_IF = {"look-at-streams": PollSchedule().is_due}

@@ -1,6 +1,6 @@
 import pytest
 
-from broker.cli.clients.figures import Latencies, Pace, consumed_columns, java_date_format, percentiles
+from broker.cli.clients.figures import Latencies, SendPace, consumed_columns, java_date_format, percentiles
 
 
 def test_a_run_of_a_producer_in_kafkas_words():
@@ -38,11 +38,11 @@ def test_percentiles_are_samples():
 
 
 def test_a_pace_says_when_the_next_one_is_due():
-    pace = Pace(10, started=100.0)
+    pace = SendPace(10, started=100.0)
     assert pace.wait_s(0, 100.0) == 0
     assert pace.wait_s(5, 100.0) == pytest.approx(0.5)
     assert pace.wait_s(5, 101.0) == 0
-    assert Pace(-1, 0.0).wait_s(10**9, 0.0) == 0
+    assert SendPace(-1, 0.0).wait_s(10**9, 0.0) == 0
 
 
 def test_columns_of_a_consumer_have_four_digits():

@@ -7,7 +7,7 @@ from console.ecosystem.streams.collect import look_at_streams
 from console.ecosystem.streams.feature import stream_group
 from console.ecosystem.streams.models import StreamProgress
 from console.ecosystem.streams.queries import shown_stream
-from console.ecosystem.streams.schedule import REST_S, Pace
+from console.ecosystem.streams.schedule import REST_S, PollSchedule
 from console.kit.live import groups
 from console.processes.models import ManagedProcess
 
@@ -103,7 +103,7 @@ def _write_and_look(host) -> None:
 
 def test_jobs_are_looked_at_less_often_while_nobody_looks_on():
     now_s, is_anybody_there = [100.0], [False]
-    pace = Pace(lambda: is_anybody_there[0], lambda: now_s[0])
+    pace = PollSchedule(lambda: is_anybody_there[0], lambda: now_s[0])
     assert pace.is_due()
     now_s[0] += REST_S - 0.1
     assert not pace.is_due()
