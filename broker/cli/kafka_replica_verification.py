@@ -13,7 +13,7 @@ from broker.cli.frame.answers import at_least_one, int64, pattern
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.output import OUTPUT, wants_json
-from broker.cli.placement.replica_comparison import Compared, Read, batches_of, report
+from broker.cli.placement.replica_comparison import Compared, ReplicaRead, batches_of, report
 from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
@@ -65,7 +65,7 @@ def _partitions(cluster: Cluster, arguments: Arguments) -> list[Compared]:
 
 def _round(cluster: Cluster, partitions: list[Compared], arguments: Arguments) -> None:
     """One fetch from each broker."""
-    reads: dict[TopicPartition, dict[int, Read]] = {partition.partition: {} for partition in partitions}
+    reads: dict[TopicPartition, dict[int, ReplicaRead]] = {partition.partition: {} for partition in partitions}
     brokers = sorted({replica for partition in partitions for replica in partition.replicas})
     wait_ms = min(arguments["max-wait-ms"], arguments["report-interval-ms"]) // len(brokers)
     began = time.monotonic()
@@ -89,7 +89,7 @@ def _fetch(
     cluster: Cluster,
     broker: int,
     hosted: Iterable[Compared],
-    reads: dict[TopicPartition, dict[int, Read]],
+    reads: dict[TopicPartition, dict[int, ReplicaRead]],
     bytes_max: int,
     wait_ms: int,
 ) -> None:
@@ -117,7 +117,7 @@ def _fetch(
             elif data.error_code:
                 compared.unread[broker] = error_code_of(data.error_code).meaning
             else:
-                found = Read(batches_of(data.records, compared.offset), data.high_watermark)
+                found = ReplicaRead(batches_of(data.records, compared.offset), data.high_watermark)
                 reads[compared.partition][broker] = found
 
 

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -50,7 +50,9 @@ FEATURE = Feature(
     tabs=(Tab("overview", "process", Right.VIEW, of="process", shown="Overview"),),
     headers=(ObjectHeader("process", ObjectKind.PROCESS, "console.processes.header.facts", "Processes", "processes"),),
     pushed_pages=(PushedPage("processes", (groups.processes, groups.CHARTS)),),
-    reads=(Read("processes", "processes", "Processes the console runs, and what is true of them", after="zookeeper"),),
+    reads=(
+        ApiRead("processes", "processes", "Processes the console runs, and what is true of them", after="zookeeper"),
+    ),
     actions=(
         Action("stop-process", "process-stop", "Stop a process", path=("name",), after="restore-schema"),
         Action("restart-process", "process-restart", "Restart a process", path=("name",)),

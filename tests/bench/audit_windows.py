@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
 from broker.audit.tally import WINDOW_MS, RecordTally
 from broker.spark.audit.topic_windows import TopicWindows, understood, written
-from broker.spark.jobs.message_audit import Read, count
+from broker.spark.jobs.message_audit import InputRecord, count
 
 PARTITIONS, RECORDS_PER_S, REPORT_MS = 1_000, 1_000_000, 10_000
 PRODUCERS, GROUPS = 4, 2
@@ -46,7 +46,9 @@ def _batch(states: dict[str, str], number: int, topics: int) -> float:
     took = 0.0
     for topic in (f"topic-{index}" for index in range(topics)):
         at_ms = _BEGIN_MS + number * REPORT_MS
-        records = [Read(0, place, increment.to_bytes()) for place, increment in enumerate(told(topic, number, at_ms))]
+        records = [
+            InputRecord(0, place, increment.to_bytes()) for place, increment in enumerate(told(topic, number, at_ms))
+        ]
         began = time.process_time()
         windows = understood(topic, states[topic]) if topic in states else TopicWindows(topic)
         for _ in count(windows, records, at_ms, KEPT_MS):

@@ -15,7 +15,7 @@ class Batch(NamedTuple):
     crc: int
 
 
-class Read(NamedTuple):
+class ReplicaRead(NamedTuple):
     """Of one replica from the offset on that all were asked for: whole batches, and how far it knows records to be
     committed."""
 
@@ -46,7 +46,7 @@ class Compared:
     def lag(self) -> int:
         return max(0, self.high_watermark - self.offset)
 
-    def compare(self, reads: Mapping[int, Read]) -> list[str]:
+    def compare(self, reads: Mapping[int, ReplicaRead]) -> list[str]:
         """What is told of checksums that differ. Goes on behind what every replica had.
 
         Raises CommandError for batches that end at different offsets: what follows cannot be compared.

@@ -40,7 +40,7 @@ class Written(NamedTuple):
     place: str | None = None
 
 
-class Read(NamedTuple):
+class InputRecord(NamedTuple):
     partition: int
     offset: int
     value: bytes | None
@@ -100,13 +100,13 @@ def _count_topic(settings: Settings) -> Callable[..., Any]:
     return count_topic
 
 
-def _read(frames: "Iterator[pd.DataFrame]") -> Iterator[Read]:
+def _read(frames: "Iterator[pd.DataFrame]") -> Iterator[InputRecord]:
     for frame in frames:
         for partition, offset, value in zip(frame["partition"], frame["offset"], frame["value"], strict=True):
-            yield Read(int(partition), int(offset), None if value is None else bytes(value))
+            yield InputRecord(int(partition), int(offset), None if value is None else bytes(value))
 
 
-def count(windows: TopicWindows, records: list[Read], now_ms: int, kept_ms: int) -> Iterator[Written]:
+def count(windows: TopicWindows, records: list[InputRecord], now_ms: int, kept_ms: int) -> Iterator[Written]:
     """One batch of what was said of a topic: `records` in the order of the audit topic. Pure."""
     heard = []
     for record in records:

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
 
 FEATURE = Feature(
@@ -20,8 +20,8 @@ FEATURE = Feature(
         ),
     ),
     reads=(
-        Read("drills", "drills", "Drills, and how they ended", after="topics/{name}/delivery"),
-        Read("drills/{int:number}", "drill", "What was expected of a drill, and what was measured"),
+        ApiRead("drills", "drills", "Drills, and how they ended", after="topics/{name}/delivery"),
+        ApiRead("drills/{int:number}", "drill", "What was expected of a drill, and what was measured"),
     ),
     actions=(
         Action(

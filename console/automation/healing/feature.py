@@ -1,7 +1,7 @@
 """Declares self-healing and its proposals."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
@@ -16,7 +16,9 @@ FEATURE = Feature(
     places=(PagePlace("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
     pushed_pages=(PushedPage("healing", (LIVE_GROUP,), names_all=True),),
     reads=(
-        Read("healing", "healing", "What self-healing proposes, and what became of that", after="drills/{int:number}"),
+        ApiRead(
+            "healing", "healing", "What self-healing proposes, and what became of that", after="drills/{int:number}"
+        ),
     ),
     actions=(
         Action(

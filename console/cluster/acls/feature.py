@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -41,8 +41,8 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("acls", (LIVE_GROUP,), names_all=True),),
     reads=(
-        Read("access-rules", "acl-rules", "Rules of who may do what in the cluster", after="quotas"),
-        Read("denials", "acl-denials", "What was denied of late"),
+        ApiRead("access-rules", "acl-rules", "Rules of who may do what in the cluster", after="quotas"),
+        ApiRead("denials", "acl-denials", "What was denied of late"),
     ),
     actions=(
         Action(

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -54,18 +54,20 @@ FEATURE = Feature(
         PushedPage("broker", (groups.CHARTS,), of_name=group_of_broker),
     ),
     reads=(
-        Read(
+        ApiRead(
             "brokers",
             "brokers",
             "Brokers: whether they are registered, what they lead and hold",
             tier="topics",
             after="clusters/compare",
         ),
-        Read(
+        ApiRead(
             "brokers/{int:broker_id}/partitions", "broker-partitions", "What a broker leads and follows", tier="topics"
         ),
-        Read("brokers/{int:broker_id}/requests", "broker", "How long requests to a broker take, by API"),
-        Read("brokers/{int:broker_id}/settings", "broker-settings", "Settings of a broker, and where they come from"),
+        ApiRead("brokers/{int:broker_id}/requests", "broker", "How long requests to a broker take, by API"),
+        ApiRead(
+            "brokers/{int:broker_id}/settings", "broker-settings", "Settings of a broker, and where they come from"
+        ),
     ),
     actions=(
         Action(

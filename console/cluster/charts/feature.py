@@ -3,7 +3,7 @@
 from console.cluster.charts.tiers import FINEST
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry, Tab
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
@@ -31,16 +31,16 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("charts", (LIVE_GROUP,)),),
     reads=(
-        Read(
+        ApiRead(
             "charts",
             "charts",
             "What is charted of the cluster, over a range: `last` (as `6h`), or `from` and `to`",
             after="alerts",
         ),
-        Read("topics/{name}/charts", "topic-charts", "What is charted of a topic"),
-        Read("brokers/{int:broker_id}/charts", "broker-charts", "What is charted of a broker"),
-        Read("groups/{path:group}/charts", "group-charts", "What is charted of a consumer group"),
-        Read("processes/{name}/charts", "process-charts", "What is charted of a process"),
+        ApiRead("topics/{name}/charts", "topic-charts", "What is charted of a topic"),
+        ApiRead("brokers/{int:broker_id}/charts", "broker-charts", "What is charted of a broker"),
+        ApiRead("groups/{path:group}/charts", "group-charts", "What is charted of a consumer group"),
+        ApiRead("processes/{name}/charts", "process-charts", "What is charted of a process"),
     ),
     tiers=(CollectorTier("charts", FINEST.step_ms / 1000, "console.cluster.charts.collect.tier"),),
 )

@@ -1,7 +1,7 @@
 """Declares subscriptions to client metrics."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Feature, Link, SidebarEntry
 
 FEATURE = Feature(
@@ -12,7 +12,7 @@ FEATURE = Feature(
              after="quotas"),
     ),
     places=(PagePlace("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),
-    reads=(Read("client-metrics", "client-metrics", "Subscriptions to client metrics", after="quotas"),),
+    reads=(ApiRead("client-metrics", "client-metrics", "Subscriptions to client metrics", after="quotas"),),
     actions=(
         Action(
             "change-client-metrics",

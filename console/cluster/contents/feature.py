@@ -1,7 +1,7 @@
 """Declares the profile of a topic's records."""
 
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Socket, Tab
 
 FEATURE = Feature(
@@ -10,7 +10,7 @@ FEATURE = Feature(
     addresses=(Addresses("topics/", "console.cluster.contents.urls"),),
     tabs=(Tab("contents", "topic-contents", Right.RECORDS, shown="Contents", after="topic-records"),),
     reads=(
-        Read(
+        ApiRead(
             "topics/{name}/contents",
             "topic-contents",
             "What was counted in a topic's records when somebody last had them read on its page",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, SidebarEntry
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
@@ -39,7 +39,7 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("credentials", (LIVE_GROUP,), names_all=True),),
     row_kinds=(RowKind("scram-row", "console.cluster.credentials.row_renderers.scram_rows"),),
-    reads=(Read("kafka-users", "credentials", "Users of the cluster that log in by SCRAM", after="users"),),
+    reads=(ApiRead("kafka-users", "credentials", "Users of the cluster that log in by SCRAM", after="users"),),
     suggested_actions=("delete Kafka user",),
     secret_actions=("create Kafka user", "change password of Kafka user"),
     tiers=(CollectorTier("users", 10.0, "console.cluster.credentials.collect.tier"),),

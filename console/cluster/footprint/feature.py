@@ -1,7 +1,7 @@
 """Declares the console's own requests to brokers."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
@@ -16,7 +16,7 @@ FEATURE = Feature(
     places=(PagePlace("Console load", "footprint", "footprint own requests console load budget reading in flight"),),
     pushed_pages=(PushedPage("footprint", (LIVE_GROUP,), is_only_news=True),),
     reads=(
-        Read(
+        ApiRead(
             "footprint",
             "footprint",
             "The console's own requests of the last minute, by broker and API",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.verbs import ObjectKind, Verb
@@ -21,16 +21,18 @@ FEATURE = Feature(
     ),
     places=(PagePlace("Time travel", "past", "as it was history placement then"),),
     reads=(
-        Read(
+        ApiRead(
             "topics/{name}/leaders",
             "past-bands",
             "Who led a topic's partitions, and who was in sync, over a span",
             after="mirrors/{int:number}/charts",
         ),
-        Read("past/topics", "past", "Topics as they were at the moment `at`"),
-        Read("past/groups", "past", "Consumer groups as they were at the moment `at`", chosen=(("table", "groups"),)),
-        Read("past/brokers", "past", "Brokers as they were at the moment `at`", chosen=(("table", "brokers"),)),
-        Read(
+        ApiRead("past/topics", "past", "Topics as they were at the moment `at`"),
+        ApiRead(
+            "past/groups", "past", "Consumer groups as they were at the moment `at`", chosen=(("table", "groups"),)
+        ),
+        ApiRead("past/brokers", "past", "Brokers as they were at the moment `at`", chosen=(("table", "brokers"),)),
+        ApiRead(
             "past/topics/{name}/partitions",
             "past-topic",
             "Leaders, replicas and ISR of a topic at the moment `at`, and now",

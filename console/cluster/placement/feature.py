@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -72,16 +72,16 @@ FEATURE = Feature(
     pushed_pages=(PushedPage("placement", (groups.PLACEMENT, groups.staged_moves)),),
     row_kinds=(RowKind("placement-row", "console.cluster.placement.row_renderers.placement_rows"),),
     reads=(
-        Read(
+        ApiRead(
             "placement",
             "placement",
             "Where replicas are, of all partitions",
             tier="topics",
             after="groups/{path:group}/members",
         ),
-        Read("what-if", "what-if", "What each broker would have if: `lost`, `rack`, `added`, `traffic`, `kept`"),
-        Read("moves", "placement", "Moves of replicas that are under way", chosen=(("table", "moves"),)),
-        Read("reassignments", "placement", "Moves that were made here", chosen=(("table", "reassignments"),)),
+        ApiRead("what-if", "what-if", "What each broker would have if: `lost`, `rack`, `added`, `traffic`, `kept`"),
+        ApiRead("moves", "placement", "Moves of replicas that are under way", chosen=(("table", "moves"),)),
+        ApiRead("reassignments", "placement", "Moves that were made here", chosen=(("table", "reassignments"),)),
     ),
     actions=(
         Action("elect-leaders", "elect-leaders", "Let the preferred replicas lead", after="discard-change"),

@@ -1,7 +1,7 @@
 """Declares the producers and transactions of a topic."""
 
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Feature, Tab
 
 FEATURE = Feature(
@@ -18,7 +18,7 @@ FEATURE = Feature(
         ),
     ),
     reads=(
-        Read(
+        ApiRead(
             "topics/{name}/producers",
             "topic-producers",
             "Who writes to a topic, and which transactions are open in it",

@@ -1,7 +1,7 @@
 """Declares the KRaft quorum and the features of a cluster."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Feature, Link, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
@@ -11,5 +11,5 @@ FEATURE = Feature(
     links=(Link("KRaft quorum", "quorum", entry=SidebarEntry.BROKERS, needs=("has_quorum",), after="placement"),),
     places=(PagePlace("KRaft quorum", "quorum", "controller voters observers metadata features", after="zookeeper"),),
     tiers=(CollectorTier("quorum", 5.0, "console.cluster.quorum.collect.tier"),),
-    reads=(Read("quorum", "quorum", "KRaft quorum and features of the cluster", after="zookeeper"),),
+    reads=(ApiRead("quorum", "quorum", "KRaft quorum and features of the cluster", after="zookeeper"),),
 )

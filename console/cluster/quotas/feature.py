@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, SidebarEntry
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
@@ -20,7 +20,7 @@ FEATURE = Feature(
     verbs=(Verb("Quotas of {name}", ObjectKind.PRINCIPAL, "quotas", "limits", Right.VIEW, query="search"),),
     pushed_pages=(PushedPage("quotas", (LIVE_GROUP,), names_all=True),),
     row_kinds=(RowKind("quota-row", "console.cluster.quotas.row_renderers.quota_rows"),),
-    reads=(Read("quotas", "quotas", "Quotas, and how much of them is used", after="footprint"),),
+    reads=(ApiRead("quotas", "quotas", "Quotas, and how much of them is used", after="footprint"),),
     actions=(
         Action(
             "change-quotas",

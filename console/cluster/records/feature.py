@@ -1,7 +1,7 @@
 """Declares the records of a topic."""
 
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Feature, FormsOf, Socket, Tab
 from console.kit.features.hook import Hook
 from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
@@ -39,7 +39,7 @@ FEATURE = Feature(
         ),
     ),
     reads=(
-        Read(
+        ApiRead(
             "topics/{name}/records",
             "topic-records",
             "Records of a topic, as on its page: `place` (newest, oldest, offset, time), `partition`, `offset`, "

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -53,13 +53,13 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("retention", (LIVE_GROUP,)),),
     reads=(
-        Read(
+        ApiRead(
             "topics/{name}/segments/{int:partition}",
             "topic-segments",
             "Segments of a partition, and when retention deletes each",
             after="topics/{name}/producers",
         ),
-        Read("retention", "retention", "What retention keeps and deletes, by topic"),
+        ApiRead("retention", "retention", "What retention keeps and deletes, by topic"),
     ),
     actions=(
         Action(

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -89,9 +89,13 @@ FEATURE = Feature(
         RowKind("topic-page", "console.cluster.topics.row_renderers.topic_pages"),
     ),
     reads=(
-        Read("topics", "topics", "Topics; `search` chooses", tier="topics", after="brokers/{int:broker_id}/settings"),
-        Read("topics/{name}/partitions", "topic", "Leaders, replicas and ISR of a topic's partitions", tier="topics"),
-        Read("topics/{name}/settings", "topic-settings", "Settings of a topic, and where they come from"),
+        ApiRead(
+            "topics", "topics", "Topics; `search` chooses", tier="topics", after="brokers/{int:broker_id}/settings"
+        ),
+        ApiRead(
+            "topics/{name}/partitions", "topic", "Leaders, replicas and ISR of a topic's partitions", tier="topics"
+        ),
+        ApiRead("topics/{name}/settings", "topic-settings", "Settings of a topic, and where they come from"),
     ),
     actions=(
         Action(

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, SidebarEntry
 from console.kit.live import groups
 
@@ -32,7 +32,7 @@ FEATURE = Feature(
         ),
     ),
     pushed_pages=(PushedPage("zookeeper", (groups.ZOOKEEPER, ensemble_group)),),
-    reads=(Read("zookeeper", "zookeeper", "Servers of the ensemble", after="retention"),),
+    reads=(ApiRead("zookeeper", "zookeeper", "Servers of the ensemble", after="retention"),),
     actions=(
         Action(
             "change-ensemble",

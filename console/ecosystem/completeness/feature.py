@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
@@ -30,9 +30,11 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("completeness", (LIVE_GROUP,)),),
     reads=(
-        Read("completeness", "completeness", "What was counted of each window of a topic, by tier", after="probe"),
-        Read("deliveries", "delivery", "What was delivered of topics to groups, mirrors and sinks; `search` chooses"),
-        Read(
+        ApiRead("completeness", "completeness", "What was counted of each window of a topic, by tier", after="probe"),
+        ApiRead(
+            "deliveries", "delivery", "What was delivered of topics to groups, mirrors and sinks; `search` chooses"
+        ),
+        ApiRead(
             "topics/{name}/delivery",
             "topic-delivery",
             "Expected and received of a topic by produce time: `last` (as `6h`), or `from` and `to`; `reader` chooses",

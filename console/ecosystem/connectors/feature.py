@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -105,8 +105,8 @@ FEATURE = Feature(
         RowKind("connector-page", "console.ecosystem.connectors.row_renderers.connector_pages"),
     ),
     reads=(
-        Read("connectors", "connectors", "Connectors and their tasks", after="streams"),
-        Read(
+        ApiRead("connectors", "connectors", "Connectors and their tasks", after="streams"),
+        ApiRead(
             "connectors/{path:name}/charts",
             "connector-charts",
             "What is charted of a connector",

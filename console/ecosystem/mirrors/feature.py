@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SameAction, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
@@ -18,8 +18,8 @@ FEATURE = Feature(
     places=(PagePlace("Mirrors", "mirrors", "copies clusters", resource=Resource.TOPIC),),
     pushed_pages=(PushedPage("mirrors", (LIVE_GROUP,)),),
     reads=(
-        Read("mirrors", "mirrors", "What is copied between clusters, by partition", after="connectors"),
-        Read("mirrors/{int:number}/charts", "mirror-charts", "What is charted of a mirrored topic"),
+        ApiRead("mirrors", "mirrors", "What is copied between clusters, by partition", after="connectors"),
+        ApiRead("mirrors/{int:number}/charts", "mirror-charts", "What is charted of a mirrored topic"),
     ),
     same_actions=(SameAction("move consumer group", ("reset offsets",)),),
     hooks=(

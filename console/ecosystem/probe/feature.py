@@ -1,6 +1,6 @@
 """Declares the probe and the public status page."""
 
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
@@ -13,6 +13,6 @@ FEATURE = Feature(
     addresses=(Addresses("", "console.ecosystem.probe.urls"),),
     links=(Link("Probe", "probe", entry=SidebarEntry.MESSAGE_CHECKS, needs=("runs_processes",), process="probe"),),
     pushed_pages=(PushedPage("probe", (LIVE_GROUP,)),),
-    reads=(Read("probe", "probe", "What the probe has measured", after="mirrors"),),
+    reads=(ApiRead("probe", "probe", "What the probe has measured", after="mirrors"),),
     tiers=(CollectorTier("probe", 2.0, "console.ecosystem.probe.collect.tier"),),
 )

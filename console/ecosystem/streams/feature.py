@@ -5,7 +5,7 @@ import re
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -87,8 +87,8 @@ FEATURE = Feature(
         PushedPage("stream", (groups.processes, groups.CHARTS), of_name=group_of_stream),
     ),
     reads=(
-        Read("streams", "streams", "Stream jobs and their pace", after="processes"),
-        Read(
+        ApiRead("streams", "streams", "Stream jobs and their pace", after="processes"),
+        ApiRead(
             "streams/{name}/charts", "stream-charts", "What is charted of a stream job", after="processes/{name}/charts"
         ),
     ),

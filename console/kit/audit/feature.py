@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.common.time_range import RANGE_NAMES
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, SidebarEntry
 from console.kit.features.table import FeatureTable, columns_of
 
@@ -15,7 +15,7 @@ FEATURE = Feature(
     addresses=(Addresses("audit/", "console.kit.audit.urls"),),
     links=(Link("Audit", "audit", entry=SidebarEntry.ACTIVITY, needs=("can_administer",), after="history"),),
     places=(_AUDIT,),
-    reads=(Read("audit", "audit", "What people did", after="changes"),),
+    reads=(ApiRead("audit", "audit", "What people did", after="changes"),),
     tables=(
         FeatureTable(
             _AUDIT,

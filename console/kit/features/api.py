@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ApiRead:
     """`page`: the route of the page whose table it is; what stands in its path between < and > is part of ours, too.
 
     `chosen`: query the page needs to show this table of several.

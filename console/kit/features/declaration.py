@@ -11,7 +11,7 @@ from enum import Enum, StrEnum
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.hook import Hook
 from console.kit.features.table import FeatureTable
 from console.kit.features.tier import CollectorTier
@@ -113,7 +113,7 @@ class Mark:
 
     `count` is the dotted name of a function that takes the person's `Reach`, or, if the count `is_personal`, the
     person; it returns an int. An entry has one mark at most. `tier` is the collector's that knows what is counted, as
-    of a `Read`: while it cannot read the cluster, the count is unknown.
+    of a `ApiRead`: while it cannot read the cluster, the count is unknown.
     """
 
     entry: SidebarEntry
@@ -237,7 +237,7 @@ class Feature:
     #: Actions of plans: those that the form of a rule suggests; and those with a secret, whose plans cannot wait.
     suggested_actions: tuple[str, ...] = ()
     secret_actions: tuple[str, ...] = ()
-    reads: tuple[Read, ...] = ()
+    reads: tuple[ApiRead, ...] = ()
     actions: tuple[Action, ...] = ()
     tables: tuple[FeatureTable, ...] = ()
     tiers: tuple[CollectorTier, ...] = ()

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, ObjectHeader, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -22,7 +22,7 @@ FEATURE = Feature(
         Verb("Sign out {name}", ObjectKind.USER, "user-logins", "", _ADMIN, button="Sign out everywhere…"),
     ),
     headers=(ObjectHeader("user", ObjectKind.USER, "console.people.users.header.facts", "Console users", "users"),),
-    reads=(Read("users", "users", "People and their roles"),),
+    reads=(ApiRead("users", "users", "People and their roles"),),
     forms=(FormsOf("overview", ("logout",), is_one_for_all=True),),
     always_open=(
         "login",

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 
 from broker import __version__
 from console.kit.access.models import ApiToken
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.gateway.errors import GatewayError
 from console.shell.api import plans, tables
 from console.shell.api.access import NoToken, admitted
@@ -220,7 +220,7 @@ def _content(text: str, *, is_error: bool = False) -> Mapping[str, object]:
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
-def _table(name: object) -> Read:
+def _table(name: object) -> ApiRead:
     if not isinstance(name, str) or name not in _TABLES:
         raise BadParameter(f"There is no table {str(name)[:60]}.")
     return _TABLES[name]

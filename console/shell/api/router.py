@@ -21,7 +21,7 @@ from console.kit.access.api_tokens import SCOPES, end_of
 from console.kit.access.rights import rights_of
 from console.kit.audit.refusals import count_refusal
 from console.kit.common.user_request import UserRequest
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.gateway.errors import GatewayError
 from console.shell.api import door, plans, tables
 from console.shell.api.access import NoToken, TokenRequest, admitted
@@ -79,7 +79,7 @@ _Take = Annotated[int, Query(ge=1, le=tables.ROWS_MAX)]
 _Skip = Annotated[int, Query(ge=0, le=tables.SKIP_MAX)]
 
 
-def _reader(read: Read) -> Callable[..., dict[str, Any]]:
+def _reader(read: ApiRead) -> Callable[..., dict[str, Any]]:
     def rows(request: UserRequest, take: int, skip: int, **values: Any) -> dict[str, Any]:
         filters = [(name, item) for name, found in request.GET.lists() for item in found]
         return tables.rows(request.user, read, values, filters, take, skip)
@@ -95,7 +95,7 @@ def _reader(read: Read) -> Callable[..., dict[str, Any]]:
     return rows
 
 
-def _name_of(read: Read) -> str:
+def _name_of(read: ApiRead) -> str:
     return "read-" + re.sub(r"{(\w+:)?(\w+)}", "", read.path).replace("/", "-").replace("--", "-").strip("-")
 
 

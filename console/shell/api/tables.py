@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
 
 from console.kit.common.csv_table import CsvTable
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.shell.api import door
 from console.shell.api.plans import NotDone
 from console.state.clusters.queries import cluster_state
@@ -23,7 +23,7 @@ SKIP_MAX = 1_000_000_000
 
 
 def rows(
-    person: User, read: Read, values: Mapping[str, Any], filters: Iterable[tuple[str, str]], take: int, skip: int
+    person: User, read: ApiRead, values: Mapping[str, Any], filters: Iterable[tuple[str, str]], take: int, skip: int
 ) -> dict[str, Any]:
     """`values` stand in the path; `filters` are those of the page. `more`: there are further ones behind, also where
     those before them have LENGTH_MAX letters; `note`: what has to be known of the rows, such as which records a search
@@ -63,7 +63,7 @@ def _length(value: object) -> int:
     return sum(map(_length, value)) if isinstance(value, list | tuple | set | frozenset) else 0
 
 
-def _unknown(read: Read) -> str:
+def _unknown(read: ApiRead) -> str:
     """Return why the rows may not be true now; empty while they are."""
     if not read.tier:
         return ""

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
 from console.kit.features.hook import Hook
 
@@ -29,7 +29,7 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("changes", (LIVE_GROUP,)),),
     reads=(
-        Read(
+        ApiRead(
             "changes",
             "changes",
             "Changes that wait for a second person or for their time, and those that did",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SidebarEntry
 from console.kit.live import groups
 
@@ -14,8 +14,8 @@ FEATURE = Feature(
     commands=(PagePlace("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),
     pushed_pages=(PushedPage("clusters", (groups.FLEET,)),),
     reads=(
-        Read("clusters", "clusters", "Clusters of this console in which the token's person may look at anything"),
-        Read(
+        ApiRead("clusters", "clusters", "Clusters of this console in which the token's person may look at anything"),
+        ApiRead(
             "clusters/compare", "cluster-compare", "What differs between two clusters: `left`, `right`, `kind`, `all`"
         ),
     ),

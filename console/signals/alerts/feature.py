@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
@@ -19,7 +19,7 @@ FEATURE = Feature(
     commands=(
         PagePlace("Add an alert rule", "alert-rule-add", "new lag disk", right=Right.ADMINISTER, names_all=True),
     ),
-    reads=(Read("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),
+    reads=(ApiRead("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),
     forms=(FormsOf("alerts", ("alert-acknowledge", "alert-silence", "alert-test"), is_one_for_all=True),),
     tiers=(
         CollectorTier("alerts", 15.0, "console.signals.alerts.collect.tier"),

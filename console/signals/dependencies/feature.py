@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Feature, Link, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -33,7 +33,7 @@ FEATURE = Feature(
         for kind in (ObjectKind.TOPIC, ObjectKind.GROUP)
     ),
     reads=(
-        Read(
+        ApiRead(
             "dependencies",
             "dependencies",
             "Who writes and who reads topics; with `kind` and `name` what is around one object",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
 
 #: The channel group of pages with clients, told that there are new figures.
@@ -34,13 +34,13 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("client-applications", (LIVE_GROUP,), is_only_news=True),),
     reads=(
-        Read(
+        ApiRead(
             "client-applications",
             "client-applications",
             "Clients that produce and consume: topics, rates, library, address",
             after="topics/{name}/producers",
         ),
-        Read(
+        ApiRead(
             "topics/{name}/clients",
             "topic-clients",
             "Clients that produce to a topic and consume it, with their rates",

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, Read
+from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -59,23 +59,23 @@ FEATURE = Feature(
         RowKind("group-page", "console.state.consumers.row_renderers.group_pages"),
     ),
     reads=(
-        Read(
+        ApiRead(
             "topics/{name}/consumers",
             "topic-consumers",
             "How far groups are in a topic, by partition",
             tier="groups",
             after="topics/{name}/settings",
         ),
-        Read(
+        ApiRead(
             "groups", "consumers", "Consumer groups: state, lag, verdict", tier="groups", after="topics/{name}/contents"
         ),
-        Read(
+        ApiRead(
             "groups/{path:group}/offsets",
             "group",
             "What a group has committed, and its lag, by partition",
             tier="groups",
         ),
-        Read(
+        ApiRead(
             "groups/{path:group}/members", "group", "Members of a group", tier="groups", chosen=(("table", "members"),)
         ),
     ),

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Read
+from console.kit.features.api import ApiRead
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry, Tab
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
@@ -29,13 +29,13 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("history", (LIVE_GROUP,)),),
     reads=(
-        Read(
+        ApiRead(
             "topics/{name}/history",
             "topic-history",
             "What has happened to a topic",
             after="topics/{name}/segments/{int:partition}",
         ),
-        Read("history", "history", "What has happened in the cluster", after="topics/{name}/leaders"),
+        ApiRead("history", "history", "What has happened in the cluster", after="topics/{name}/leaders"),
     ),
     hooks=(Hook("console.state.consumers.tiers.OBSERVERS", "console.state.history.collect.observer"),),
     tiers=(CollectorTier("configuration", 5.0, "console.state.history.collect.tier"),),

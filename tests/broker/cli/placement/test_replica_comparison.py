@@ -1,7 +1,7 @@
 import pytest
 
 from broker.cli.frame.declaration import CommandError
-from broker.cli.placement.replica_comparison import Batch, Compared, Read, batches_of, report
+from broker.cli.placement.replica_comparison import Batch, Compared, ReplicaRead, batches_of, report
 from broker.common.types import TopicPartition
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -16,21 +16,21 @@ def compared(offset: int = 0) -> Compared:
 
 def test_what_every_replica_has_is_passed_and_what_one_lacks_is_lag():
     item = compared()
-    assert item.compare({1: Read((ONE, TWO, THREE), 10), 2: Read((ONE, TWO), 6)}) == []
+    assert item.compare({1: ReplicaRead((ONE, TWO, THREE), 10), 2: ReplicaRead((ONE, TWO), 6)}) == []
     assert (item.offset, item.lag) == (6, 4)
-    assert item.compare({1: Read((THREE,), 10), 2: Read((THREE,), 10)}) == []
+    assert item.compare({1: ReplicaRead((THREE,), 10), 2: ReplicaRead((THREE,), 10)}) == []
     assert (item.offset, item.lag) == (10, 0)
 
 
 def test_nothing_is_passed_that_one_replica_could_not_be_asked_for():
     item = compared()
-    assert item.compare({1: Read((ONE,), 5)}) == []
+    assert item.compare({1: ReplicaRead((ONE,), 5)}) == []
     assert (item.offset, item.lag) == (0, 5)
 
 
 def test_another_checksum_is_told_and_it_goes_on():
     item = compared()
-    told = item.compare({1: Read((ONE, TWO), 6), 2: Read((Batch(4, 99), TWO), 6)})
+    told = item.compare({1: ReplicaRead((ONE, TWO), 6), 2: ReplicaRead((Batch(4, 99), TWO), 6)})
     assert told == [
         "partition t-0 has unmatched checksum at offset 4; replica 1's checksum 11; replica 2's checksum 99"
     ]
@@ -39,7 +39,7 @@ def test_another_checksum_is_told_and_it_goes_on():
 
 def test_another_offset_is_the_end():
     with pytest.raises(CommandError) as found:
-        compared().compare({1: Read((TWO,), 6), 2: Read((ONE,), 6)})
+        compared().compare({1: ReplicaRead((TWO,), 6), 2: ReplicaRead((ONE,), 6)})
     assert str(found.value) == "partition t-0: replica 1's offset 5 doesn't match replica 2's offset 4"
     assert found.value.on_stdout
 

@@ -8,7 +8,7 @@ import pytest
 from broker.audit.increment import AuditTier, Chain, Increment
 from broker.audit.tally import RecordTally
 from broker.spark.audit.topic_windows import TopicWindows
-from broker.spark.jobs.message_audit import JOB, Read, count
+from broker.spark.jobs.message_audit import JOB, InputRecord, count
 from tests.broker.spark.audit.table import Table, ledger_of
 from tests.broker.spark.audit.told import BEGIN, MINUTE, TOPIC, rows_of, tally, verdicts_of
 from tests.broker.spark.conftest import Row
@@ -31,7 +31,7 @@ CONSUMED = [
 
 
 def of_batch(windows, *values, now_ms=BEGIN + 10 * MINUTE, kept_ms=5 * MINUTE):
-    return list(count(windows, [Read(0, number, value) for number, value in enumerate(values)], now_ms, kept_ms))
+    return list(count(windows, [InputRecord(0, number, value) for number, value in enumerate(values)], now_ms, kept_ms))
 
 
 @pytest.mark.parametrize(
