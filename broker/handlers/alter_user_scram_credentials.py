@@ -12,7 +12,7 @@ from broker.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsResult,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.credentials import UserCredentials
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.sasl.stored_credentials import UserChange, changes_of
 
@@ -30,7 +30,7 @@ async def handle_alter_user_scram_credentials(
 
 
 async def _carried_out(
-    user: str, change: UserChange | ApiError, credentials: Credentials
+    user: str, change: UserChange | ApiError, credentials: UserCredentials
 ) -> AlterUserScramCredentialsResult:
     try:
         if isinstance(change, ApiError):

@@ -12,7 +12,7 @@ from broker.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResult,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.runtime.security.credentials import Credentials, OfUser
+from broker.runtime.security.credentials import OfUser, UserCredentials
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.sasl.stored_credentials import NAMES
 
@@ -35,7 +35,7 @@ async def handle_describe_user_scram_credentials(
     return DescribeUserScramCredentialsResponse(results=_in_order(results))
 
 
-async def _described(names: list[str], credentials: Credentials) -> DescribeUserScramCredentialsResponse:
+async def _described(names: list[str], credentials: UserCredentials) -> DescribeUserScramCredentialsResponse:
     counts = Counter(names)
     found = await credentials.of_users(user for user, count in counts.items() if user and count == 1)
     results = [_result(user, of) if of else _absent(user) for user, of in found.items()]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from broker.common.errors import StartupError
 from broker.config.listener_settings import ListenerSettings
-from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.credentials import UserCredentials
 from broker.security.membership import CLIENT_ID, CLUSTER_USER, NONCE_BYTES, ClusterMembership
 from broker.security.sasl.jaas import MODULES, LoginModule, parse_jaas, plain_users
 from broker.security.sasl.phases import Offer
@@ -37,7 +37,7 @@ class Provers(NamedTuple):
 
     membership: ClusterMembership
     is_our_address: Callable[[str], bool]
-    credentials: Credentials
+    credentials: UserCredentials
     tokens: TokenAccounts = _no_tokens
     #: By mechanism.
     others: Mapping[str, MakerFor] = MappingProxyType({})

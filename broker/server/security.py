@@ -15,7 +15,7 @@ from broker.net.listener import Listener
 from broker.runtime.config_changes import Apply
 from broker.runtime.security import authorizer_log, credentials
 from broker.runtime.security.authorizer import Authorizer, unlimited_rights
-from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.credentials import UserCredentials
 from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSettings
 from broker.runtime.security.quotas import Quotas
 from broker.runtime.security.token_accounts import TokenAccounts
@@ -42,7 +42,7 @@ class Security:
         self._config = config
         self._clock = clock
         self.quotas = Quotas(EntityConfigs(session), config, perf_counter_ns)
-        self.credentials = Credentials(ground.store)
+        self.credentials = UserCredentials(ground.store)
         self.tokens = Tokens(config, session, clock, is_controller)
         self.authorizer = _authorizer(config, session, clock)
         self.rights_of = self.authorizer.rights_of if self.authorizer else unlimited_rights

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from broker.client.security.bearer import TokenSource
 from broker.client.security.errors import ClientConfigError
-from broker.client.security.login import Credentials
+from broker.client.security.login import ClientCredentials
 from broker.client.security.properties import ClientSecurity, TlsSettings
 from broker.client.security.tls import client_context, why_untrusted
 from broker.security.login import Login
@@ -35,7 +35,7 @@ class Secured:
         self._current_context()
         sasl = security.sasl
         tokens = TokenSource(sasl.bearer, self._current_context) if sasl and sasl.bearer else None
-        self._credentials = Credentials(sasl, tokens) if sasl else None
+        self._credentials = ClientCredentials(sasl, tokens) if sasl else None
 
     def wrap(self, plain: socket.socket, host: str) -> socket.socket:
         """With TLS, if that is wanted; blocks for a handshake, as long as the socket's timeout. Raises OSError."""

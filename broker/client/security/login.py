@@ -15,7 +15,7 @@ _NONCE_BYTES = 18
 _TOKEN_EXTENSION = {"tokenauth": "true"}
 
 
-class Credentials:
+class ClientCredentials:
     """Logs in again and again. What a password comes to is worked out once for a salt: that takes milliseconds."""
 
     def __init__(self, settings: SaslSettings, tokens: TokenSource | None = None):

@@ -33,7 +33,7 @@ from broker.runtime.replication.transactional_appends import TransactionalAppend
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.security.authorizer import Authorizer, RightsOf, unlimited_rights
-from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.credentials import UserCredentials
 from broker.runtime.security.delegation_tokens import DelegationTokens
 from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
@@ -73,7 +73,7 @@ class Services:
     delegation_tokens: DelegationTokens
     controller: ControllerRuntime
     controller_epochs: ControllerEpochs
-    credentials: Credentials
+    credentials: UserCredentials
     turns: Turns
     clock: Clock
     #: None: everybody may do everything.

@@ -25,7 +25,7 @@ ENTITY = "users"
 OfUser = dict[str, Credential]
 
 
-class Credentials:
+class UserCredentials:
     """Of all users, for the logins of one broker."""
 
     def __init__(self, store: ClusterStore):

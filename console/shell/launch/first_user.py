@@ -14,7 +14,7 @@ _FROM_ENVIRONMENT = f"(from {PASSWORD_VARIABLE})"
 
 
 @dataclass(frozen=True)
-class Credentials:
+class FirstUserCredentials:
     """What to tell the person: `password` is the password itself if it was just made, else where it is known from."""
 
     username: str
@@ -25,19 +25,19 @@ class Credentials:
 PASSWORD_BYTES = 12
 
 
-def ensure_first_user(given_password: str) -> Credentials:
+def ensure_first_user(given_password: str) -> FirstUserCredentials:
     """Make the superuser if there is none, and say how to log in. An existing user's password is never changed."""
     users = get_user_model().objects
     user = users.filter(is_superuser=True).order_by("pk").first()
     if user is None:
         password = given_password or _generate_password()
         users.create_superuser(USERNAME, password=password)
-        return Credentials(USERNAME, _FROM_ENVIRONMENT if given_password else password)
+        return FirstUserCredentials(USERNAME, _FROM_ENVIRONMENT if given_password else password)
     known = ((given_password, _FROM_ENVIRONMENT), (_kept_password(), f"(in {password_file()})"))
     for password, where in known:
         if password and user.check_password(password):
-            return Credentials(user.get_username(), where)
-    return Credentials(user.get_username(), "(the one you chose)")
+            return FirstUserCredentials(user.get_username(), where)
+    return FirstUserCredentials(user.get_username(), "(the one you chose)")
 
 
 def password_file() -> Path:

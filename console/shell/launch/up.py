@@ -21,7 +21,7 @@ from console.processes.readiness import port_answers
 from console.processes.registry import OLD_SOURCES, processes_of_host, register
 from console.processes.setup import Setup, SetupError
 from console.processes.states import Desired
-from console.shell.launch.first_user import PASSWORD_VARIABLE, Credentials, ensure_first_user
+from console.shell.launch.first_user import PASSWORD_VARIABLE, FirstUserCredentials, ensure_first_user
 from console.shell.launch.interrupts import Interrupts
 from console.shell.launch.migrating import migrate
 from console.shell.launch.ports import needed_ports, port_complaints
@@ -60,7 +60,7 @@ class Stack:
         environment = service_environment(self.setup)
         self.supervisor = Supervisor(service_run_files(), environment, settings.RUN_DIR)
 
-    def open(self) -> Credentials:
+    def open(self) -> FirstUserCredentials:
         """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already; and
         whatever, where the directories are lost: `close` ends everything then.
         """

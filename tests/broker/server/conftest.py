@@ -64,7 +64,7 @@ from broker.runtime.replication.transactional_appends import TransactionalAppend
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.requests.context import RequestContext, Services
 from broker.runtime.retention_previews import RetentionPreviews
-from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.credentials import UserCredentials
 from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSettings
 from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
@@ -296,7 +296,7 @@ class Served:
         self.entity_configs = EntityConfigsInMemory()
         self.quota_clock = ManualClock()
         self.quotas = Quotas(self.entity_configs, self.config, lambda: self.quota_clock.monotonic_ms() * 1_000_000)
-        self.credentials = Credentials(self.store)
+        self.credentials = UserCredentials(self.store)
         self.client_traffic = ClientTraffic(clock.monotonic_ms)
         services = self.services = Services(
             config=self.config,

@@ -4,14 +4,14 @@ import pytest
 
 from broker.common.errors import StartupError
 from broker.config.broker import read_broker_config
-from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.credentials import UserCredentials
 from broker.security.membership import CLIENT_ID
 from broker.server.sasl_offer import Provers, login_settings
 from tests.members import MEMBERSHIP
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
-PROVERS = Provers(MEMBERSHIP, lambda _address: True, Credentials(None))
+PROVERS = Provers(MEMBERSHIP, lambda _address: True, UserCredentials(None))
 
 
 def settings_of(listener: str, *lines: str, provers: Provers = PROVERS):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.credentials import UserCredentials
 from broker.security.sasl.stored_credentials import UserChange, encode_credential
 from broker.security.scram import Credential
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
@@ -36,7 +36,7 @@ class Store:
         self.configs[name] = change(await self.config(entity_type, name))
 
 
-def whose(credentials: Credentials, user: str) -> str | None:
+def whose(credentials: UserCredentials, user: str) -> str | None:
     account = credentials.account(MECHANISM, user)
     return account.principal if account else None
 
@@ -45,7 +45,7 @@ async def test_all_there_are_count_by_their_own_names():
     store = Store(
         **{"alice": {MECHANISM: text()}, "a%2Cb%3Dc%2F%C3%BC": {MECHANISM: text()}, "<default>": {MECHANISM: text()}}
     )
-    credentials = Credentials(store)
+    credentials = UserCredentials(store)
     await credentials.load()
     assert [whose(credentials, name) for name in ("alice", "a,b=c/ü", "<default>", "nobody")] == [
         "User:alice",
@@ -58,7 +58,7 @@ async def test_all_there_are_count_by_their_own_names():
 
 async def test_what_changes_counts_and_what_goes_is_gone():
     store = Store(alice={MECHANISM: text()}, bob={MECHANISM: text()})
-    credentials = Credentials(store)
+    credentials = UserCredentials(store)
     await credentials.load()
     store.configs["alice"] = {"producer_byte_rate": "1"}
     await credentials.apply("alice")
@@ -72,7 +72,7 @@ async def test_what_changes_counts_and_what_goes_is_gone():
 @pytest.mark.parametrize("config", [None, {MECHANISM: "nonsense"}, {MECHANISM: "salt=,stored_key=,server_key="}])
 async def test_what_cannot_be_read_lets_nobody_in_and_is_told_of(config, capsys):
     store = Store(alice={MECHANISM: text()})
-    credentials = Credentials(store)
+    credentials = UserCredentials(store)
     await credentials.load()
     store.configs["alice"] = config
     await credentials.apply("alice")
@@ -82,7 +82,7 @@ async def test_what_cannot_be_read_lets_nobody_in_and_is_told_of(config, capsys)
 
 async def test_a_change_leaves_the_rest_of_the_znode_and_counts_at_once():
     store = Store(alice={"producer_byte_rate": "1", MECHANISM: text()})
-    credentials = Credentials(store)
+    credentials = UserCredentials(store)
     await credentials.change("alice", UserChange((MECHANISM,), {"SCRAM-SHA-512": text()}))
     assert store.configs["alice"].keys() == {"producer_byte_rate", "SCRAM-SHA-512"}
     assert credentials.account("SCRAM-SHA-512", "alice") is not None
@@ -91,12 +91,12 @@ async def test_a_change_leaves_the_rest_of_the_znode_and_counts_at_once():
 
 
 async def test_a_name_that_no_znode_can_have_is_nobodys():
-    assert await Credentials(Store()).of_users(["..", "nobody"]) == {"..": {}, "nobody": {}}
+    assert await UserCredentials(Store()).of_users(["..", "nobody"]) == {"..": {}, "nobody": {}}
 
 
 async def test_strangers_look_like_most():
     usual, other = text(b"u" * 26, 8192), text(bytes(64), 4096)
-    credentials = Credentials(Store(a={MECHANISM: usual}, b={MECHANISM: other}, c={MECHANISM: usual}))
+    credentials = UserCredentials(Store(a={MECHANISM: usual}, b={MECHANISM: other}, c={MECHANISM: usual}))
     assert credentials.likeness(MECHANISM) is None
     await credentials.load()
     assert credentials.likeness(MECHANISM).iterations == 8192

@@ -3,7 +3,7 @@
 import pytest
 from django.contrib.auth import authenticate, get_user_model
 
-from console.shell.launch.first_user import Credentials, ensure_first_user, password_file
+from console.shell.launch.first_user import FirstUserCredentials, ensure_first_user, password_file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directories")]
 
@@ -20,14 +20,14 @@ def test_next_start_tells_where_the_password_is_and_shows_it_no_more():
     """A terminal's scroll-back and a supervisor's log keep what is printed."""
     made = ensure_first_user("").password
     again = ensure_first_user("")
-    assert again == Credentials("admin", f"(in {password_file()})")
+    assert again == FirstUserCredentials("admin", f"(in {password_file()})")
     assert made not in again.password
     assert get_user_model().objects.count() == 1
 
 
 def test_given_password_is_used_and_neither_shown_nor_kept():
     credentials = ensure_first_user("correct horse battery")
-    assert credentials == Credentials("admin", "(from BARNABAS_ADMIN_PASSWORD)")
+    assert credentials == FirstUserCredentials("admin", "(from BARNABAS_ADMIN_PASSWORD)")
     assert authenticate(username="admin", password="correct horse battery")
     assert not password_file().exists()
 

@@ -18,7 +18,7 @@ from console.kit.common.data_directories import make_data_directories
 from console.kit.common.up_options import add_options, switched_on
 from console.kit.common.variables import complaints
 from console.processes.setup import Setup, SetupError, read_setup
-from console.shell.launch.first_user import Credentials
+from console.shell.launch.first_user import FirstUserCredentials
 from console.shell.launch.interrupts import Interrupted, Interrupts
 from console.shell.launch.progress import LaunchProgress, progress_of
 from console.shell.launch.reloading import reload
@@ -121,7 +121,7 @@ def note_unread_variables(progress: LaunchProgress, environment: Mapping[str, st
         progress.note(f"! {complaint}")
 
 
-def tell(progress: LaunchProgress, setup: Setup, credentials: Credentials) -> None:
+def tell(progress: LaunchProgress, setup: Setup, credentials: FirstUserCredentials) -> None:
     """What a person needs next."""
     first = setup.bootstrap_servers.partition(",")[0]
     progress.note("")
