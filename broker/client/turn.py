@@ -20,7 +20,7 @@ _BEAT_S = 1.0
 _PAUSE_S = 0.5
 
 
-class Turn:
+class TurnThread:
     """A thread of its own from `start` to `stop`."""
 
     def __init__(self, cluster: Cluster, group: str):

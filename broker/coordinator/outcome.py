@@ -114,7 +114,7 @@ class CoordinatorOutcome:
 
 
 @dataclass(slots=True)
-class Turn:
+class CoordinatorTurn:
     """One call into the coordinator: when it happens and what it has led to so far."""
 
     now_ms: int  #: for deadlines

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from broker.common.cluster import LeaderAndIsr, LogLoss
 from broker.common.types import NO_BROKER, TopicPartition
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.outcome import Turn
+from broker.coordinator.outcome import CoordinatorTurn
 from broker.log import producer_snapshots
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.replication.leader_link import Position
@@ -58,7 +58,7 @@ def _coordinate_below_min_isr() -> None:
 
 def _everything_waits() -> None:
     """Heartbeats and fetched offsets queue behind what is not replicated yet, without a deadline."""
-    _replace(Turn, "answer_at_once", Turn.answer)
+    _replace(CoordinatorTurn, "answer_at_once", CoordinatorTurn.answer)
     _replace(CoordinatorRuntime, "_answer_overdue", lambda runtime, shard, now_ms: None)
 
 

@@ -9,7 +9,7 @@ from broker.coordinator.group.offsets import Offsets
 from broker.coordinator.group.records import OffsetKey, encode_group_key, encode_offset_key
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import is_consumer_group, subscribed_topics
-from broker.coordinator.outcome import Turn
+from broker.coordinator.outcome import CoordinatorTurn
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.describe_groups import (
@@ -83,7 +83,7 @@ def _listed(group: Group) -> ListedGroup:
 
 
 def delete(
-    request: DeleteGroupsRequest, groups: Mapping[str, Group], offsets: Offsets, turn: Turn
+    request: DeleteGroupsRequest, groups: Mapping[str, Group], offsets: Offsets, turn: CoordinatorTurn
 ) -> DeleteGroupsResponse:
     """Each group is deleted, or refused, alone; one that is named twice is deleted once."""
     return DeleteGroupsResponse(
@@ -94,7 +94,7 @@ def delete(
     )
 
 
-def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: Turn) -> ErrorCode:
+def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: CoordinatorTurn) -> ErrorCode:
     """Propose the tombstones of an empty group: its offsets first, so that none is left without its group.
 
     A group whose offsets an open transaction commits is in use, whoever its members are: were they deleted, the
@@ -114,7 +114,7 @@ def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: Turn) ->
 
 
 def delete_offsets(
-    request: OffsetDeleteRequest, group: Group | None, offsets: Offsets, turn: Turn
+    request: OffsetDeleteRequest, group: Group | None, offsets: Offsets, turn: CoordinatorTurn
 ) -> OffsetDeleteResponse:
     """Of a consumer group with members only what they are not subscribed to; of another one with members nothing.
 
@@ -177,6 +177,6 @@ def _subscription_test(group: Group) -> Callable[[str], bool]:
     return lambda topic: topics is None or topic in topics
 
 
-def _delete_offset(key: OffsetKey, offsets: Offsets, turn: Turn) -> None:
+def _delete_offset(key: OffsetKey, offsets: Offsets, turn: CoordinatorTurn) -> None:
     if offsets.has_offset(key) or offsets.is_pending(key):
         turn.append(encode_offset_key(key), None)

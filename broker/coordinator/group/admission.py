@@ -6,7 +6,7 @@ from broker.coordinator.group.client import Client
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.memory import Account, GroupMemory, group_bytes
 from broker.coordinator.group.offsets import AnyCommitRequest, Offsets, commit_error, txn_commit_error
-from broker.coordinator.outcome import Turn
+from broker.coordinator.outcome import CoordinatorTurn
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
@@ -18,7 +18,7 @@ class Admission:
         self._account = account
         self._offsets = offsets
 
-    def may_assign(self, group: Group, request: SyncGroupRequest, turn: Turn) -> bool:
+    def may_assign(self, group: Group, request: SyncGroupRequest, turn: CoordinatorTurn) -> bool:
         """Return whether the leader's assignments may take what they do, counted for its client.
 
         Assignments that take no more than those before are never refused: the group goes on.
@@ -38,7 +38,9 @@ class Admission:
         self._memory.refuse(self._memory.members, leader.owner, turn.wall_ms)
         return False
 
-    def begin_commit(self, group: Group | None, request: OffsetCommitRequest, client: Client, turn: Turn) -> ErrorCode:
+    def begin_commit(
+        self, group: Group | None, request: OffsetCommitRequest, client: Client, turn: CoordinatorTurn
+    ) -> ErrorCode:
         """NONE if the client may commit: what is replayed in this turn is counted for it.
 
         POLICY_VIOLATION if it holds its share: clients hand that on, and do not try again for a minute.
@@ -49,7 +51,7 @@ class Admission:
         return error
 
     def begin_txn_commit(
-        self, group: Group | None, request: TxnOffsetCommitRequest, client: Client, turn: Turn
+        self, group: Group | None, request: TxnOffsetCommitRequest, client: Client, turn: CoordinatorTurn
     ) -> ErrorCode:
         """As `begin_commit`; but POLICY_VIOLATION would end the producer for good, so it is told to try again."""
         error = txn_commit_error(group, request)
@@ -57,7 +59,7 @@ class Admission:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return error
 
-    def _begin(self, group: Group | None, request: AnyCommitRequest, client: Client, turn: Turn) -> bool:
+    def _begin(self, group: Group | None, request: AnyCommitRequest, client: Client, turn: CoordinatorTurn) -> bool:
         has_had_members = group is not None and group.protocol_type is not None
         growth = self._offsets.growth(request)
         if growth > 0 and not self._account.has_stored(request.group_id):
@@ -68,6 +70,6 @@ class Admission:
         self._memory.refuse(budget, client.owner, turn.wall_ms)
         return False
 
-    def end_turn(self, turn: Turn) -> None:
+    def end_turn(self, turn: CoordinatorTurn) -> None:
         if facts := self._memory.refusals_to_log(turn.now_ms):
             turn.warn(REFUSED, **facts)

@@ -39,7 +39,7 @@ from broker.coordinator.group.offsets import Offsets, TopicIdOf, commit_refused,
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
-from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse, Producer, Turn
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse, CoordinatorTurn, Producer
 from broker.coordinator.progress import LogProgress
 from broker.coordinator.recorded_owners import Headers, decode_owners, decode_topic_id
 from broker.coordinator.timers import Timers
@@ -89,7 +89,7 @@ class GroupCoordinator:
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = GroupMembership(self._timers, self._rebalance, self._progress)
         self._group_max_size = config.group_max_size
-        self._under_way: Turn | None = None  #: of the call that lasts, or that raised
+        self._under_way: CoordinatorTurn | None = None  #: of the call that lasts, or that raised
 
     @property
     def groups(self) -> dict[str, Group]:
@@ -256,7 +256,7 @@ class GroupCoordinator:
         self._expiry.look_at_some(self._groups, turn)
         return self._end(turn)
 
-    def _time_is_up(self, group: Group, key: TimerKey, turn: Turn) -> None:
+    def _time_is_up(self, group: Group, key: TimerKey, turn: CoordinatorTurn) -> None:
         try:
             match key.kind:
                 case TimerKind.SESSION:
@@ -399,13 +399,13 @@ class GroupCoordinator:
 
     # -- turns --------------------------------------------------------------------------------------------------------
 
-    def _turn(self, now_ms: int) -> Turn:
+    def _turn(self, now_ms: int) -> CoordinatorTurn:
         self._now_ms = max(now_ms, self._now_ms)
         self._account.end_commit()
-        self._under_way = Turn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
+        self._under_way = CoordinatorTurn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
         return self._under_way
 
-    def _end(self, turn: Turn) -> CoordinatorOutcome:
+    def _end(self, turn: CoordinatorTurn) -> CoordinatorOutcome:
         self._under_way = None
         for answer in turn.outcome.responses:
             self._parked.pop(answer.token, None)

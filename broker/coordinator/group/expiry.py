@@ -25,7 +25,7 @@ from broker.coordinator.group.records import (
 )
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import subscribed_topics
-from broker.coordinator.outcome import CoordinatorOutcome, Turn
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorTurn
 
 #: What one slice looks at, and what it writes, at most, unless fewer fill a batch: a few milliseconds.
 _OFFSETS_PER_SLICE = 2_000
@@ -38,7 +38,7 @@ _REFUSED_PAUSE_MS = 10_000
 class _SliceBudget:
     """What may still be looked at and written in one slice."""
 
-    turn: Turn
+    turn: CoordinatorTurn
     offsets_left: int = _OFFSETS_PER_SLICE
     written_before: int = field(init=False)
 
@@ -102,7 +102,7 @@ class Expiry:
             self._urgent.update(dict.fromkeys(self._offsets.groups_of(topic)))
         self._urgent_at_ms = now_ms
 
-    def look_at_some(self, groups: Mapping[str, Group], turn: Turn) -> None:
+    def look_at_some(self, groups: Mapping[str, Group], turn: CoordinatorTurn) -> None:
         """One slice, if its time has come; a group with a record on its way is left for later."""
         if self.next_deadline_ms is None or self.next_deadline_ms > turn.now_ms:
             return
@@ -112,7 +112,7 @@ class Expiry:
         else:
             self._look_at_round(groups, turn)
 
-    def _look_at_urgent(self, groups: Mapping[str, Group], turn: Turn) -> None:
+    def _look_at_urgent(self, groups: Mapping[str, Group], turn: CoordinatorTurn) -> None:
         budget, busy = _SliceBudget(turn), []
         while self._urgent and not budget.is_spent:
             group = groups.get(group_id := next(iter(self._urgent)))
@@ -128,7 +128,7 @@ class Expiry:
         self._urgent_at_ms = turn.now_ms + (0 if self._urgent else TIMER_RETRY_MS)
         self._urgent.update(dict.fromkeys(busy))
 
-    def _look_at_round(self, groups: Mapping[str, Group], turn: Turn) -> None:
+    def _look_at_round(self, groups: Mapping[str, Group], turn: CoordinatorTurn) -> None:
         if not self._queue:
             self._queue.extend(groups)
             self._outdated.forget_old(turn.wall_ms)
@@ -155,7 +155,7 @@ class Expiry:
         else:
             self._round_at_ms = now_ms + self._interval_ms
 
-    def _look_at(self, group: Group, tombstones_max: int, turn: Turn) -> tuple[int, bool]:
+    def _look_at(self, group: Group, tombstones_max: int, turn: CoordinatorTurn) -> tuple[int, bool]:
         """Return how many offsets the group has, and whether all was written that is due."""
         count = self._offsets.count(group.group_id)
         written, is_more = 0, False
@@ -171,7 +171,7 @@ class Expiry:
             self._maybe_delete(group, turn)
         return count, not is_more
 
-    def _maybe_delete(self, group: Group, turn: Turn) -> None:
+    def _maybe_delete(self, group: Group, turn: CoordinatorTurn) -> None:
         if may_be_forgotten(group, self._offsets):
             turn.append(encode_group_key(group.group_id), None)
             turn.note("group is forgotten: it is empty and has no offsets", group_id=group.group_id)

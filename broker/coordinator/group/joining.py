@@ -19,7 +19,7 @@ from broker.coordinator.group.rebalance import Rebalance, propose
 from broker.coordinator.group.records import GroupMetadata
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.timers import TimerKey, TimerKind
-from broker.coordinator.outcome import Turn
+from broker.coordinator.outcome import CoordinatorTurn
 from broker.coordinator.timers import Timers
 from broker.protocol.messages.join_group import JoinGroupRequest
 
@@ -36,7 +36,7 @@ _UNIQUE_LENGTH = 37
 class Join:
     """One JoinGroup request: what it says, in our terms, and how to answer it."""
 
-    def __init__(self, request: JoinGroupRequest, client: Client, token: int, turn: Turn):
+    def __init__(self, request: JoinGroupRequest, client: Client, token: int, turn: CoordinatorTurn):
         self.request = request
         self.client = client
         self.token = token
@@ -227,7 +227,7 @@ class Joining:
         answer = answers.returned(group, old_id, newcomer.member_id, join.client.api_version)
         join.turn.answer(join.token, answer)
 
-    def _fence(self, group: Group, turn: Turn, old_id: str) -> None:
+    def _fence(self, group: Group, turn: CoordinatorTurn, old_id: str) -> None:
         parked = group.awaiting_join.pop(old_id, None)
         if parked is not None:
             refusal = answers.join_refused(ErrorCode.FENCED_INSTANCE_ID, old_id, parked.api_version)

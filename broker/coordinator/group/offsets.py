@@ -25,7 +25,7 @@ from broker.coordinator.group.records import (
 )
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
-from broker.coordinator.outcome import Remains, Turn
+from broker.coordinator.outcome import CoordinatorTurn, Remains
 from broker.coordinator.progress import LogProgress
 from broker.coordinator.recorded_owners import encode_committer, encode_topic_id
 from broker.protocol.made_late import made_late
@@ -208,7 +208,7 @@ class Offsets:
                     growth += max(0, after - text_bytes(found.metadata))
         return growth
 
-    def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
+    def commit(self, request: AnyCommitRequest, turn: CoordinatorTurn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
         response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
         committer = encode_committer(self._account.committer)
@@ -349,7 +349,7 @@ class Offsets:
         return ErrorCode.INVALID_TOPIC_EXCEPTION if len(topic) > TOPIC_NAME_LENGTH_MAX else ErrorCode.NONE
 
 
-def _offset_value(request: AnyCommitRequest, partition: AnyCommitPartition, turn: Turn) -> bytes:
+def _offset_value(request: AnyCommitRequest, partition: AnyCommitPartition, turn: CoordinatorTurn) -> bytes:
     committed = CommittedOffset(
         offset=partition.committed_offset,
         leader_epoch=partition.committed_leader_epoch,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from broker.common.types import TopicPartition
-from broker.coordinator.outcome import CoordinatorOutcome, Turn
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorTurn
 from broker.coordinator.recorded_owners import Headers
 from broker.coordinator.transaction.records import encode_key, encode_value
 from broker.coordinator.transaction.states import TransactionState
@@ -44,7 +44,7 @@ class TransactionOutcome(CoordinatorOutcome):
 
 
 @dataclass(slots=True)
-class TransactionTurn(Turn):
+class TransactionTurn(CoordinatorTurn):
     """One call into the coordinator; what it has proposed counts for the rest of the call."""
 
     outcome: TransactionOutcome = field(default_factory=TransactionOutcome)

@@ -10,7 +10,7 @@ from console.cluster.records.matching import EVERY_RECORD
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, open_scan, reading_of
 from console.cluster.records.scan import Budget
-from console.cluster.records.turns import Turn
+from console.cluster.records.turns import ReadTurn
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.records.interface import OffsetSpan
 
@@ -19,7 +19,7 @@ MILLISECONDS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class CountedTurn(Turn):
+class CountedTurn(ReadTurn):
     """With the last comes what was counted, as JSON keeps it."""
 
     found: dict[str, Any] | None = None

@@ -19,7 +19,7 @@ from console.cluster.records.masked_source import hidden_from
 from console.cluster.records.masking import Path
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.socket import RecordsConsumer
-from console.cluster.records.turns import Reader, Turn
+from console.cluster.records.turns import Reader, ReadTurn
 from console.state.clusters.models import Topic
 
 OTHER_RULES = "What is hidden of these records was changed meanwhile: nothing was kept. Read again."
@@ -35,7 +35,7 @@ class ContentsConsumer(RecordsConsumer):
         self.hidden = await database_sync_to_async(hidden_from)(self.scope["user"], topic.name)
         await super().play(partial(reader_of, window=self.window), topic, query)
 
-    async def show(self, topic: Topic, query: RecordQuery, turn: Turn) -> None:
+    async def show(self, topic: Topic, query: RecordQuery, turn: ReadTurn) -> None:
         await self.room()
         if isinstance(turn, CountedTurn) and turn.found is not None:
             if await database_sync_to_async(hidden_from)(self.scope["user"], topic.name) != self.hidden:

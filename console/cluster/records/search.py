@@ -18,7 +18,7 @@ from console.cluster.records.matching import matcher
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, merged, open_scan
 from console.cluster.records.scan import Budget, Scan, ScanProgress, Stop
-from console.cluster.records.turns import Turn
+from console.cluster.records.turns import ReadTurn
 from console.kit.common.clock import now_ms
 from console.kit.gateway.records.interface import RecordView
 
@@ -112,7 +112,7 @@ class SearchReader:
             ends += f"{limits.read_bytes // 1024**2} MB read or {limits.milliseconds // 1000} s."
         return f"Searching {self.total:,} records at most{f', {first} first' if first else ''}.{ends}"
 
-    def turn(self) -> Turn:
+    def turn(self) -> ReadTurn:
         if self._scan is None and not self._open_window():
             return self._end(Stop.END)
         assert self._scan is not None
@@ -121,8 +121,8 @@ class SearchReader:
         if self._scan.stopped is not None:
             return self._end_window(self._scan)
         if self._held_bytes > HELD_BYTES_MAX:
-            return Turn(self._take_kept(), progress, waits=waits)
-        return Turn((), progress, note=self._note, waits=waits)
+            return ReadTurn(self._take_kept(), progress, waits=waits)
+        return ReadTurn((), progress, note=self._note, waits=waits)
 
     def close(self) -> None:
         self._close_scan()
@@ -169,7 +169,7 @@ class SearchReader:
             return self._low[partition] - self._range.starts[partition]
         return self._range.ends[partition] - self._high[partition]
 
-    def _end_window(self, scan: Scan) -> Turn:
+    def _end_window(self, scan: Scan) -> ReadTurn:
         self._close_scan()
         self._close_scan, self._scan = lambda: None, None
         progress = scan.progress
@@ -190,18 +190,18 @@ class SearchReader:
         stop = Stop.END if is_all else Stop.LIMIT if is_full else Stop.BYTES if is_cut else scan.stopped
         if is_all or stop not in (Stop.END, Stop.RECORDS):
             return replace(self._end(stop or Stop.END), records=records)
-        return Turn(records, self._progress(None), note=self._note, waits=scan.waits)
+        return ReadTurn(records, self._progress(None), note=self._note, waits=scan.waits)
 
     def _passed(self, scan: Scan) -> int:
         """Offsets of the window that were looked at, on in time."""
         starts, ends = self._window.starts, self._window.ends
         return max(1, sum(min(ends[item], scan.positions[item]) - start for item, start in starts.items()))
 
-    def _give_up_window(self, scan: Scan) -> Turn:
+    def _give_up_window(self, scan: Scan) -> ReadTurn:
         """It reaches into more records than the gap before it let expect; what was found is found again."""
         self._size = max(WINDOW_FIRST, self._size // _WINDOW_SHRINKING)
         self._kept, self._cut, self._held_bytes = [], set(), 0
-        return Turn((), self._progress(None), note=self._note, waits=scan.waits)
+        return ReadTurn((), self._progress(None), note=self._note, waits=scan.waits)
 
     def _move_on(self, scan: Scan) -> None:
         """What was looked at of each partition of the window. Hits that were cut off are looked for again."""
@@ -263,9 +263,9 @@ class SearchReader:
             self.total,
         )
 
-    def _end(self, stop: Stop) -> Turn:
+    def _end(self, stop: Stop) -> ReadTurn:
         coverage = self.coverage
-        return Turn(
+        return ReadTurn(
             (), self._progress(None), ended=str(stop), note=self._note, summary=coverage.summary, offers=coverage.offers
         )
 

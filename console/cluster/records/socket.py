@@ -28,7 +28,7 @@ from console.cluster.records.reader_slots import READERS_MAX, SLOTS
 from console.cluster.records.reading import RecordSource
 from console.cluster.records.search import SearchReader
 from console.cluster.records.tail import TailReader
-from console.cluster.records.turns import Reader, Turn
+from console.cluster.records.turns import Reader, ReadTurn
 from console.kit.audit.refusals import REFUSED, count_quietly
 from console.kit.common.current_cluster import bound
 from console.kit.common.time_range import RANGE_NAMES
@@ -157,7 +157,7 @@ class RecordsConsumer(PersonSocket):
             return False
         return True
 
-    async def show(self, topic: Topic, query: RecordQuery, turn: Turn) -> None:
+    async def show(self, topic: Topic, query: RecordQuery, turn: ReadTurn) -> None:
         await self.room()
         context = {
             "topic": topic,
@@ -172,7 +172,7 @@ class RecordsConsumer(PersonSocket):
             rows=rows, status=status, ended=turn.ended, cursor=turn.cursor, summary=turn.summary, offers=offers
         )
 
-    def offers_of(self, turn: Turn) -> str:
+    def offers_of(self, turn: ReadTurn) -> str:
         """Links on which the search goes on; each is an address of the messages tab."""
         offers = []
         for offer in turn.offers:

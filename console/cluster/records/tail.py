@@ -7,7 +7,7 @@ from console.cluster.records.matching import matcher
 from console.cluster.records.query import RecordQuery, write_cursor
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range
 from console.cluster.records.scan import note_of, waits_of
-from console.cluster.records.turns import Turn
+from console.cluster.records.turns import ReadTurn
 from console.kit.common.clock import now_ms
 from console.kit.common.time_range import ANY_TIME
 from console.kit.gateway.records.interface import RecordStream
@@ -44,9 +44,9 @@ class TailReader:
     def cursor(self) -> str:
         return write_cursor(dict(self._stream.positions))
 
-    def turn(self) -> Turn:
+    def turn(self) -> ReadTurn:
         if self._now_ms() - self._began_ms >= TAIL_MILLISECONDS_MAX:
-            return Turn((), ended="followed for 30 minutes")
+            return ReadTurn((), ended="followed for 30 minutes")
         records = self._stream.read(TAIL_READ_SECONDS, TAIL_RECORDS_PER_TURN)
         skipped = self._catch_up() if len(records) == TAIL_RECORDS_PER_TURN else 0
         self._matches.renew()
@@ -54,7 +54,7 @@ class TailReader:
         cursor = self.cursor if records else ""
         waits = waits_of(self._stream)
         note = " ".join(filter(None, (note_of(self._stream), self._matches.note)))
-        return Turn(tuple(shown), skipped=skipped, cursor=cursor, note=note, waits=waits)
+        return ReadTurn(tuple(shown), skipped=skipped, cursor=cursor, note=note, waits=waits)
 
     def close(self) -> None:
         self._stream.close()

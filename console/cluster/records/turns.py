@@ -9,7 +9,7 @@ from console.kit.gateway.records.interface import RecordView
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ReadTurn:
     """`records` in the order they are to be shown; with `ended` it was the last. `cursor`: where a tail goes on."""
 
     records: tuple[RecordView, ...]
@@ -39,6 +39,6 @@ class Reader(Protocol):
         """Say where a tail has begun, so that one that drops at once resumes there."""
         ...
 
-    def turn(self) -> Turn: ...
+    def turn(self) -> ReadTurn: ...
 
     def close(self) -> None: ...

@@ -13,7 +13,7 @@ def test_an_outage_is_one_line_of_the_log_however_long(monkeypatch):
     tries = []
     (port,) = free_ports(1)
     with Cluster([("127.0.0.1", port)], timeout_s=5) as cluster, capture_logs() as lines:
-        tried = turn.Turn(cluster, "group")
+        tried = turn.TurnThread(cluster, "group")
         join = tried._join
         monkeypatch.setattr(tried, "_join", lambda: (tries.append(1), join()))
         tried.start()

@@ -12,7 +12,7 @@ from console.cluster.records.key_partition import murmur2, partition_of_key
 from console.cluster.records.query import RecordQuery, read_cursor
 from console.cluster.records.scan import ScanProgress
 from console.cluster.records.search import SearchLimits, SearchReader, fitting, next_window
-from console.cluster.records.turns import Turn
+from console.cluster.records.turns import ReadTurn
 from console.kit.common.time_range import TimeRange
 from console.kit.gateway.records.interface import OffsetSpan, RecordView
 from tests.fakes.records import FakeRecordStream
@@ -69,7 +69,7 @@ def log_of(lengths: dict[int, int], silent: tuple[int, ...] = ()) -> Log:
     )
 
 
-def searched(log: Log, query: RecordQuery, limits: SearchLimits | None = None) -> tuple[list[RecordView], Turn]:
+def searched(log: Log, query: RecordQuery, limits: SearchLimits | None = None) -> tuple[list[RecordView], ReadTurn]:
     reader = SearchReader(log, "orders", len(log.partitions), query, limits)
     found: list[RecordView] = []
     try:
@@ -376,6 +376,6 @@ def test_progress_says_how_much_of_how_much_was_searched():
     assert {item.total for item in progress} == {600}
     assert [item.searched for item in progress] == sorted(item.searched for item in progress)
     text = render_to_string(
-        "records/partials/progress.html", {"turn": Turn((), ScanProgress(5, 10, 2, 76_313, 57, 176_313))}
+        "records/partials/progress.html", {"turn": ReadTurn((), ScanProgress(5, 10, 2, 76_313, 57, 176_313))}
     )
     assert "in 100\u202f000 of 176\u202f313 (" in text
