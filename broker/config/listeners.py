@@ -13,7 +13,7 @@ from broker.common.security_protocol import SecurityProtocol
 from broker.config.definition import ConfigError, accepting, parse_list, setting
 
 
-class Endpoint(NamedTuple):
+class ListenerEndpoint(NamedTuple):
     """One listener: name, host and port. An empty host is all interfaces, port 0 asks the system for a free one."""
 
     listener: str
@@ -31,12 +31,12 @@ _EVERYWHERE = ("", "0.0.0.0", "::")
 
 
 @accepting("NAME://host:port,…")
-def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
+def parse_endpoints(text: str) -> tuple[ListenerEndpoint, ...]:
     parts = parse_list(text)
     matches = [match for part in parts if (match := _ENDPOINT.fullmatch(part))]
     if not matches or len(matches) < len(parts) or any(int(match["port"]) > 65_535 for match in matches):
         raise ValueError(text)
-    return tuple(Endpoint(m["listener"].upper(), m["host"].strip("[]"), int(m["port"])) for m in matches)
+    return tuple(ListenerEndpoint(m["listener"].upper(), m["host"].strip("[]"), int(m["port"])) for m in matches)
 
 
 @accepting("one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
@@ -75,7 +75,7 @@ class ListenerAddresses:
 
     listeners = setting(
         parse_endpoints,
-        (Endpoint("PLAINTEXT", "127.0.0.1", 9092),),
+        (ListenerEndpoint("PLAINTEXT", "127.0.0.1", 9092),),
         "Addresses the broker listens on, NAME://host:port, comma separated.",
     )
     advertised_listeners = setting(parse_endpoints, None, "Addresses clients are told; default: the listeners.")
@@ -127,13 +127,13 @@ def check_listeners(values: Mapping[str, Any], given: Iterable[str]) -> None:
     _check_between_brokers(advertised or listeners, values, set(given))
 
 
-def _check_names(key: str, endpoints: Iterable[Endpoint]) -> None:
+def _check_names(key: str, endpoints: Iterable[ListenerEndpoint]) -> None:
     for name, count in Counter(endpoint.listener for endpoint in endpoints).items():
         if count > 1:
             raise ConfigError(f"{key} names {name} {count} times: give each listener a name of its own")
 
 
-def _check_ports(listeners: Iterable[Endpoint]) -> None:
+def _check_ports(listeners: Iterable[ListenerEndpoint]) -> None:
     """One port may serve IPv4 by one listener and IPv6 by another, if both say so by an address (KAFKA-13299)."""
     hosts: dict[int, list[str]] = {}
     for listener in listeners:
@@ -154,7 +154,7 @@ def _ip_version(host: str) -> int:
     return address.version
 
 
-def _check_advertised(listeners: tuple[Endpoint, ...], advertised: tuple[Endpoint, ...] | None) -> None:
+def _check_advertised(listeners: tuple[ListenerEndpoint, ...], advertised: tuple[ListenerEndpoint, ...] | None) -> None:
     for endpoint in advertised or ():
         if endpoint.host in _EVERYWHERE:
             raise ConfigError(f"advertised.listeners={endpoint} must name a host that clients can reach")
@@ -165,7 +165,7 @@ def _check_advertised(listeners: tuple[Endpoint, ...], advertised: tuple[Endpoin
             raise ConfigError(f"listeners={endpoint} listens everywhere: set advertised.listeners to a reachable host")
 
 
-def _check_protocols(listeners: Iterable[Endpoint], values: Mapping[str, Any]) -> None:
+def _check_protocols(listeners: Iterable[ListenerEndpoint], values: Mapping[str, Any]) -> None:
     known = dict(values["listener_security_protocol_map"])
     for listener in listeners:
         if listener.listener not in known:
@@ -175,7 +175,7 @@ def _check_protocols(listeners: Iterable[Endpoint], values: Mapping[str, Any]) -
             )
 
 
-def _check_between_brokers(advertised: Iterable[Endpoint], values: Mapping[str, Any], given: set[str]) -> None:
+def _check_between_brokers(advertised: Iterable[ListenerEndpoint], values: Mapping[str, Any], given: set[str]) -> None:
     if {"inter.broker.listener.name", "security.inter.broker.protocol"} <= given:
         raise ConfigError(
             "inter.broker.listener.name and security.inter.broker.protocol are both set: remove one of them"

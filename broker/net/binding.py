@@ -5,7 +5,7 @@ import socket
 from typing import NamedTuple
 
 from broker.common.errors import NotNowError
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.net.port_holder import port_holder
 
 
@@ -19,7 +19,7 @@ class SocketBuffers(NamedTuple):
     receive: int = -1
 
 
-def bind(endpoint: Endpoint, buffers: SocketBuffers, *, is_ipv6_only: bool = False) -> socket.socket:
+def bind(endpoint: ListenerEndpoint, buffers: SocketBuffers, *, is_ipv6_only: bool = False) -> socket.socket:
     """Not listening yet. An empty host is every address, of IPv6 too where the machine has it. Raises NotNowError.
 
     Accepted connections inherit the sizes of the buffers.
@@ -42,7 +42,7 @@ def bind(endpoint: Endpoint, buffers: SocketBuffers, *, is_ipv6_only: bool = Fal
     return sock
 
 
-def cannot_listen(endpoint: Endpoint, error: Exception) -> NotNowError:
+def cannot_listen(endpoint: ListenerEndpoint, error: Exception) -> NotNowError:
     reason = getattr(error, "strerror", None) or str(error)
     holder = port_holder(endpoint.port) if getattr(error, "errno", None) == errno.EADDRINUSE else ""
     who = f" ({holder})" if holder else ""

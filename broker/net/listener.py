@@ -21,7 +21,7 @@ from broker.common.limits import (
 )
 from broker.common.logs import logger
 from broker.common.security_limits import DELAYED_CONNECTIONS_MAX
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.net.binding import SocketBuffers, bind, cannot_listen
 from broker.net.connection import Connection
 from broker.net.connection_quotas import ConnectionLimits, ConnectionQuotas
@@ -61,7 +61,7 @@ class Listener:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: ListenerEndpoint,
         *,
         frame_bytes_max: int,
         quotas: ConnectionQuotas | None = None,

@@ -24,7 +24,7 @@ _REST_S = 0.1
 Status = Callable[[int], dict[str, object]]
 
 
-class Endpoint:
+class ProbeEndpoint:
     """Serves from `start` until `stop`. `status` is given the moment since which minutes are wanted."""
 
     def __init__(

@@ -16,7 +16,7 @@ from broker.common.own_names import OwnNames
 from broker.probe.book import Book
 from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk
-from broker.probe.endpoint import Endpoint
+from broker.probe.endpoint import ProbeEndpoint
 from broker.probe.keeper import Keeper
 from broker.probe.lane import Lane
 from broker.probe.metrics import ProbeMetrics
@@ -53,7 +53,7 @@ class Probe:
         registry.register(ProbeMetrics(self.desk))
         ProcessCollector(registry=registry)
         names = OwnNames("allowed.hosts", config.allowed_hosts, config.where[:1])
-        self.endpoint = Endpoint(config.where, registry, self.status, self.health, names)
+        self.endpoint = ProbeEndpoint(config.where, registry, self.status, self.health, names)
 
     def run(self, stop: Event) -> None:
         """Until `stop` is set."""

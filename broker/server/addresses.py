@@ -2,7 +2,7 @@
 
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.config.broker import BrokerConfig
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.runtime.metadata_cache import MetadataCache
 from broker.server.listeners import Listeners
 
@@ -19,7 +19,7 @@ class Addresses:
         self._told_before: tuple[BrokerEndpoint, ...] = ()
 
     @property
-    def advertised(self) -> tuple[Endpoint, ...]:
+    def advertised(self) -> tuple[ListenerEndpoint, ...]:
         """What clients are told, of listeners that are open; port 0 has become the port the system gave."""
         ports = {listener.name: listener.port for listener in self._listeners}
         told = self._config.advertised_listeners or self._config.listeners

@@ -9,7 +9,7 @@ from broker.common.security_protocol import SecurityProtocol
 from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.listener_settings import ListenerSettings
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.net.binding import SocketBuffers
 from broker.net.connection import Connection
 from broker.net.connection_quotas import ConnectionLimits, ConnectionQuotas
@@ -110,7 +110,7 @@ class Listeners:
         for name in self._all.keys() - {listener.listener for listener in self._config.listeners}:
             self._close(name)
 
-    def _open(self, endpoint: Endpoint, protocol: SecurityProtocol) -> None:
+    def _open(self, endpoint: ListenerEndpoint, protocol: SecurityProtocol) -> None:
         listener = self._make(endpoint, self._config)
         try:
             for equip in self._equipment:
@@ -145,7 +145,7 @@ class Listeners:
             listener.connections_max = settings.max_connections
             listener.creation_rate.change(settings.max_connection_creation_rate)
 
-    def _make(self, endpoint: Endpoint, config: BrokerConfig) -> Listener:
+    def _make(self, endpoint: ListenerEndpoint, config: BrokerConfig) -> Listener:
         settings = config.of_listener(endpoint.listener)
         return Listener(
             endpoint,
@@ -160,7 +160,7 @@ class Listeners:
         )
 
 
-def _has_sibling(endpoint: Endpoint, config: BrokerConfig) -> bool:
+def _has_sibling(endpoint: ListenerEndpoint, config: BrokerConfig) -> bool:
     """On the same port, for the other family of addresses."""
     return any(listener != endpoint and listener.port == endpoint.port != 0 for listener in config.listeners)
 

@@ -2,7 +2,7 @@ import pytest
 
 from broker.common.errors import StartupError
 from broker.config.broker import read_broker_config
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 
 MINIMAL = "broker.id=1\nzookeeper.connect=localhost:2181\n"
 
@@ -11,7 +11,7 @@ def test_kafkas_defaults_hold_for_what_the_file_does_not_say():
     config = read_broker_config(MINIMAL)
     assert config.num_partitions == 1
     assert config.log_segment_bytes == 1_073_741_824
-    assert config.listeners == (Endpoint("PLAINTEXT", "127.0.0.1", 9092),)
+    assert config.listeners == (ListenerEndpoint("PLAINTEXT", "127.0.0.1", 9092),)
 
 
 def test_values_are_read_with_kafkas_names():
@@ -23,7 +23,7 @@ def test_values_are_read_with_kafkas_names():
 
 def test_ipv6_listener_keeps_its_host():
     config = read_broker_config(MINIMAL + "listeners=PLAINTEXT://[::1]:9093")
-    assert config.listeners == (Endpoint("PLAINTEXT", "::1", 9093),)
+    assert config.listeners == (ListenerEndpoint("PLAINTEXT", "::1", 9093),)
 
 
 def test_keys_nothing_reads_are_reported_not_refused():

@@ -5,7 +5,7 @@ import pytest
 from broker.common.errors import StartupError
 from broker.common.security_protocol import SecurityProtocol
 from broker.config.broker import BrokerConfig, read_broker_config
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 
 MINIMAL = "broker.id=1\nzookeeper.connect=localhost:2181\n"
 TWO = "listeners=INSIDE://a:1,OUTSIDE://b:2\nlistener.security.protocol.map=INSIDE:PLAINTEXT,OUTSIDE:SASL_SSL\n"
@@ -20,7 +20,7 @@ def test_listeners_have_names_of_their_own_in_capitals_and_a_protocol_each():
         "listeners=inside-9091://a:1,Outside://[::1]:2\ninter.broker.listener.name=Inside-9091\n"
         "listener.security.protocol.map=inside-9091:plaintext, OUTSIDE:SASL_SSL\n"
     )
-    assert config.listeners == (Endpoint("INSIDE-9091", "a", 1), Endpoint("OUTSIDE", "::1", 2))
+    assert config.listeners == (ListenerEndpoint("INSIDE-9091", "a", 1), ListenerEndpoint("OUTSIDE", "::1", 2))
     assert config.inter_broker_listener == "INSIDE-9091"
     assert config.of_listener("OUTSIDE").protocol is SecurityProtocol.SASL_SSL
     assert config.text("listeners") == "INSIDE-9091://a:1,OUTSIDE://[::1]:2"
@@ -53,7 +53,7 @@ def test_a_port_may_be_there_twice_for_two_families_of_addresses_or_when_the_sys
 
 def test_listeners_may_be_advertised_with_one_port_and_some_not_at_all():
     config = read("listeners=PLAINTEXT://a:1,SSL://a:2\nadvertised.listeners=PLAINTEXT://b:9092\n")
-    assert config.advertised_listeners == (Endpoint("PLAINTEXT", "b", 9092),)
+    assert config.advertised_listeners == (ListenerEndpoint("PLAINTEXT", "b", 9092),)
 
 
 @pytest.mark.parametrize(

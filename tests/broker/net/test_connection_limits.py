@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.net.connection_quotas import ConnectionLimits
 from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
@@ -14,7 +14,7 @@ from broker.net.memory import ConnectionMemory
 @pytest.fixture
 async def listener():
     made = Listener(
-        Endpoint("PLAINTEXT", "127.0.0.1", 0),
+        ListenerEndpoint("PLAINTEXT", "127.0.0.1", 0),
         frame_bytes_max=100,
         idle_ms_max=60_000,
         memory=ConnectionMemory(),

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.security_limits import DELAYED_CONNECTIONS_MAX
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.net.connection_quotas import ConnectionLimits, ConnectionQuotas
 from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
@@ -24,7 +24,7 @@ class Two:
         self.members, self.clients = self.listener("MEMBERS"), self.listener("CLIENTS")
 
     def listener(self, name: str) -> Listener:
-        endpoint = Endpoint(name, "127.0.0.1", 0)
+        endpoint = ListenerEndpoint(name, "127.0.0.1", 0)
         made = Listener(
             endpoint, quotas=self.quotas, frame_bytes_max=100, idle_ms_max=60_000, memory=ConnectionMemory()
         )

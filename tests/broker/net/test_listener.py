@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from broker.common.errors import StartupError
 from broker.common.limits import SILENT_CONNECTION_S
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.net.binding import SocketBuffers
 from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
@@ -18,7 +18,7 @@ from tests.eventually import eventually
 
 
 def listener(port: int = 0, **changes) -> Listener:
-    endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
+    endpoint = ListenerEndpoint("PLAINTEXT", "127.0.0.1", port)
     return Listener(
         endpoint,
         **{

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter
 from broker.common.errors import NotNowError
 from broker.common.own_names import OwnNames
 from broker.probe import endpoint as endpoint_module
-from broker.probe.endpoint import Endpoint
+from broker.probe.endpoint import ProbeEndpoint
 
 
 class Told:
@@ -34,13 +34,13 @@ def endpoint(told, monkeypatch):
     monkeypatch.setattr(endpoint_module, "_TIMEOUT_S", 0.3)
     registry = CollectorRegistry()
     Counter("records", "Written.", registry=registry).inc(7)
-    made = Endpoint(("127.0.0.1", 0), registry, told.status, lambda: told.wrong, OwnNames("names", ()))
+    made = ProbeEndpoint(("127.0.0.1", 0), registry, told.status, lambda: told.wrong, OwnNames("names", ()))
     made.start()
     yield made
     made.stop()
 
 
-def said(endpoint: Endpoint, request: bytes) -> bytes:
+def said(endpoint: ProbeEndpoint, request: bytes) -> bytes:
     with socket.create_connection(("127.0.0.1", endpoint.port), 10) as caller:
         caller.sendall(request)
         answer = b""
@@ -49,7 +49,7 @@ def said(endpoint: Endpoint, request: bytes) -> bytes:
         return answer
 
 
-def get(endpoint: Endpoint, address: str, host: str = "127.0.0.1") -> tuple[int, str, str]:
+def get(endpoint: ProbeEndpoint, address: str, host: str = "127.0.0.1") -> tuple[int, str, str]:
     """Status, head and body."""
     head, _, body = said(endpoint, f"GET {address} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()).partition(b"\r\n\r\n")
     return int(head.split()[1]), head.decode(), body.decode()
@@ -96,4 +96,4 @@ def test_who_asks_what_cannot_be_told_ends_nothing(endpoint):
 
 def test_a_port_that_is_taken_is_told_of(endpoint):
     with pytest.raises(NotNowError, match="cannot be used"):
-        Endpoint(("127.0.0.1", endpoint.port), CollectorRegistry(), lambda _: {}, str, OwnNames("names", ()))
+        ProbeEndpoint(("127.0.0.1", endpoint.port), CollectorRegistry(), lambda _: {}, str, OwnNames("names", ()))

@@ -13,7 +13,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 from broker.coordinator.group.config import GroupConfig
@@ -335,7 +335,7 @@ class Served:
         self.dispatcher = Dispatcher(services, RequestMetrics(self.registry))
         self.memory = ConnectionMemory()
         self.listener = Listener(
-            Endpoint(self.config.listeners[0].listener, "127.0.0.1", 0),
+            ListenerEndpoint(self.config.listeners[0].listener, "127.0.0.1", 0),
             frame_bytes_max=FRAME_BYTES_MAX,
             connections_max=20,
             idle_ms_max=60_000,

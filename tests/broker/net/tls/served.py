@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from broker.config.listeners import Endpoint
+from broker.config.listeners import ListenerEndpoint
 from broker.net.connection import Connection
 from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
@@ -40,7 +40,7 @@ class Served:
         identify = Identify(PrincipalRules(settings.principal_mapping_rules))
         self.handshakes = Handshakes("SSL", self.keeper, turns, identify)
         self.listener = Listener(
-            Endpoint("SSL", "127.0.0.1", 0),
+            ListenerEndpoint("SSL", "127.0.0.1", 0),
             frame_bytes_max=16 * 1024 * 1024,
             idle_ms_max=60_000,
             memory=self.memory,
