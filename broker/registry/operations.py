@@ -18,7 +18,7 @@ from broker.registry.kinds import Parsed
 from broker.registry.names import context_of, split
 from broker.registry.records import Record, Value, canonical_json
 from broker.registry.registering import live_version, referred, registration, require_mode, resolved_references
-from broker.registry.registry import Registry
+from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import Content, Version
 from broker.registry.settings import effective_config, require_writable
 
@@ -47,7 +47,7 @@ class Asked:
         return found
 
 
-async def understood(registry: Registry, subject: str, asked: Asked, config: Value) -> tuple[Content, Parsed]:
+async def understood(registry: SchemaRegistry, subject: str, asked: Asked, config: Value) -> tuple[Content, Parsed]:
     """The content by which it is recognised. Raises InvalidSchema."""
     content = resolved_references(registry.store, subject, asked.content)
     context = context_of(subject)
@@ -62,7 +62,7 @@ async def understood(registry: Registry, subject: str, asked: Asked, config: Val
     return replace(content, text=parsed.normalized(), references=references), parsed
 
 
-async def registered(registry: Registry, subject: str, asked: Asked) -> Version | None:
+async def registered(registry: SchemaRegistry, subject: str, asked: Asked) -> Version | None:
     """The version that is this schema already: it needs no leader, and is no matter of compatibility."""
     if not registry.store.versions(subject):
         return None
@@ -73,7 +73,7 @@ async def registered(registry: Registry, subject: str, asked: Asked) -> Version 
     return present if present is not None and asked.id in (None, present.id) else None
 
 
-async def register(registry: Registry, subject: str, asked: Asked) -> tuple[Version, list[Record]]:
+async def register(registry: SchemaRegistry, subject: str, asked: Asked) -> tuple[Version, list[Record]]:
     """Decides. The version that is this schema already, without records, or the one to be."""
     store = registry.store
     mode = require_writable(store, subject)
@@ -94,7 +94,7 @@ async def register(registry: Registry, subject: str, asked: Asked) -> tuple[Vers
     return registration(store, subject, content, mode=mode, schema_id=asked.id, number=asked.version)
 
 
-def _completed(registry: Registry, subject: str, asked: Asked, config: Value) -> Asked:
+def _completed(registry: SchemaRegistry, subject: str, asked: Asked, config: Value) -> Asked:
     """Without a text it is the latest schema with other metadata or rules; the subject may add some of its own."""
     content = asked.content
     latest = next(reversed(registry.store.versions(subject)), None)
@@ -139,7 +139,7 @@ def _merged(default: Any, own: str, override: Any) -> str:
     return canonical_json(merged)
 
 
-async def look_up(registry: Registry, subject: str, asked: Asked, *, deleted: bool) -> Version:
+async def look_up(registry: SchemaRegistry, subject: str, asked: Asked, *, deleted: bool) -> Version:
     """The version of the subject that is this schema. Raises RegistryError 40401, 40403."""
     store = registry.store
     versions = store.versions(subject, deleted=deleted)
@@ -158,7 +158,7 @@ async def look_up(registry: Registry, subject: str, asked: Asked, *, deleted: bo
     return await _alike(registry, versions, content, parsed)
 
 
-async def _alike(registry: Registry, versions: list[Version], content: Content, parsed: Parsed) -> Version:
+async def _alike(registry: SchemaRegistry, versions: list[Version], content: Content, parsed: Parsed) -> Version:
     """What is the same but for how it is put: metadata left out by who asks, references written out."""
     resolved = parsed.formatted("resolved")
     for version in reversed(versions):
@@ -176,7 +176,9 @@ async def _alike(registry: Registry, versions: list[Version], content: Content, 
     raise schema_not_found()
 
 
-async def compatible(registry: Registry, subject: str, asked: Asked, number: int | None, *, every: bool) -> list[str]:
+async def compatible(
+    registry: SchemaRegistry, subject: str, asked: Asked, number: int | None, *, every: bool
+) -> list[str]:
     """What is in the way of registering it, compared with one version (None: the latest), or with `every` one that the
     level asks for. Without any version there is nothing in the way. Raises RegistryError 40401, 40402, InvalidSchema.
     """
@@ -191,7 +193,7 @@ async def compatible(registry: Registry, subject: str, asked: Asked, number: int
 
 
 async def _incompatibilities(
-    registry: Registry, asked: Asked, content: Content, parsed: Parsed, config: Value, versions: list[Version]
+    registry: SchemaRegistry, asked: Asked, content: Content, parsed: Parsed, config: Value, versions: list[Version]
 ) -> list[str]:
     level, lenient = config["compatibilityLevel"], config.get("compatibilityPolicy") == "LENIENT"
     older = to_compare(level, of_group(versions, content, config.get("compatibilityGroup")))
@@ -207,7 +209,7 @@ async def _incompatibilities(
     return []
 
 
-async def _compared(registry: Registry, new: Parsed, version: Version, level: str, *, lenient: bool) -> list[str]:
+async def _compared(registry: SchemaRegistry, new: Parsed, version: Version, level: str, *, lenient: bool) -> list[str]:
     """One pair is one job, behind which other clients have their turn."""
     old = await registry.parse_stored(version.subject, version.content)
     try:
@@ -216,7 +218,7 @@ async def _compared(registry: Registry, new: Parsed, version: Version, level: st
         raise InvalidSchema("the schema is nested too deeply") from None
 
 
-def by_id(registry: Registry, context: str, subject: str, schema_id: int) -> tuple[str, Content]:
+def by_id(registry: SchemaRegistry, context: str, subject: str, schema_id: int) -> tuple[str, Content]:
     """The context in which the id was found, and the schema: that of the subject; if it names no context, another in
     which a subject of that name has the id. Raises RegistryError 40403.
     """
@@ -234,13 +236,13 @@ def by_id(registry: Registry, context: str, subject: str, schema_id: int) -> tup
     raise schema_not_found(schema_id)
 
 
-def aliased(registry: Registry, subject: str) -> str:
+def aliased(registry: SchemaRegistry, subject: str) -> str:
     """The subject that is meant where this one is read."""
     alias = (registry.store.config(subject) or {}).get("alias")
     return alias if isinstance(alias, str) and alias else subject
 
 
-def require_known(registry: Registry, subject: str, *, deleted: bool = False) -> list[Version]:
+def require_known(registry: SchemaRegistry, subject: str, *, deleted: bool = False) -> list[Version]:
     """Raises RegistryError 40401."""
     versions = registry.store.versions(subject, deleted=deleted)
     if not versions:

@@ -20,7 +20,7 @@ from broker.common.process_end import log_stop, stop_signals
 from broker.common.punctual_http import bounded_protocol
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
-from broker.registry.registry import Registry
+from broker.registry.registry import SchemaRegistry
 from broker.registry.rest.app import make_app
 from broker.registry.schema_log import ensure_topic
 from broker.zookeeper.digest_file import read_digest
@@ -50,7 +50,7 @@ async def run(config: RegistryConfig) -> None:
     cluster_id = await asyncio.to_thread(
         ensure_topic, config.client, config.kafkastore_topic, config.kafkastore_topic_replication_factor
     )
-    registry = Registry(config, cluster_id)
+    registry = SchemaRegistry(config, cluster_id)
     registry.reader.start()
     try:
         await _read_all(registry)
@@ -61,7 +61,7 @@ async def run(config: RegistryConfig) -> None:
             await asyncio.to_thread(compiler.close)
 
 
-async def _read_all(registry: Registry) -> None:
+async def _read_all(registry: SchemaRegistry) -> None:
     timeout_ms = registry.config.kafkastore_init_timeout_ms
     try:
         async with asyncio.timeout(timeout_ms / 1000):
@@ -73,7 +73,7 @@ async def _read_all(registry: Registry) -> None:
     _log.info("schemas read", versions=registry.store.version_count)
 
 
-async def _serve(registry: Registry, logins: Logins | None, sockets: list[socket.socket]) -> None:
+async def _serve(registry: SchemaRegistry, logins: Logins | None, sockets: list[socket.socket]) -> None:
     config, app = registry.config, make_app(registry, logins)
     # A password, or a certificate that stands for the name, keeps pages of foreign names out already.
     plain = app if logins else OnlyOwnNames(app, config.names)
@@ -114,7 +114,7 @@ def _server(app: ASGIApp, tls: Tls | None) -> _Server:
     )
 
 
-async def _stand_for_election(registry: Registry, stack: contextlib.AsyncExitStack) -> None:
+async def _stand_for_election(registry: SchemaRegistry, stack: contextlib.AsyncExitStack) -> None:
     config = registry.config
     if not config.kafkastore_connection_url:
         registry.leadership.lead_alone()

@@ -39,7 +39,7 @@ class NotLeader(Exception):
     """Somebody else leads: the request is for that one."""
 
 
-class Registry:
+class SchemaRegistry:
     def __init__(self, config: RegistryConfig, kafka_cluster_id: str = ""):
         self.config = config
         self.kafka_cluster_id = kafka_cluster_id

@@ -18,7 +18,7 @@ from broker.common.logs import logger
 from broker.common.request_bodies import RETRY_LATER, BodiesFull, RequestBodies, SharedBodies
 from broker.registry.errors import RegistryError
 from broker.registry.fair_pool import CLIENT
-from broker.registry.registry import NotLeader, Registry
+from broker.registry.registry import NotLeader, SchemaRegistry
 from broker.registry.rest import comparing, schemas, settings, subjects
 from broker.registry.rest.answers import MEDIA_TYPE, answer, error_answer
 
@@ -88,7 +88,7 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 )
 
 
-def make_app(registry: Registry, logins: Logins | None = None, bodies: RequestBodies | None = None) -> ASGIApp:
+def make_app(registry: SchemaRegistry, logins: Logins | None = None, bodies: RequestBodies | None = None) -> ASGIApp:
     routes = [Route(path, endpoint, methods=[method]) for method, path, endpoint in _ROUTES]
     handlers = {
         RegistryError: _refused,
@@ -132,7 +132,7 @@ async def _failed(request: Request, error: Exception) -> Response:
 class _BeforeAll:
     """Paths are looked at as they were sent: a subject may have a slash in it, as %2F."""
 
-    def __init__(self, app: ASGIApp, registry: Registry, logins: Logins | None):
+    def __init__(self, app: ASGIApp, registry: SchemaRegistry, logins: Logins | None):
         self._app = app
         self._registry = registry
         self._logins = logins

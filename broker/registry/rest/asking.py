@@ -11,12 +11,12 @@ from broker.registry.errors import RegistryError, unprocessable
 from broker.registry.names import DEFAULT_CONTEXT, check_subject, within
 from broker.registry.operations import Asked
 from broker.registry.records import canonical_json, references_of
-from broker.registry.registry import Registry
+from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import AVRO, Content
 
 
-def registry_of(request: Request) -> Registry:
-    registry: Registry = request.app.state.registry
+def registry_of(request: Request) -> SchemaRegistry:
+    registry: SchemaRegistry = request.app.state.registry
     return registry
 
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from broker.registry.errors import RegistryError
 from broker.registry.leadership import Leader
-from broker.registry.registry import NotLeader, Registry
+from broker.registry.registry import NotLeader, SchemaRegistry
 from broker.registry.rest.answers import MEDIA_TYPE
 from broker.registry.rest.asking import bytes_of, registry_of
 from broker.registry.rest.leader_answer import LeaderResponse, NoAnswer, NotConnected
@@ -47,7 +47,7 @@ def for_leader(endpoint: Endpoint) -> Endpoint:
     return run
 
 
-async def _forward(registry: Registry, leader: Leader, request: Request, body: bytes) -> Response:
+async def _forward(registry: SchemaRegistry, leader: Leader, request: Request, body: bytes) -> Response:
     """Raises NotLeader when another leads before it has answered: what is asked for twice is the same, but for
     deletions, which say that they were done.
     """
@@ -82,7 +82,7 @@ def _failed(leader: Leader, error: Exception) -> RegistryError:
     return RegistryError(50003, f"The leader at {leader.host}:{leader.port} does not answer: {error}".strip())
 
 
-async def _ask(registry: Registry, leader: Leader, request: Request, body: bytes) -> LeaderResponse:
+async def _ask(registry: SchemaRegistry, leader: Leader, request: Request, body: bytes) -> LeaderResponse:
     """Imported here: the only registry of a cluster asks nobody, and what would ask is 2 MB."""
     from broker.registry.rest.leader_client import ask_leader
 
@@ -94,7 +94,7 @@ async def _ask(registry: Registry, leader: Leader, request: Request, body: bytes
     return await ask_leader(request.method, url, body, headers | {"X-Forward": "true"}, tls.client if tls else None)
 
 
-async def _catch_up(registry: Registry, offset: str) -> None:
+async def _catch_up(registry: SchemaRegistry, offset: str) -> None:
     """Who asks this registry next for what the leader just did shall find it."""
     if offset.isdecimal():
         try:

@@ -13,7 +13,7 @@ from broker.registry.guid import read_guid
 from broker.registry.names import context_of, within
 from broker.registry.operations import by_id
 from broker.registry.records import content_fields
-from broker.registry.registry import Registry
+from broker.registry.registry import SchemaRegistry
 from broker.registry.rest.answers import MEDIA_TYPE, answer, version_fields
 from broker.registry.rest.asking import context_in, flag, id_of, number, page, registry_of
 from broker.registry.rest.subjects import is_meant, prefix_of
@@ -30,7 +30,7 @@ def _found(request: Request) -> tuple[str, Content]:
     return by_id(registry_of(request), context_of(subject), subject, id_of(request))
 
 
-def looked_up(registry: Registry, context: str, rest: str, query: bytes) -> bytes | None:
+def looked_up(registry: SchemaRegistry, context: str, rest: str, query: bytes) -> bytes | None:
     """The answer to what every consumer asks first, `/schemas/ids/{id}?subject=…`, without a router before it, which
     takes three times as long as the look itself. None for whatever is asked otherwise, or not there.
     """

@@ -3,13 +3,13 @@
 from django.contrib.auth.models import User
 
 from console.cluster.schemas.plan import SubjectPlan
-from console.cluster.schemas.registry import NAMES, Registry, Schema
+from console.cluster.schemas.registry import NAMES, RegistryGateway, Schema
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
 
 
 def do_register(
-    actor: User, plan: Plan, asked: Registry, subject: str, schema: Schema, confirmation: Confirmation
+    actor: User, plan: Plan, asked: RegistryGateway, subject: str, schema: Schema, confirmation: Confirmation
 ) -> None:
     def change() -> None:
         asked.register(subject, schema)
@@ -18,7 +18,7 @@ def do_register(
     carry_out(actor, plan, confirmation, change)
 
 
-def do_set(actor: User, plan: SubjectPlan, asked: Registry, confirmation: Confirmation) -> None:
+def do_set(actor: User, plan: SubjectPlan, asked: RegistryGateway, confirmation: Confirmation) -> None:
     def change() -> None:
         if "compatibility" in plan.changes:
             asked.set_level(plan.subject, plan.changes["compatibility"])
@@ -31,7 +31,7 @@ def do_set(actor: User, plan: SubjectPlan, asked: Registry, confirmation: Confir
 def do_delete(
     actor: User,
     plan: Plan,
-    asked: Registry,
+    asked: RegistryGateway,
     subject: str,
     number: int | None,
     confirmation: Confirmation,

@@ -14,7 +14,7 @@ from console.cluster.schemas.access import access_subject, is_within
 from console.cluster.schemas.actions import do_delete, do_register, do_set
 from console.cluster.schemas.forms import SchemaForm, SettingsForm
 from console.cluster.schemas.plan import delete_plan, register_plan, settings_plan
-from console.cluster.schemas.registry import Registry, Schema, registry
+from console.cluster.schemas.registry import RegistryGateway, Schema, registry
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require, require_all_topics, require_somewhere
 from console.kit.common.user_request import UserRequest
@@ -117,14 +117,14 @@ def delete(request: UserRequest, subject: str) -> HttpResponse:
     return render(request, "schemas/delete.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _doomed(asked: Registry, subject: str, number: int | None, *, permanent: bool) -> list[int]:
+def _doomed(asked: RegistryGateway, subject: str, number: int | None, *, permanent: bool) -> list[int]:
     live = _live(asked, subject)
     every = asked.versions(subject, deleted=True) if permanent else live
     found = [item for item in every if (item not in live) == permanent]
     return [item for item in found if number in (None, item)]
 
 
-def _live(asked: Registry, subject: str) -> list[int]:
+def _live(asked: RegistryGateway, subject: str) -> list[int]:
     try:
         return asked.versions(subject)
     except RefusedError as error:

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from console.cluster.schemas.access import is_within, topic_of
 from console.cluster.schemas.client import registry_client
 from console.cluster.schemas.diff import DiffRow, is_cut, laid_out, rows_of
-from console.cluster.schemas.registry import NAMES, Reference, Registry, Schema, subject_row
+from console.cluster.schemas.registry import NAMES, Reference, RegistryGateway, Schema, subject_row
 from console.kit.access.reach import Reach
 from console.kit.gateway.errors import RefusedError
 from console.state.clusters.access import topics_within
@@ -49,7 +49,7 @@ def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool
     ]
     page: Page[Any] = Paginator(names, rows).get_page(query.page)
     with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
-        page.object_list = list(threads.map(lambda name: subject_row(Registry(client), name), page.object_list))
+        page.object_list = list(threads.map(lambda name: subject_row(RegistryGateway(client), name), page.object_list))
     return page
 
 
@@ -84,7 +84,7 @@ class SubjectView:
         return not set(self.versions) - self.deleted
 
 
-def subject_view(asked: Registry, name: str, reach: Reach, wanted: QueryDict) -> SubjectView:
+def subject_view(asked: RegistryGateway, name: str, reach: Reach, wanted: QueryDict) -> SubjectView:
     """Raises GatewayError; RefusedError for a subject that is not there."""
     every = asked.versions(name, deleted=True)
     live = _live_versions(asked, name)
@@ -137,7 +137,7 @@ def users_of(name: str, reach: Reach) -> Users:
     return Users(topics[:USERS_NAMED_MAX], named, count - len(named), strategy)
 
 
-def _live_versions(asked: Registry, name: str) -> list[int]:
+def _live_versions(asked: RegistryGateway, name: str) -> list[int]:
     try:
         return asked.versions(name)
     except RefusedError as error:
@@ -150,7 +150,7 @@ def _chosen(text: str, versions: Sequence[int]) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 10 and int(text) in versions else None
 
 
-def _compared(asked: Registry, name: str, old: int | None, new: int) -> Comparison:
+def _compared(asked: RegistryGateway, name: str, old: int | None, new: int) -> Comparison:
     one, other = asked.version(name, old) if old is not None else None, asked.version(name, new)
     texts = laid_out(one.text) if one else "", laid_out(other.text)
     return Comparison(one, other, rows_of(*texts) if one else rows_of(texts[1], texts[1]), is_cut(*texts))

@@ -66,7 +66,7 @@ class CompatibilityVerdict:
         return [(match["kind"], match["sentence"]) if match else ("", item) for item, match in found]
 
 
-class Registry:
+class RegistryGateway:
     """Every method raises RegistryAwayError and RefusedError."""
 
     def __init__(self, client: RegistryClient):
@@ -162,7 +162,7 @@ class KeptNames:
         """`fresh`: whoever asks has heard that there are others."""
         at, names = self._kept.get((id(client), deleted), (0.0, []))
         if fresh or not at or self._now_s() - at > NAMES_KEPT_S:
-            names = Registry(client).subjects(deleted=deleted)
+            names = RegistryGateway(client).subjects(deleted=deleted)
             self._kept[id(client), deleted] = self._now_s(), names
         return names
 
@@ -173,9 +173,9 @@ class KeptNames:
 NAMES = KeptNames()
 
 
-def registry() -> Registry:
+def registry() -> RegistryGateway:
     """The one that the settings name. Raises RegistryAwayError."""
-    return Registry(registry_client())
+    return RegistryGateway(registry_client())
 
 
 @dataclass
@@ -192,7 +192,7 @@ class SubjectRow:
         return self.count == 0
 
 
-def subject_row(asked: Registry, name: str) -> SubjectRow:
+def subject_row(asked: RegistryGateway, name: str) -> SubjectRow:
     """One that goes meanwhile is a row without a version."""
     try:
         versions = asked.versions(name)

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.schemas.access import access_subject
-from console.cluster.schemas.registry import NAMES, CompatibilityVerdict, Registry, Schema, registry
+from console.cluster.schemas.registry import NAMES, CompatibilityVerdict, RegistryGateway, Schema, registry
 from console.kit.access.rights import Right
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
@@ -69,7 +69,7 @@ def restore(request: UserRequest, subject: str) -> HttpResponse:
 
 
 def do_restore(
-    actor: User, plan: Plan, asked: Registry, subject: str, lost: Sequence[Schema], confirmation: Confirmation
+    actor: User, plan: Plan, asked: RegistryGateway, subject: str, lost: Sequence[Schema], confirmation: Confirmation
 ) -> Refusals:
     """What was refused, by version. Raises NotConfirmedError, GatewayError; it is all in the audit."""
 
@@ -86,7 +86,7 @@ def do_restore(
     return carry_out(actor, plan, confirmation, change)
 
 
-def _lost(asked: Registry, subject: str, number: int | None) -> list[Schema]:
+def _lost(asked: RegistryGateway, subject: str, number: int | None) -> list[Schema]:
     """One of each text, and of those that are not there by now, at most VERSIONS_MAX. Raises GatewayError."""
     live = set(_versions(asked, subject, deleted=False))
     deleted = [
@@ -98,7 +98,7 @@ def _lost(asked: Registry, subject: str, number: int | None) -> list[Schema]:
     return [item for item in found.values() if not live or asked.registered(subject, item) is None]
 
 
-def _versions(asked: Registry, subject: str, *, deleted: bool) -> list[int]:
+def _versions(asked: RegistryGateway, subject: str, *, deleted: bool) -> list[int]:
     try:
         return asked.versions(subject, deleted=deleted)
     except RefusedError as error:

@@ -13,7 +13,7 @@ from broker.registry.config import read_config
 from broker.registry.errors import InvalidSchema, RegistryError
 from broker.registry.fair_pool import CLIENT, FairPool
 from broker.registry.records import Record
-from broker.registry.registry import Registry
+from broker.registry.registry import SchemaRegistry
 from broker.registry.rest.app import make_app
 
 
@@ -92,7 +92,9 @@ async def test_errors_are_the_client_s_and_what_was_called_off_is_not_begun(pool
 @pytest.fixture
 async def registry(monkeypatch):
     """It leads, and keeps in memory what it would write into its topic."""
-    made = Registry(read_config({"kafkastore.bootstrap.servers": "127.0.0.1:1", "listeners": "http://127.0.0.1:0"}))
+    made = SchemaRegistry(
+        read_config({"kafkastore.bootstrap.servers": "127.0.0.1:1", "listeners": "http://127.0.0.1:0"})
+    )
 
     async def write(records: Sequence[Record]) -> None:
         for record in records:

@@ -32,7 +32,7 @@ class RegisteredSchema:
     content: Content
 
 
-class Registry:
+class TaskRegistryClient:
     """For one task, on its thread."""
 
     def __init__(self, settings: Settings, sleep: Callable[[float], None] = time.sleep):

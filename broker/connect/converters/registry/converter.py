@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from broker.connect.api import ConfigDef, Converter, DataError, Header, Schema
 from broker.connect.api.plugin import Props
-from broker.connect.converters.registry.client import Registry
+from broker.connect.converters.registry.client import TaskRegistryClient
 from broker.connect.converters.registry.framing import HEAD_BYTES, head, split
 from broker.connect.converters.registry.settings import CONFIG, Settings, read_settings
 from broker.registry.errors import InvalidSchema, RegistryError
@@ -49,8 +49,8 @@ class RegistryConverter(Converter):
         self._writers: Cache[tuple[Schema, bytes, Codec, float]] = Cache(size)
         self._readers: Cache[Codec] = Cache(size)
 
-    def _new_registry(self, settings: Settings) -> Registry:
-        return Registry(settings)
+    def _new_registry(self, settings: Settings) -> TaskRegistryClient:
+        return TaskRegistryClient(settings)
 
     def _read_own(self, values: dict[str, Any]) -> None:
         """Settings of the format's own, parsed."""

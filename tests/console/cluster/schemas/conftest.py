@@ -7,7 +7,7 @@ import pytest
 from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.codec import schemas_of
 from console.cluster.schemas.configuration import RegistryAddress
-from console.cluster.schemas.registry import NAMES, Registry
+from console.cluster.schemas.registry import NAMES, RegistryGateway
 from tests.barnabas_cluster import running_cluster
 from tests.registry_process import running_registries
 
@@ -32,14 +32,14 @@ def address(registry_process) -> RegistryAddress:
 
 
 @pytest.fixture
-def registry(address, settings, cluster, registry_process, db) -> Registry:
+def registry(address, settings, cluster, registry_process, db) -> RegistryGateway:
     """It is of the cluster in memory, as far as its id tells."""
     clusters = registry_process.ask("GET", "/v1/metadata/id").body["scope"]["clusters"]
     cluster._cluster_id = clusters["kafka-cluster"]
     settings.SCHEMA_REGISTRY = address
     NAMES.forget()
     schemas_of.cache_clear()
-    return Registry(RegistryClient(address))
+    return RegistryGateway(RegistryClient(address))
 
 
 @pytest.fixture

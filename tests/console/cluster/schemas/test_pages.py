@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.configuration import RegistryAddress
-from console.cluster.schemas.registry import NAMES, Reference, Registry, Schema
+from console.cluster.schemas.registry import NAMES, Reference, RegistryGateway, Schema
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import RefusedError
 from console.state.clusters.models import Topic
@@ -50,7 +50,7 @@ def test_a_page_of_many_subjects_asks_only_about_its_own(address, registry, sett
     settings.SCHEMA_REGISTRY = Counting(address)
     NAMES.forget()
     monkeypatch.setattr(
-        Registry, "subjects", lambda self, *, deleted: [f"many-{index:05}-value" for index in range(10_000)]
+        RegistryGateway, "subjects", lambda self, *, deleted: [f"many-{index:05}-value" for index in range(10_000)]
     )
     page = client_of(viewer).get(reverse("schemas"), {"page": "400"})
     assert page.context["page"].paginator.count == 10_000

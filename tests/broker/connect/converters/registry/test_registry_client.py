@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from broker.connect.api import ConfigError, DataError, RetriableError
-from broker.connect.converters.registry.client import Registry
+from broker.connect.converters.registry.client import TaskRegistryClient
 from broker.connect.converters.registry.settings import CONFIG, read_settings
 from broker.registry.schema import Content
 from tests.certificates import Authority
@@ -52,7 +52,7 @@ def url_of(server, scheme="http"):
 def registry(urls, slept=None, **props):
     said = {key.replace("_", "."): value for key, value in props.items()}
     settings, _ = read_settings(CONFIG, {"schema.registry.url": urls, **said}, False)
-    return Registry(settings, (slept if slept is not None else []).append)
+    return TaskRegistryClient(settings, (slept if slept is not None else []).append)
 
 
 def test_a_login_is_shown_and_the_subject_is_quoted(served):
