@@ -5,7 +5,7 @@ from dataclasses import asdict
 from django.contrib.auth.models import User
 
 from console.cluster.notes.models import TopicNote
-from console.cluster.notes.said import Said, parse_links
+from console.cluster.notes.said import NoteText, parse_links
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
 from console.kit.live import groups
@@ -16,7 +16,9 @@ from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan
 
 
-def do_describe(actor: User, plan: Plan, now: Said, then: Said, confirmation: Confirmation) -> KeptInverse | None:
+def do_describe(
+    actor: User, plan: Plan, now: NoteText, then: NoteText, confirmation: Confirmation
+) -> KeptInverse | None:
     """What takes it back. Raises NotConfirmedError; it is all in the audit."""
     kept: list[KeptInverse] = []
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from console.cluster.notes.models import TopicNote
-from console.cluster.notes.said import Said, lines_of
+from console.cluster.notes.said import NoteText, lines_of
 from console.state.clusters.models import Topic
 
 
@@ -20,9 +20,9 @@ def note_of(topic: str) -> TopicNote | None:
     return TopicNote.objects.filter(topic=topic).first()
 
 
-def said_of(topic: str) -> Said:
+def said_of(topic: str) -> NoteText:
     note = note_of(topic)
-    return Said(note.owner, note.description, note.labels, lines_of(note.links)) if note else Said()
+    return NoteText(note.owner, note.description, note.labels, lines_of(note.links)) if note else NoteText()
 
 
 def topics_said_to_be(words: str) -> QuerySet[TopicNote, Any]:

@@ -13,7 +13,7 @@ _LINK_LENGTH_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NoteText:
     """`links`: one on a line, words before the address. All are texts as a form has them."""
 
     owner: str = ""
@@ -66,7 +66,7 @@ def lines_of(links: list[list[str]]) -> str:
     return "\n".join(f"{words} {address}" for words, address in links)
 
 
-def change_plan(topic: str, now: Said, then: Said) -> Plan:
+def change_plan(topic: str, now: NoteText, then: NoteText) -> Plan:
     """Nothing differs: no lines."""
     before, after = asdict(now), asdict(then)
     return Plan(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from console.kit.common.current_cluster import MAIN
-from console.kit.common.declared_clusters import Cluster, ClustersError, Said, parse_clusters
+from console.kit.common.declared_clusters import Cluster, ClustersError, ClusterTable, parse_clusters
 from console.kit.common.owned_files import FileError, read_private_text
 
 #: Makes a setting of what environment variables would say: how they are read for the first cluster.
@@ -50,7 +50,7 @@ class ClustersFile:
         by_name = {cluster.name: cluster for cluster in clusters}
         return by_name.pop(MAIN, Cluster(MAIN, MAIN)), by_name
 
-    def cluster(self, said: Said) -> Cluster:
+    def cluster(self, said: ClusterTable) -> Cluster:
         if said.name == MAIN:
             return Cluster(MAIN, said.title, said.colour)
         client_config = said.path("client_config", self.file.parent)
@@ -83,9 +83,9 @@ class ClustersFile:
             "zookeeper_digest_file": digest_file,
         }
         found = {name: value for name, value in texts.items() if value}
-        return {SECOND: self.cluster(Said(SECOND, SECOND_TITLE, "purple", False, found))}
+        return {SECOND: self.cluster(ClusterTable(SECOND, SECOND_TITLE, "purple", False, found))}
 
-    def _as_environment(self, said: Said, names: Mapping[str, str]) -> dict[str, str]:
+    def _as_environment(self, said: ClusterTable, names: Mapping[str, str]) -> dict[str, str]:
         found = {}
         for name, key in names.items():
             is_file = name.endswith("_FILE")

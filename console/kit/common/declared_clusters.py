@@ -49,7 +49,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ClusterTable:
     """One table of the file. `texts` without those keys that say nothing."""
 
     name: str
@@ -64,7 +64,7 @@ class Said:
         return str((beside / Path(text).expanduser()).resolve()) if text else ""
 
 
-def parse_clusters(text: str) -> list[Said]:
+def parse_clusters(text: str) -> list[ClusterTable]:
     """In the order of the file; the table of the first cluster has no `bootstrap`. Raises ClustersError."""
     try:
         document = tomllib.loads(text)
@@ -80,7 +80,7 @@ def parse_clusters(text: str) -> list[Said]:
     return [said_of(name, table) for name, table in tables.items()]
 
 
-def said_of(name: str, table: Mapping[str, object]) -> Said:
+def said_of(name: str, table: Mapping[str, object]) -> ClusterTable:
     """One table of the file. Raises ClustersError."""
     if not NAME.fullmatch(name):
         raise ClustersError(f"calls a cluster {_shown(name)}: at most 24 of a-z, 0-9 and -, a letter first.")
@@ -98,7 +98,7 @@ def said_of(name: str, table: Mapping[str, object]) -> Said:
         raise ClustersError(f"gives {name} a title of more than {TITLE_LENGTH_MAX} characters.")
     if colour not in COLOURS:
         raise ClustersError(f"gives {name} the colour {_shown(colour)}; there are {', '.join(COLOURS)}.")
-    return Said(name, title, colour, is_read_only, {key: value for key, value in texts.items() if value})
+    return ClusterTable(name, title, colour, is_read_only, {key: value for key, value in texts.items() if value})
 
 
 def _text(name: str, key: str, value: object) -> str:

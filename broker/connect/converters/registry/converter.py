@@ -29,7 +29,7 @@ class Codec(Protocol):
 
 
 @dataclass(frozen=True)
-class Said:
+class EncodedSchema:
     """A schema of Connect in the registry's words; `name` is what strategies by record call it."""
 
     text: str
@@ -57,7 +57,7 @@ class RegistryConverter(Converter):
         return
 
     @abstractmethod
-    def _say(self, schema: Schema) -> Said:
+    def _say(self, schema: Schema) -> EncodedSchema:
         """Raises DataError for what the format has no words for."""
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.cluster.notes.said import Said, change_plan, lines_of, parse_labels, parse_links
+from console.cluster.notes.said import NoteText, change_plan, lines_of, parse_labels, parse_links
 
 
 def test_labels_are_separated_by_commas_or_spaces_and_there_once():
@@ -44,9 +44,9 @@ def test_nobody_is_led_to_what_is_no_page(text):
 
 
 def test_only_what_differs_is_changed_and_all_of_it_is_confirmed():
-    now = Said(owner="payments", labels="pii")
-    plan = change_plan("orders", now, Said(owner="billing", labels="pii"))
+    now = NoteText(owner="payments", labels="pii")
+    plan = change_plan("orders", now, NoteText(owner="billing", labels="pii"))
     assert [(line.name, line.old, line.new) for line in plan.lines] == [("owner", "payments", "billing")]
-    other = change_plan("orders", Said(owner="payments", labels="pii", description="x"), Said(owner="billing"))
+    other = change_plan("orders", NoteText(owner="payments", labels="pii", description="x"), NoteText(owner="billing"))
     assert other.confirmed != plan.confirmed
     assert change_plan("orders", now, now).is_empty

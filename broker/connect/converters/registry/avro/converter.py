@@ -9,7 +9,7 @@ import fastavro
 from broker.connect.api import DataError, Schema
 from broker.connect.converters.registry.avro.reading import AvroNode, read_schema
 from broker.connect.converters.registry.avro.saying import avro_of, name_of
-from broker.connect.converters.registry.converter import Codec, RegistryConverter, Said
+from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
 from broker.registry.schema import Named
 
 
@@ -18,8 +18,8 @@ class AvroConverter(RegistryConverter):
 
     TYPE = "AVRO"
 
-    def _say(self, schema: Schema) -> Said:
-        return Said(avro_of(schema), name_of(schema))
+    def _say(self, schema: Schema) -> EncodedSchema:
+        return EncodedSchema(avro_of(schema), name_of(schema))
 
     def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
         return AvroCodec(*read_schema(text, referred))

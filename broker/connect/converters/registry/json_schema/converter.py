@@ -5,7 +5,7 @@ from typing import Any
 
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
 from broker.connect.converters.json_text import DECIMAL_FORMAT, dump, load
-from broker.connect.converters.registry.converter import Codec, RegistryConverter, Said
+from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
 from broker.connect.converters.registry.json_schema.reading import read_schema
 from broker.connect.converters.registry.json_schema.saying import Sayer
 from broker.connect.converters.registry.json_schema.values import SchemaValues
@@ -32,8 +32,8 @@ class JsonSchemaConverter(RegistryConverter):
         self._is_numeric = values["decimal.format"].upper() == "NUMERIC"
         self._missing_is_null = values["use.optional.for.nonrequired"]
 
-    def _say(self, schema: Schema) -> Said:
-        return Said(Sayer(self._is_numeric, self._missing_is_null).text(schema), schema.name)
+    def _say(self, schema: Schema) -> EncodedSchema:
+        return EncodedSchema(Sayer(self._is_numeric, self._missing_is_null).text(schema), schema.name)
 
     def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
         values = SchemaValues(self._is_numeric)

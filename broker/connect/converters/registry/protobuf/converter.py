@@ -6,7 +6,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
-from broker.connect.converters.registry.converter import Cache, Codec, RegistryConverter, Said
+from broker.connect.converters.registry.converter import Cache, Codec, EncodedSchema, RegistryConverter
 from broker.connect.converters.registry.framing import index_bytes, split_indexes
 from broker.connect.converters.registry.protobuf.reading import MessageReader, ProtobufNode
 from broker.connect.converters.registry.protobuf.saying import name_of, proto_of
@@ -42,9 +42,9 @@ class ProtobufConverter(RegistryConverter):
     def _read_own(self, values: dict[str, Any]) -> None:
         self._optional_words, self._wrappers = values["optional.for.nullables"], values["wrapper.for.nullables"]
 
-    def _say(self, schema: Schema) -> Said:
+    def _say(self, schema: Schema) -> EncodedSchema:
         text = proto_of(schema, optional_words=self._optional_words, wrappers=self._wrappers)
-        return Said(text, name_of(schema))
+        return EncodedSchema(text, name_of(schema))
 
     def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
         reader = MessageReader(parse(text, referred, is_new=False).files, self._optional_words)
