@@ -47,7 +47,7 @@ class LoginSettings:
     failure_delay_ms: int
 
 
-class Bounds(NamedTuple):
+class ConnectionBounds(NamedTuple):
     """What counts for a connection once it has logged in."""
 
     frame_bytes_max: int
@@ -58,7 +58,12 @@ class Logins:
     """Of one listener: begins a login on each connection."""
 
     def __init__(
-        self, settings: LoginSettings, room: WaitingRoom, served_within: Bounds, rights_of: RightsOf, clock: Clock
+        self,
+        settings: LoginSettings,
+        room: WaitingRoom,
+        served_within: ConnectionBounds,
+        rights_of: RightsOf,
+        clock: Clock,
     ):
         self.settings = settings
         self.room = room

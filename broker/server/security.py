@@ -26,7 +26,7 @@ from broker.server.addresses import Addresses
 from broker.server.bearer_listeners import BearerListeners
 from broker.server.exits import Exits
 from broker.server.ground import Ground
-from broker.server.sasl_login import Bounds, Logins, end_login
+from broker.server.sasl_login import ConnectionBounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.security_metrics import AuthorizerMetrics, CertificateMetrics, LoginMetrics, QuotaMetrics, has_names
 from broker.server.waiting_room import WaitingRoom
@@ -55,7 +55,7 @@ class Security:
             self.tokens.accounts.find,
             {oauthbearer.MECHANISM: self.tokens.bearer.maker_for},
         )
-        self._bounds = Bounds(config.socket_request_max_bytes, listeners.memory)
+        self._bounds = ConnectionBounds(config.socket_request_max_bytes, listeners.memory)
         listeners.quotas.address_rates = self.quotas
         listeners.tls.rights_of = self.rights_of
         listeners.equip(self._equip)

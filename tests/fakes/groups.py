@@ -12,12 +12,12 @@ from console.kit.gateway.groups.interface import (
     SHARE,
     UNDERSTOOD_TYPES,
     UNKNOWN_STATE,
-    Bounds,
     CommitView,
     GroupDetails,
     GroupsView,
     GroupView,
     MemberView,
+    OffsetBounds,
     OffsetRefusals,
     TopicPartition,
     UnreadView,
@@ -96,9 +96,9 @@ class FakeGroups:
             found[place] = UnreadView(position if is_there else None, at_ms)
         return found
 
-    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
         known = {
-            (topic.name, partition.partition): Bounds(partition.first_offset, partition.next_offset)
+            (topic.name, partition.partition): OffsetBounds(partition.first_offset, partition.next_offset)
             for topic in self._cluster.describe_topics()
             for partition in topic.partitions
             if partition.first_offset is not None and partition.next_offset is not None

@@ -12,7 +12,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.groups.interface import Bounds, GroupView, TopicPartition
+from console.kit.gateway.groups.interface import GroupView, OffsetBounds, TopicPartition
 from console.state.consumers.access import READS_BEYOND
 from console.state.consumers.actions import do_delete_group, do_reset_offsets
 from console.state.consumers.removal import delete_plan, forgotten
@@ -89,10 +89,10 @@ def _start(
     return PlannedPart(plan, lambda actor, said: do_reset_offsets(actor, plan, reset, said)[0], _refusal(reach, view))
 
 
-def _bounds(topic: str, now: Now, coming: Mapping[str, int]) -> Mapping[TopicPartition, Bounds]:
+def _bounds(topic: str, now: Now, coming: Mapping[str, int]) -> Mapping[TopicPartition, OffsetBounds]:
     """Of a topic that is still to be created: it is empty then."""
     if topic not in now.topics:
-        return {(topic, number): Bounds(0, 0) for number in range(coming[topic])}
+        return {(topic, number): OffsetBounds(0, 0) for number in range(coming[topic])}
     places = [(topic, partition.partition) for partition in now.topics[topic].partitions]
     return cluster_gateway().groups.bounds(places)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.groups.interface import CLASSIC, SHARE, STREAMS, Bounds, GroupView, TopicPartition
+from console.kit.gateway.groups.interface import CLASSIC, SHARE, STREAMS, GroupView, OffsetBounds, TopicPartition
 from console.kit.plans.plan import Plan, PlanLine
 
 ACTION = "reset offsets"
@@ -57,7 +57,7 @@ class OffsetMove:
     place: TopicPartition
     old: int | None
     new: int | None
-    bounds: Bounds | None
+    bounds: OffsetBounds | None
     note: str = ""
 
     @property
@@ -100,7 +100,7 @@ def aim_at(
     aim: Aim,
     places: Iterable[TopicPartition],
     group: GroupView,
-    bounds: Mapping[TopicPartition, Bounds],
+    bounds: Mapping[TopicPartition, OffsetBounds],
     by_time: Mapping[TopicPartition, int],
     theirs: Mapping[TopicPartition, int] = MappingProxyType({}),
 ) -> dict[TopicPartition, tuple[int | None, str]]:
@@ -126,7 +126,7 @@ def aim_at(
 
 
 def _aimed(
-    aim: Aim, place: TopicPartition, group: GroupView, bounds: Bounds, by_time: Mapping[TopicPartition, int]
+    aim: Aim, place: TopicPartition, group: GroupView, bounds: OffsetBounds, by_time: Mapping[TopicPartition, int]
 ) -> tuple[int | None, str]:
     match aim.kind:
         case ResetKind.EARLIEST:
@@ -141,7 +141,7 @@ def _aimed(
             return _within(group.committed[place] + aim.value, bounds)
 
 
-def _within(offset: int, bounds: Bounds) -> tuple[int, str]:
+def _within(offset: int, bounds: OffsetBounds) -> tuple[int, str]:
     if offset < bounds.first:
         return bounds.first, f"{offset} is before the log's start"
     if offset > bounds.next:
@@ -150,7 +150,9 @@ def _within(offset: int, bounds: Bounds) -> tuple[int, str]:
 
 
 def reset_by_aim(
-    group: GroupView, aimed: Mapping[TopicPartition, tuple[int | None, str]], bounds: Mapping[TopicPartition, Bounds]
+    group: GroupView,
+    aimed: Mapping[TopicPartition, tuple[int | None, str]],
+    bounds: Mapping[TopicPartition, OffsetBounds],
 ) -> Reset:
     moves, stays = [], []
     for place, (new, note) in aimed.items():
@@ -163,7 +165,7 @@ def reset_by_aim(
 
 
 def reset_to(
-    group: GroupView, wanted: Mapping[TopicPartition, int | None], bounds: Mapping[TopicPartition, Bounds]
+    group: GroupView, wanted: Mapping[TopicPartition, int | None], bounds: Mapping[TopicPartition, OffsetBounds]
 ) -> Reset:
     """To exactly these offsets; one that the log has left behind meanwhile becomes its start."""
     moves, stays = [], []

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from console.kit.gateway.groups.interface import (
-    Bounds,
     CommitView,
     GroupsView,
     GroupView,
     MemberView,
+    OffsetBounds,
     TopicPartition,
     UnreadView,
 )
@@ -42,11 +42,11 @@ class LargeGroups:
         arrived, self._commits = self._commits, []
         return arrived
 
-    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
         found = {}
         for topic, number in places:
             partition = self._cluster.views[int(topic.rpartition("-")[2])].partitions[number]
-            found[topic, number] = Bounds(partition.first_offset, partition.next_offset)
+            found[topic, number] = OffsetBounds(partition.first_offset, partition.next_offset)
         return found
 
     def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:

@@ -76,7 +76,7 @@ from broker.security.rights import UNLIMITED, Rights
 from broker.security.session import Session
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
-from broker.server.sasl_login import Bounds, Logins, end_login
+from broker.server.sasl_login import ConnectionBounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.waiting_room import WaitingRoom
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
@@ -350,7 +350,7 @@ class Served:
                 self.config.of_listener(self.listener.name), Provers(MEMBERSHIP, self.address.__eq__, self.credentials)
             ),
             self.waiting_room,
-            Bounds(FRAME_BYTES_MAX, self.memory),
+            ConnectionBounds(FRAME_BYTES_MAX, self.memory),
             lambda _principal, _host: self.rights,
             clock,
         )

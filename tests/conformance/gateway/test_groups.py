@@ -8,7 +8,7 @@ from confluent_kafka import Consumer
 from broker.audit.increment import POSITIONS_GROUP
 from broker.spark.ledger_names import LEDGER_PREFIX
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.groups.interface import Bounds
+from console.kit.gateway.groups.interface import OffsetBounds
 from tests.conformance.gateway.test_gateway import eventually, find_topic
 from tests.fakes.gateway import FakeGateway
 
@@ -122,7 +122,7 @@ def test_an_offset_beyond_the_end_has_no_answer(gateway, topic, committed):
 def test_bounds_and_offsets_of_a_time(gateway, topic, committed):
     places = [(topic, 0), (topic, 1), (topic, 77)]
 
-    assert gateway.groups.bounds(places) == {(topic, 0): Bounds(0, 0), (topic, 1): Bounds(0, 7)}
+    assert gateway.groups.bounds(places) == {(topic, 0): OffsetBounds(0, 0), (topic, 1): OffsetBounds(0, 7)}
     assert gateway.groups.offsets_at(places, 1_000) == {(topic, 0): 0, (topic, 1): 0}
     tomorrow = time.time_ns() // 1_000_000 + 86_400_000
     assert gateway.groups.offsets_at(places[:2], tomorrow) == {(topic, 0): 0, (topic, 1): 7}

@@ -14,7 +14,7 @@ from broker.connect.api import Schema, SinkColumns, SinkRecord, Struct
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RollBounds:
     records: int
     bytes: int
     interval_ms: int
@@ -44,7 +44,7 @@ class OpenFile:
         """Kafka Connect's S3 sink calls it so too: the first offset with ten digits, or more if it has more."""
         return f"{self.topic}+{self.partition}+{self.first_offset:010}"
 
-    def takes(self, moment: int, schema: Schema | None, size: int, bounds: Bounds) -> bool:
+    def takes(self, moment: int, schema: Schema | None, size: int, bounds: RollBounds) -> bool:
         """A record of `moment`, with so many bytes."""
         return (
             self.count < bounds.records
@@ -79,7 +79,7 @@ class OpenFile:
             at += size
         return replace(self, offsets=self.offsets[start:end], parts=parts)
 
-    def is_full(self, bounds: Bounds) -> bool:
+    def is_full(self, bounds: RollBounds) -> bool:
         return self.count >= bounds.records or self.bytes >= bounds.bytes
 
 
@@ -105,14 +105,14 @@ class Stretch:
     def __bool__(self) -> bool:
         return self.at < len(self._moments)
 
-    def begins(self, bounds: Bounds) -> OpenFile:
+    def begins(self, bounds: RollBounds) -> OpenFile:
         """A file of its first record, whatever its size."""
         columns, at = self.columns, self.at
         file = _begun(columns.topic, columns.partition, columns.offsets[at], self._moments[at], columns.schema, bounds)
         self._move(file, at + 1)
         return file
 
-    def flows_into(self, file: OpenFile, bounds: Bounds) -> None:
+    def flows_into(self, file: OpenFile, bounds: RollBounds) -> None:
         """As many as the file takes, none or all."""
         self._move(file, self._end(file, bounds))
 
@@ -122,7 +122,7 @@ class Stretch:
             file.add_rows(self.columns.offsets[self.at : end], Rows(self.columns.rows(self.at, end)), size)
             self.at = end
 
-    def _end(self, file: OpenFile, bounds: Bounds) -> int:
+    def _end(self, file: OpenFile, bounds: RollBounds) -> int:
         at, end = self.at, min(len(self._moments), self.at + bounds.records - file.count)
         if end <= at:
             return at
@@ -135,12 +135,12 @@ class Stretch:
         return end
 
 
-def begun_with(record: SinkRecord, bounds: Bounds) -> OpenFile:
+def begun_with(record: SinkRecord, bounds: RollBounds) -> OpenFile:
     moment = record.timestamp_ms or 0
     return _begun(record.topic, record.partition, record.offset, moment, record.value_schema, bounds)
 
 
-def _begun(topic: str, partition: int, offset: int, moment: int, schema: Schema | None, bounds: Bounds) -> OpenFile:
+def _begun(topic: str, partition: int, offset: int, moment: int, schema: Schema | None, bounds: RollBounds) -> OpenFile:
     bucket_ms = moment // bounds.duration_ms * bounds.duration_ms
     return OpenFile(topic, partition, offset, moment, bucket_ms, schema)
 

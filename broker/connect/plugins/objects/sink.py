@@ -29,7 +29,7 @@ from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
-from broker.connect.plugins.objects.open_file import Bounds, OpenFile, Stretch, begun_with, size_of
+from broker.connect.plugins.objects.open_file import OpenFile, RollBounds, Stretch, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, Store
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import is_writable_path
@@ -62,7 +62,7 @@ class ObjectSinkTask(SinkTask):
     def start(self, props: Props, context: SinkTaskContext) -> None:
         values = ObjectSinkConnector.CONFIG.parse(props)
         self._context = context
-        self._bounds = Bounds(
+        self._bounds = RollBounds(
             values["file.max.records"],
             values["file.max.bytes"],
             values["rotate.interval.ms"],

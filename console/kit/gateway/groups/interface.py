@@ -141,7 +141,7 @@ class UnreadView:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class OffsetBounds:
     """First and next offset of a partition, asked now."""
 
     first: int
@@ -184,7 +184,7 @@ class GroupGateway(Protocol):
         """The first record at or behind each offset. A place that could not be answered is missing."""
         ...
 
-    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
         """First and next offsets now. A place whose leader does not answer is missing."""
         ...
 

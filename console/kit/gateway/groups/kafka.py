@@ -12,10 +12,10 @@ from console.kit.gateway.errors import GatewayError, in_our_words
 from console.kit.gateway.groups.changes import GroupChanges
 from console.kit.gateway.groups.commit_log import CommitLog
 from console.kit.gateway.groups.interface import (
-    Bounds,
     CommitView,
     GroupsView,
     GroupView,
+    OffsetBounds,
     OffsetRefusals,
     TopicPartition,
     UnreadView,
@@ -63,12 +63,14 @@ class KafkaGroups:
         with in_our_words():
             return ask_first_unread(self._client, positions, self._timeout)
 
-    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, OffsetBounds]:
         wanted = list(places)
         first = self._ask_offsets(wanted, OffsetSpec.earliest())
         following = self._ask_offsets(wanted, OffsetSpec.latest())
         firsts, nexts = self._answers(first), self._answers(following)
-        return {place: Bounds(firsts[place], nexts[place]) for place in wanted if place in firsts and place in nexts}
+        return {
+            place: OffsetBounds(firsts[place], nexts[place]) for place in wanted if place in firsts and place in nexts
+        }
 
     def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
         wanted = list(places)

@@ -29,7 +29,7 @@ from console.ecosystem.streams.submission import Submission, submission_plan
 from console.kit.access.reach import AccessRule, Level, Resource
 from console.kit.access.read_only import CLUSTER, CONSOLE, ReadOnly
 from console.kit.gateway.brokers.interface import BrokerSetting
-from console.kit.gateway.groups.interface import Bounds, GroupView
+from console.kit.gateway.groups.interface import GroupView, OffsetBounds
 from console.kit.gateway.moves.interface import MoveView
 from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.digest import DIGEST_LENGTH, digest_of
@@ -111,7 +111,7 @@ def topic_enlarged(name="orders", topic_id="id", partitions=3, wanted=5):
 
 
 def offsets(new=7, place=("orders", 0), old=5, action="reset offsets", **group):
-    reset = Reset((OffsetMove(place, old, new, Bounds(0, 9)),), ())
+    reset = Reset((OffsetMove(place, old, new, OffsetBounds(0, 9)),), ())
     return reset_plan(replace(GROUP, **group), reset, "", action)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from console.kit.gateway.groups.interface import Bounds, GroupView, MemberView
+from console.kit.gateway.groups.interface import GroupView, MemberView, OffsetBounds
 from console.state.consumers.reset import (
     Aim,
     ResetKind,
@@ -17,7 +17,7 @@ from console.state.consumers.reset import (
 )
 
 A, B, C = ("orders", 0), ("orders", 1), ("payments", 0)
-BOUNDS = {A: Bounds(10, 100), B: Bounds(0, 50), C: Bounds(5, 5)}
+BOUNDS = {A: OffsetBounds(10, 100), B: OffsetBounds(0, 50), C: OffsetBounds(5, 5)}
 
 
 def group(state: str = "Empty", members: int = 0, **committed: int) -> GroupView:
@@ -56,8 +56,8 @@ def test_a_moment_takes_the_offsets_found_for_it():
 
 def test_what_cannot_be_aimed_at_stays_and_says_why():
     who = group(a=40, b=50)
-    aimed = aim_at(Aim(ResetKind.LATEST), [A, B], who, {B: Bounds(0, 50)}, {})
-    reset = reset_by_aim(who, aimed, {B: Bounds(0, 50)})
+    aimed = aim_at(Aim(ResetKind.LATEST), [A, B], who, {B: OffsetBounds(0, 50)}, {})
+    reset = reset_by_aim(who, aimed, {B: OffsetBounds(0, 50)})
 
     assert reset.moves == ()
     assert [(stay.place, stay.note) for stay in reset.stays] == [
@@ -82,7 +82,7 @@ def test_records_already_deleted_are_not_skipped():
 def test_what_is_confirmed_is_the_table_and_not_the_kind_again():
     who = group(a=40)
     shown = reset_by_aim(who, aim_at(Aim(ResetKind.LATEST), [A], who, BOUNDS, {}), BOUNDS)
-    moved_on = {A: Bounds(10, 777)}
+    moved_on = {A: OffsetBounds(10, 777)}
     again = reset_to(who, flat(shown.wanted), moved_on)
 
     assert again.moves[0].new == 100
@@ -94,7 +94,7 @@ def test_another_commit_another_state_or_a_log_that_left_it_behind_is_another_pl
     others = [
         reset_plan(group(a=41), reset_to(group(a=41), {A: 15}, BOUNDS), ""),
         reset_plan(group("Stable", 1, a=40), reset_to(group("Stable", 1, a=40), {A: 15}, BOUNDS), ""),
-        reset_plan(group(a=40), reset_to(group(a=40), {A: 15}, {A: Bounds(30, 100)}), ""),
+        reset_plan(group(a=40), reset_to(group(a=40), {A: 15}, {A: OffsetBounds(30, 100)}), ""),
     ]
 
     assert shown not in [other.confirmed for other in others]
