@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from broker.common.errors import ApiError, BarnabasError
-from broker.log.files import OpenFile
+from broker.log.files import SharedFile
 from broker.log.segment import Segment
 
 #: Between two looks into the page cache; the kernel reads ahead by as much.
@@ -56,7 +56,7 @@ def find_cold(segment: Segment, directory: Path, offset: int, length: int) -> Co
     return ColdPart(directory, segment.base_offset, segment.size_bytes, segment.index_interval_bytes, offset, length)
 
 
-def _is_resident(file: OpenFile, start: int, end: int) -> bool:
+def _is_resident(file: SharedFile, start: int, end: int) -> bool:
     """By samples. Where the file system does not say (tmpfs, for one), nothing is cold."""
     page = [bytearray(1)]
     try:
@@ -69,7 +69,7 @@ def _is_resident(file: OpenFile, start: int, end: int) -> bool:
     return True
 
 
-def _read(file: OpenFile, position: int, length: int) -> None:
+def _read(file: SharedFile, position: int, length: int) -> None:
     os.posix_fadvise(file.fd, position, length, os.POSIX_FADV_WILLNEED)
     piece = [bytearray(min(_READ_BYTES, max(1, length)))]
     end = position + length

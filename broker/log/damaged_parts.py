@@ -13,7 +13,7 @@ from pathlib import Path
 from broker.common.limits import DAMAGED_TAILS_MAX
 from broker.common.logs import logger
 from broker.log.directory import STRAY_SUFFIX, aside_name, is_stray_of
-from broker.log.files import OpenFile, fsync_directory, fsync_file, read_at, remove_tree, write_at
+from broker.log.files import SharedFile, fsync_directory, fsync_file, read_at, remove_tree, write_at
 from broker.log.segment import Segment
 from broker.records.batch import CURRENT_MAGIC, HEADER_BYTES, BatchHeader, crc_matches, parse_batch_header
 
@@ -91,9 +91,9 @@ class DamagedParts:
             remove_tree(path)
 
 
-def _copy(file: OpenFile, start: int, end: int, path: Path) -> None:
+def _copy(file: SharedFile, start: int, end: int, path: Path) -> None:
     """Write the bytes of `file` from `start` to `end` to the new file `path`, durably. Raises OSError."""
-    copy = OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    copy = SharedFile(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     for position in range(start, end, _PIECE_BYTES):
         write_at(copy, read_at(file, position, min(_PIECE_BYTES, end - position)), position - start)
     fsync_file(copy)
@@ -104,13 +104,13 @@ def _holds_only_tails(path: Path) -> bool:
     return all(_TAIL in file.name for file in path.iterdir())
 
 
-def _is_unwritten(file: OpenFile, start: int, end: int) -> bool:
+def _is_unwritten(file: SharedFile, start: int, end: int) -> bool:
     """Whether there are only zeros: the file had grown when the machine died, its pages had not been written."""
     pieces = (read_at(file, at, min(_PIECE_BYTES, end - at)) for at in range(start, end, _PIECE_BYTES))
     return not any(piece.strip(b"\0") for piece in pieces)
 
 
-def _is_torn_write(file: OpenFile, start: int, end: int, next_offset: int) -> bool:
+def _is_torn_write(file: SharedFile, start: int, end: int, next_offset: int) -> bool:
     """Whether this is the beginning of the batch that was to come next, and no other batch is in it."""
     if end - start < HEADER_BYTES:
         return True

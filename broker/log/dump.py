@@ -15,7 +15,7 @@ from crc32c import crc32c
 
 from broker.common.errors import ApiError
 from broker.log.dump_rows import DumpRow
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 from broker.log.producer_state import last_sequence_of
 from broker.records.batch import (
     CHECKED_FROM,
@@ -75,7 +75,7 @@ class SegmentDump:
 
     def rows(self) -> Iterator[DumpRow]:
         """Raises OSError if the file cannot be read."""
-        file = OpenFile(self.path)
+        file = SharedFile(self.path)
         size = file.size_bytes
         end = size if self.bytes_max is None else min(size, self.bytes_max)
         while (length := _batch_bytes(file, self.position, end)) is not None:
@@ -89,7 +89,7 @@ class SegmentDump:
                 position=self.position,
             )
 
-    def _batch(self, file: OpenFile, length: int) -> Iterator[DumpRow]:
+    def _batch(self, file: SharedFile, length: int) -> Iterator[DumpRow]:
         head = read_at(file, self.position, HEADER_BYTES)
         if head[16] != CURRENT_MAGIC:
             yield _old_batch(head, self.position, length)
@@ -131,7 +131,7 @@ class SegmentDump:
         return row
 
 
-def _batch_bytes(file: OpenFile, position: int, end: int) -> int | None:
+def _batch_bytes(file: SharedFile, position: int, end: int) -> int | None:
     """How long the batch at `position` says it is; None where none can begin, or it is cut off."""
     if position + HEADER_BYTES > end and position + _OLD_HEAD.size > end:
         return None
@@ -142,7 +142,7 @@ def _batch_bytes(file: OpenFile, position: int, end: int) -> int | None:
     return whole if magic <= CURRENT_MAGIC and smallest <= whole <= end - position else None
 
 
-def _checksum(file: OpenFile, start: int, stop: int) -> int:
+def _checksum(file: SharedFile, start: int, stop: int) -> int:
     crc = 0
     while start < stop:
         piece = read_at(file, start, min(stop - start, _CRC_WINDOW_BYTES))

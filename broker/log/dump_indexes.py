@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from broker.log.dump_rows import DumpRow
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 from broker.log.index_file import used_bytes
 from broker.log.producer_snapshot_format import ProducerSnapshotEntry, decode_snapshot
 from broker.log.scan import BadBatchError, scan_batches
@@ -53,7 +53,7 @@ class IndexDump:
         if self.sanity_only:
             yield from self._sanity(data, _OFFSET_ENTRY.size, [relative for relative, _ in entries])
             return
-        log = OpenFile(self.log) if self.log.exists() else None
+        log = SharedFile(self.log) if self.log.exists() else None
         for relative, position in entries:
             offset = self.base_offset + relative
             if log is not None and (found := _last_offset_at(log, position)) != offset:
@@ -93,7 +93,7 @@ class IndexDump:
         yield DumpRow.saying(told, passedSanityCheck=passed, told=told)
 
 
-def _last_offset_at(log: OpenFile, position: int) -> int:
+def _last_offset_at(log: SharedFile, position: int) -> int:
     """Of the batch that starts there; -1 if none can."""
     head = read_at(log, position, HEADER_BYTES) if position >= 0 else b""
     return parse_batch_header(head).last_offset if len(head) == HEADER_BYTES else -1
@@ -104,7 +104,7 @@ def _timestamps_of(log: Path, offsets: Iterable[int]) -> dict[int, int]:
     found: dict[int, int] = {}
     if not log.exists():
         return found
-    file, sought = OpenFile(log), deque(sorted(offsets))
+    file, sought = SharedFile(log), deque(sorted(offsets))
     try:
         for _, header in scan_batches(file, 0, file.size_bytes, 0):
             while sought and sought[0] <= header.last_offset:

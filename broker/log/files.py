@@ -11,12 +11,12 @@ from typing import Any
 TEMPORARY_SUFFIX = ".tmp"
 
 
-class OpenFile:
+class SharedFile:
     """A descriptor that closes when its last user lets go of it.
 
     A reader may still be sending bytes of a segment that was deleted meanwhile. Were the descriptor closed under it,
     the number could already stand for another partition's file; so nobody closes, everybody drops. For the same reason
-    functions here take the `OpenFile` and not its number: an argument keeps it open.
+    functions here take the `SharedFile` and not its number: an argument keeps it open.
     """
 
     __slots__ = ("__weakref__", "fd")
@@ -38,7 +38,7 @@ class OpenFile:
             self.fd = -1
 
 
-def write_at(file: OpenFile, data: bytes | bytearray | memoryview, position: int) -> None:
+def write_at(file: SharedFile, data: bytes | bytearray | memoryview, position: int) -> None:
     """Write all of `data` at `position`; raises OSError if it does not fit, perhaps after a part was written."""
     written = os.pwrite(file.fd, data, position)
     if written == len(data):
@@ -48,7 +48,7 @@ def write_at(file: OpenFile, data: bytes | bytearray | memoryview, position: int
         written += os.pwrite(file.fd, rest[written:], position + written)
 
 
-def read_at(file: OpenFile, position: int, length: int) -> bytes:
+def read_at(file: SharedFile, position: int, length: int) -> bytes:
     """`length` bytes from `position` on, fewer only where the file ends."""
     data = os.pread(file.fd, length, position)
     while len(data) < length:
@@ -83,7 +83,7 @@ def is_full(error: OSError) -> bool:
     return lacks_room(error) or lacks_descriptors(error) or error.errno == errno.EFBIG
 
 
-def fsync_file(file: OpenFile) -> None:
+def fsync_file(file: SharedFile) -> None:
     """Make the content of an open file survive a power failure. After an OSError retrying proves nothing."""
     os.fsync(file.fd)
 
@@ -93,15 +93,15 @@ def fsync_directory(directory: Path) -> None:
     fsync_file(open_directory(directory))
 
 
-def open_directory(directory: Path) -> OpenFile:
+def open_directory(directory: Path) -> SharedFile:
     """For `fsync_file`, which then needs no descriptor any more."""
-    return OpenFile(directory, os.O_RDONLY | os.O_DIRECTORY)
+    return SharedFile(directory, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def replace_file(path: Path, content: bytes) -> None:
     """Let `path` hold `content`, durably: whoever looks, even after a power failure, sees the old or the new, whole."""
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    file = OpenFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    file = SharedFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     write_at(file, content, 0)
     fsync_file(file)
     temporary.replace(path)
@@ -119,7 +119,7 @@ def replace_file_or_touch(path: Path, content: bytes) -> None:
 
 
 def touch_durably(path: Path) -> None:
-    OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    SharedFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     fsync_directory(path.parent)
 
 

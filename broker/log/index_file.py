@@ -6,7 +6,7 @@ from array import array
 from operator import ge
 from pathlib import Path
 
-from broker.log.files import TEMPORARY_SUFFIX, OpenFile, write_at
+from broker.log.files import TEMPORARY_SUFFIX, SharedFile, write_at
 
 
 def used_bytes(data: bytes, entry_bytes: int) -> int:
@@ -30,5 +30,5 @@ def swap_to_big_endian(entries: "array[int]") -> "array[int]":
 def put_in_place(path: Path, content: bytes) -> None:
     """Let `path` hold `content`, whole or not at all as long as the machine lives: nothing is fsynced."""
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    write_at(OpenFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), content, 0)
+    write_at(SharedFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), content, 0)
     temporary.replace(path)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from broker.log.checkpoints import PARTITION_METADATA
 from broker.log.directory import STRAY_SUFFIX, aside_name
-from broker.log.files import OpenFile, fsync_directory, fsync_file, read_at, remove_tree, replace_file, write_at
+from broker.log.files import SharedFile, fsync_directory, fsync_file, read_at, remove_tree, replace_file, write_at
 from broker.log.log import Log
 from broker.log.segment import Segment
 from broker.log.segment_files import LOG_SUFFIX, segment_path
@@ -82,9 +82,9 @@ def _base_offset(segment: Segment, position: int) -> int:
 def _keep(part: _Part, path: Path) -> None:
     """A segment that will be removed gets a second name, where the file system has such. Raises OSError."""
     if part.is_removed and _is_linked(part.segment.files.log, path):
-        fsync_file(OpenFile(path))
+        fsync_file(SharedFile(path))
         return
-    copy = OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    copy = SharedFile(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     for at in range(part.position, part.segment.size_bytes, _PIECE_BYTES):
         piece = read_at(part.segment.file, at, min(_PIECE_BYTES, part.segment.size_bytes - at))
         write_at(copy, piece, at - part.position)

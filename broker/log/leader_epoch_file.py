@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from broker.common.logs import logger
-from broker.log.files import TEMPORARY_SUFFIX, OpenFile, fsync_file
+from broker.log.files import TEMPORARY_SUFFIX, SharedFile, fsync_file
 from broker.log.index_file import put_in_place
 from broker.log.leader_epochs import EpochEntry, LeaderEpochs
 
@@ -156,5 +156,5 @@ class StoredEpochs:
         """
         path, times_written = self.directory / LEADER_EPOCH_CHECKPOINT, self._times_written
         if not self.is_synced and path.exists():
-            fsync_file(OpenFile(path))
+            fsync_file(SharedFile(path))
             self._synced_times_written = times_written

@@ -5,7 +5,7 @@ Whoever sends them may copy them out (`read`, best for small answers) or hand de
 """
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 
 
 class LogSlice:
@@ -13,7 +13,7 @@ class LogSlice:
 
     __slots__ = ("file", "length", "position")
 
-    def __init__(self, file: OpenFile | None, position: int, length: int):
+    def __init__(self, file: SharedFile | None, position: int, length: int):
         self.file = file
         self.position = position
         self.length = length

@@ -14,7 +14,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from pathlib import Path
 
-from broker.log.files import OpenFile, read_at, write_at
+from broker.log.files import SharedFile, read_at, write_at
 from broker.log.index_file import is_increasing, swap_to_big_endian, used_bytes
 
 ENTRY_BYTES = 8
@@ -123,13 +123,13 @@ def load_index(
 
 def store_index(path: Path, index: OffsetIndex) -> None:
     """Not fsynced and not atomic: loading takes a torn index for what it is."""
-    write_at(OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), index.encode(), 0)
+    write_at(SharedFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), index.encode(), 0)
 
 
 def last_position(path: Path) -> int:
     """Return where the last batch starts that the index file at `path` knows of, 0 if it is missing or torn."""
     try:
-        file = OpenFile(path)
+        file = SharedFile(path)
     except FileNotFoundError:
         return 0
     size = file.size_bytes

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from broker.common.backoff import Backoff
-from broker.log.files import OpenFile, lacks_room, write_at
+from broker.log.files import SharedFile, lacks_room, write_at
 
 #: A directory has room with this share of its file system free, and with this many bytes in any case.
 ROOM_SHARE, ROOM_BYTES_MAX = 0.05, 1 << 30
@@ -90,7 +90,7 @@ def look(directory: Path) -> RoomFound:
 def _takes_writes(directory: Path) -> bool:
     path = directory / _TRIAL_FILE
     try:
-        write_at(OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), bytes(_TRIAL_BYTES), 0)
+        write_at(SharedFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), bytes(_TRIAL_BYTES), 0)
     except OSError as error:
         if not lacks_room(error):
             raise

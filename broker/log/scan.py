@@ -13,7 +13,7 @@ from zlib import crc32
 from crc32c import crc32c
 
 from broker.common.errors import BarnabasError
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 from broker.records.batch import CHECKED_FROM, CURRENT_MAGIC, HEADER_BYTES, BatchHeader, parse_batch_header
 
 _HEADERS_WINDOW_BYTES = 8 * 1024
@@ -42,7 +42,7 @@ class OldFormatError(BadBatchError):
 
 
 def scan_batches(
-    file: OpenFile, start: int, end: int, next_offset: int, *, verify_crc: bool = False
+    file: SharedFile, start: int, end: int, next_offset: int, *, verify_crc: bool = False
 ) -> Iterator[tuple[int, BatchHeader]]:
     """(position, header) of every batch from `start` to `end`; the first must not begin before `next_offset`.
 
@@ -94,7 +94,7 @@ def _refuse_old_format(window: "_Window", position: int) -> None:
 
 def find_old_format(path: Path) -> OldFormatError | None:
     """Return the error of a file that begins with a message of an old format, None for any other. Raises OSError."""
-    file = OpenFile(path)
+    file = SharedFile(path)
     try:
         head = read_at(file, 0, _OLD_HEAD.size)
     except OSError as error:
@@ -111,7 +111,7 @@ def find_old_format(path: Path) -> OldFormatError | None:
 class _Window:
     """A piece of the file in memory, moved forward as needed; never reads beyond `end`."""
 
-    def __init__(self, file: OpenFile, end: int, size_bytes: int):
+    def __init__(self, file: SharedFile, end: int, size_bytes: int):
         self.end = end
         self._file = file
         self._size_bytes = size_bytes

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError
 from broker.common.logs import logger
-from broker.log.files import OpenFile, fsync_file, write_at
+from broker.log.files import SharedFile, fsync_file, write_at
 from broker.log.leader_epochs import LeaderEpochs
 from broker.log.offset_index import ENTRY_BYTES, RELATIVE_OFFSET_MAX, OffsetIndex, load_index, store_index
 from broker.log.recent_batches import RecentBatches
@@ -56,7 +56,7 @@ class Segment(StoredSegment):
         segment._times = TimeIndex(base_offset)
         store_index(segment.files.index, segment._index)
         store_time_index(segment.files.time_index, segment._times)
-        segment._file = OpenFile(segment.files.log, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        segment._file = SharedFile(segment.files.log, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         segment._is_active = True
         return segment
 
@@ -181,7 +181,7 @@ class Segment(StoredSegment):
         fsync_file(self._borrow_file())
         for path in (self.files.index, self.files.time_index) if is_sealed else ():
             if path.exists():
-                fsync_file(OpenFile(path))
+                fsync_file(SharedFile(path))
 
     def store_indexes(self) -> None:
         """An index that cannot be written is no harm: it is completed or rebuilt when it is next loaded."""
@@ -239,9 +239,9 @@ class Segment(StoredSegment):
         self.store_indexes()
         return damage
 
-    def _open_active(self) -> OpenFile:
+    def _open_active(self) -> SharedFile:
         self._is_active = True
-        self._file = file = OpenFile(self.files.log, os.O_RDWR)
+        self._file = file = SharedFile(self.files.log, os.O_RDWR)
         self.size_bytes = file.size_bytes
         return file
 
@@ -261,10 +261,10 @@ class Segment(StoredSegment):
         return None if self._index is None else self._index.entry_for_offset(offset)[1]
 
     @property
-    def file(self) -> OpenFile:
+    def file(self) -> SharedFile:
         """Opened when first asked for; whoever keeps it keeps it open."""
         if self._file is None:
-            self._file = OpenFile(self.files.log, os.O_RDONLY)
+            self._file = SharedFile(self.files.log, os.O_RDONLY)
         return self._file
 
     def position_of(self, offset: int) -> int:

@@ -9,7 +9,7 @@ from itertools import count
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 from broker.log.offset_index import OffsetIndex, last_position, load_index
 from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment_files import SegmentFiles
@@ -46,7 +46,7 @@ class StoredSegment:
         self.files = files
         self._index_interval_bytes = index_interval_bytes
         self._is_active = False
-        self._file: OpenFile | None = None
+        self._file: SharedFile | None = None
         self._index: OffsetIndex | None = None
         #: Of an active segment; of a sealed one at most while that one stays open.
         self._times: TimeIndex | None = None
@@ -63,8 +63,8 @@ class StoredSegment:
         """Free the disk; already gone is fine. Slices that were read before stay valid. Raises OSError."""
         self.files.remove()
 
-    def _borrow_file(self) -> OpenFile:
-        return self._file or OpenFile(self.files.log)
+    def _borrow_file(self) -> SharedFile:
+        return self._file or SharedFile(self.files.log)
 
     def batches(self) -> Iterator[tuple[int, BatchHeader]]:
         """(position, header) of all batches. Raises ApiError(CORRUPT_MESSAGE) where the file is damaged."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from broker.log.files import OpenFile, fsync_file, read_at, write_at
+from broker.log.files import SharedFile, fsync_file, read_at, write_at
 from broker.log.producer_snapshot_format import NotedAborts
 from broker.log.segment_files import TRANSACTION_INDEX_SUFFIX, segment_path
 
@@ -58,7 +58,7 @@ class TransactionIndex:
         self.has_entries = True
         entry = _ENTRY.pack(_VERSION, *aborted)
         _, count, crc = self._noted.get(base_offset, (base_offset, 0, 0))
-        file = OpenFile(self._path(base_offset), os.O_RDWR | os.O_CREAT)
+        file = SharedFile(self._path(base_offset), os.O_RDWR | os.O_CREAT)
         write_at(file, entry, count * ENTRY_BYTES)
         self._noted[base_offset] = NotedAborts(base_offset, count + 1, crc32c(entry, crc))
 
@@ -185,7 +185,7 @@ class TransactionIndex:
     def flush(self, base_offset: int) -> None:
         """Let the entries of a segment survive a power failure. Raises OSError."""
         if self.has_entries and (path := self._path(base_offset)).exists():
-            fsync_file(OpenFile(path))
+            fsync_file(SharedFile(path))
 
     def _path(self, base_offset: int) -> Path:
         return segment_path(self.directory, base_offset, TRANSACTION_INDEX_SUFFIX)
@@ -193,7 +193,7 @@ class TransactionIndex:
     def _entries(self, base_offset: int, from_offset: int) -> Iterator[AbortedTransaction]:
         """Those whose markers are at `from_offset` or beyond."""
         try:
-            file = OpenFile(self._path(base_offset))
+            file = SharedFile(self._path(base_offset))
         except FileNotFoundError:
             return
         count = _entries_count(file)
@@ -216,21 +216,21 @@ def join_transaction_indexes(parts: Sequence[Path], joined: Path, marker_offsets
         if entry[3] in marker_offsets
     )
     if content:
-        file = OpenFile(joined, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        file = SharedFile(joined, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         write_at(file, content, 0)
         fsync_file(file)
 
 
 def _whole_entries(path: Path) -> bytes:
-    file = OpenFile(path)
+    file = SharedFile(path)
     return read_at(file, 0, _entries_count(file) * ENTRY_BYTES)
 
 
-def _entries_count(file: OpenFile) -> int:
+def _entries_count(file: SharedFile) -> int:
     return file.size_bytes // ENTRY_BYTES
 
 
-def _first_from(file: OpenFile, offset: int) -> int:
+def _first_from(file: SharedFile, offset: int) -> int:
     """Number of the first entry whose marker is at `offset` or beyond; how many there are if there is none."""
     low, high = 0, _entries_count(file)
     while low < high:

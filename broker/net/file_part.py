@@ -9,7 +9,7 @@ from broker.protocol.primitives import Buffer
 SENDFILE_BYTES_MIN = 256 * 1024
 
 
-class OpenFile(Protocol):
+class FileHandle(Protocol):
     def fileno(self) -> int: ...
 
 
@@ -18,7 +18,7 @@ class FilePart:
 
     __slots__ = ("file", "length", "position")
 
-    def __init__(self, file: OpenFile, position: int, length: int):
+    def __init__(self, file: FileHandle, position: int, length: int):
         self.file = file
         self.position = position
         self.length = length

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 from broker.log.scan import scan_batches
 from broker.records.record import decode_records
 from tests.faults.history import Extent, HistoryWriter, Seen, digest_of, name_in, now
@@ -89,7 +89,7 @@ def read_replica_files(log_dir: Path, topics: Iterable[str], history: HistoryWri
 
 
 def _records_of(path: Path):
-    file = OpenFile(path)
+    file = SharedFile(path)
     for position, header in scan_batches(file, 0, file.size_bytes, int(path.stem), verify_crc=True):
         if header.is_control:
             continue

@@ -6,7 +6,7 @@ from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.log.compaction.plan import SegmentFacts
 from broker.log.config import LogConfig
-from broker.log.files import OpenFile
+from broker.log.files import SharedFile
 from broker.log.log import Log
 from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment import Segment
@@ -88,7 +88,7 @@ def is_closed(log: Log) -> bool:
 def _first_timestamp(segment: Segment) -> int:
     """Of its first batch, as Kafka takes it for max.compaction.lag.ms."""
     try:
-        batches = scan_batches(OpenFile(segment.files.log), 0, segment.size_bytes, segment.base_offset)
+        batches = scan_batches(SharedFile(segment.files.log), 0, segment.size_bytes, segment.base_offset)
         return next((header.max_timestamp for _, header in batches), NO_TIMESTAMP)
     except BadBatchError:
         return NO_TIMESTAMP

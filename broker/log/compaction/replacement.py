@@ -11,7 +11,7 @@ from broker.log.compaction.log_to_clean import LogToClean, is_closed
 from broker.log.compaction.rebuild import end_mark
 from broker.log.compaction.segment_notes import begin_segment_note, remove_segment_note
 from broker.log.compaction.settings import CleaningStopped, OnOwner
-from broker.log.files import OpenFile, fsync_directory, write_at
+from broker.log.files import SharedFile, fsync_directory, write_at
 from broker.log.segment import Segment
 from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX
 from broker.log.transaction_index import join_transaction_indexes
@@ -92,7 +92,7 @@ class Replacement:
         self._segment.flush()
         self._segment.release()
 
-    def _remove_end_mark(self, file: OpenFile) -> None:
+    def _remove_end_mark(self, file: SharedFile) -> None:
         """Cut off what told the range of the segment while it was exchanged. Where a stop leaves it, readers pass over
         it, and the next pass drops it. At the owner: later there may be records behind it, written after a cut.
         """
@@ -110,7 +110,7 @@ class Replacement:
             raise
         self._segment.rename(SWAP_SUFFIX)
 
-    def _replace(self, file: OpenFile) -> None:
+    def _replace(self, file: SharedFile) -> None:
         self._refuse_if_changed()
         self._is_handed_over = True
         self._log.replace_segments(self._group, [self._segment])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from broker.common.errors import ApiError, ErrorCode
 from broker.log.compaction.settings import CleanerSettings
 from broker.log.compaction.throttle import Throttle
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment import Segment
 from broker.records.batch import BatchHeader, crc_matches
@@ -24,20 +24,20 @@ class SegmentReader:
 
     def batches(self, segment: Segment) -> Iterator[tuple[BatchHeader, bytes]]:
         """Yield all batches, each whole."""
-        file = OpenFile(segment.files.log)
+        file = SharedFile(segment.files.log)
         for position, header in self._headers(segment, file):
             yield header, self._read(segment, file, position, header)
 
     def transactional_batches(self, segment: Segment) -> Iterator[tuple[BatchHeader, bytes | None]]:
         """Headers of transactional and control batches; the latter come with the batch."""
-        file = OpenFile(segment.files.log)
+        file = SharedFile(segment.files.log)
         for position, header in self._headers(segment, file):
             if header.is_control:
                 yield header, self._read(segment, file, position, header)
             elif header.is_transactional:
                 yield header, None
 
-    def _headers(self, segment: Segment, file: OpenFile) -> Iterator[tuple[int, BatchHeader]]:
+    def _headers(self, segment: Segment, file: SharedFile) -> Iterator[tuple[int, BatchHeader]]:
         try:
             for position, header in scan_batches(file, 0, segment.size_bytes, segment.base_offset):
                 self._settings.refuse_if_stopping()
@@ -45,7 +45,7 @@ class SegmentReader:
         except BadBatchError as damage:
             raise _corrupt(segment, str(damage)) from None
 
-    def _read(self, segment: Segment, file: OpenFile, position: int, header: BatchHeader) -> bytes:
+    def _read(self, segment: Segment, file: SharedFile, position: int, header: BatchHeader) -> bytes:
         if header.size_bytes > BATCH_BYTES_MAX:
             raise _corrupt(segment, f"a batch of {header.size_bytes} bytes at byte {position}")
         self._settings.pause(0)
@@ -68,7 +68,7 @@ def count_records(segment: Segment, size_bytes: int, from_offset: int, settings:
     """
     count = 0
     try:
-        for _, header in scan_batches(OpenFile(segment.files.log), 0, size_bytes, segment.base_offset):
+        for _, header in scan_batches(SharedFile(segment.files.log), 0, size_bytes, segment.base_offset):
             settings.pause(0)
             count += header.records_count if header.next_offset > from_offset else 0
     except BadBatchError as damage:

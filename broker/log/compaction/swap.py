@@ -18,7 +18,7 @@ from pathlib import Path
 
 from broker.common.logs import logger
 from broker.log.directory import STRAY_SUFFIX, aside_name
-from broker.log.files import OpenFile, fsync_directory
+from broker.log.files import SharedFile, fsync_directory
 from broker.log.scan import BadBatchError, OldFormatError, scan_batches
 from broker.log.segment_files import (
     CLEANED_SUFFIX,
@@ -122,7 +122,7 @@ def _next_offset(path: Path, base_offset: int) -> int | None:
 
     Raises OldFormatError.
     """
-    file = OpenFile(path)
+    file = SharedFile(path)
     next_offset = None
     try:
         for _, header in scan_batches(file, 0, file.size_bytes, base_offset, verify_crc=True):

@@ -119,7 +119,7 @@ def test_a_flush_for_which_no_file_could_be_opened_breaks_nothing_and_is_made_up
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     with monkeypatch.context() as patched:
-        patched.setattr(segment, "OpenFile", none_left)
+        patched.setattr(segment, "SharedFile", none_left)
         with pytest.raises(ApiError, match="Too many open files"):
             log.flush()
     assert (told, log.recovery_point) == ([], 0)

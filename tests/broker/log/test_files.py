@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from broker.log.files import OpenFile, is_full, read_at, remove_file_durably, remove_tree, replace_file, write_at
+from broker.log.files import SharedFile, is_full, read_at, remove_file_durably, remove_tree, replace_file, write_at
 
 
 def test_replaced_file_holds_the_new_content_and_no_temporary_stays(tmp_path):
@@ -41,7 +41,7 @@ def test_new_content_is_synced_before_it_gets_the_name_and_the_name_after(tmp_pa
 
 
 def test_short_writes_and_reads_are_continued(tmp_path, monkeypatch):
-    file = OpenFile(tmp_path / "f", os.O_RDWR | os.O_CREAT)
+    file = SharedFile(tmp_path / "f", os.O_RDWR | os.O_CREAT)
     real_pwrite, real_pread = os.pwrite, os.pread
     monkeypatch.setattr("os.pwrite", lambda fd, data, at: real_pwrite(fd, bytes(data)[:3], at))
     write_at(file, bytearray(b"0123456789"), 2)
@@ -51,7 +51,7 @@ def test_short_writes_and_reads_are_continued(tmp_path, monkeypatch):
 
 
 def test_descriptor_closes_with_its_last_user(tmp_path):
-    file = OpenFile(tmp_path / "f", os.O_RDWR | os.O_CREAT)
+    file = SharedFile(tmp_path / "f", os.O_RDWR | os.O_CREAT)
     fd, second_user = file.fd, file
     del file
     os.fstat(fd)
@@ -63,7 +63,7 @@ def test_descriptor_closes_with_its_last_user(tmp_path):
 def test_missing_file_raises_and_leaves_no_descriptor(tmp_path):
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(FileNotFoundError):
-        OpenFile(tmp_path / "missing")
+        SharedFile(tmp_path / "missing")
     assert len(os.listdir("/proc/self/fd")) == before
 
 

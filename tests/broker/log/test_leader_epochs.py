@@ -232,7 +232,7 @@ def test_checkpoint_that_could_not_be_fsynced_is_fsynced_with_the_next_flush(log
         raise OSError(24, "Too many open files", str(path))
 
     with monkeypatch.context() as storm:
-        storm.setattr("broker.log.leader_epoch_file.OpenFile", no_descriptor)
+        storm.setattr("broker.log.leader_epoch_file.SharedFile", no_descriptor)
         with pytest.raises(ApiError):
             log.flush()
     monkeypatch.setattr("broker.log.leader_epoch_file.fsync_file", fsynced.append)

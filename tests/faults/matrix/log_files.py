@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.log.files import OpenFile
+from broker.log.files import SharedFile
 from broker.log.scan import BadBatchError, scan_batches
 from tests.barnabas_cluster import BrokerProcess
 
@@ -34,7 +34,7 @@ def segments(directory: Path) -> list[Path]:
 
 def batches(path: Path) -> list[Batch]:
     """All whole ones from its beginning: a kill, or a write under way, may have left a part of one behind them."""
-    file = OpenFile(path)
+    file = SharedFile(path)
     found = []
     with contextlib.suppress(BadBatchError):
         for at, header in scan_batches(file, 0, file.size_bytes, int(path.stem)):

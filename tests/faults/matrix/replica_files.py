@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from broker.log.files import OpenFile, read_at
+from broker.log.files import SharedFile, read_at
 from broker.log.scan import scan_batches
 from broker.records.batch import BatchHeader
 from tests.faults.history import HistoryWriter, Stored
@@ -33,6 +33,6 @@ def note_stored_batches(broker_id: int, log_dir: Path, topics: Iterable[str], hi
 
 
 def _batches_of(path: Path) -> Iterator[tuple[BatchHeader, bytes]]:
-    file = OpenFile(path)
+    file = SharedFile(path)
     for position, header in scan_batches(file, 0, file.size_bytes, int(path.stem), verify_crc=True):
         yield header, read_at(file, position, header.size_bytes)

@@ -6,7 +6,7 @@ import time
 from confluent_kafka import Consumer, KafkaError, TopicPartition
 
 from broker.common.errors import ErrorCode
-from broker.log.files import OpenFile
+from broker.log.files import SharedFile
 from broker.log.scan import BadBatchError, scan_batches
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from tests.barnabas_cluster import await_true
@@ -130,7 +130,7 @@ def _end(stage: Stage, broker_id: int) -> int:
 
 def _expect_sound(stage: Stage, broker_id: int) -> None:
     for path in segments(replica_directory(stage.broker(broker_id), "rotten", 0)):
-        file = OpenFile(path)
+        file = SharedFile(path)
         try:
             for _ in scan_batches(file, 0, file.size_bytes, int(path.stem), verify_crc=True):
                 pass

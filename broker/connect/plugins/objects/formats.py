@@ -9,14 +9,14 @@ from broker.connect.api import DataError, Schema, Struct, Type
 from broker.connect.api.schema import DATE, DECIMAL, TIME, TIMESTAMP
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 from broker.connect.converters.logical import scale_of
-from broker.connect.plugins.objects.open_file import OpenFile, Rows
+from broker.connect.plugins.objects.open_file import ObjectFile, Rows
 
 EXTENSIONS = {"parquet": ".parquet", "json": ".jsonl"}
 #: Digits of a decimal column: what Parquet's readers know.
 DECIMAL_PRECISION = 38
 
 
-def json_lines(file: OpenFile) -> bytes:
+def json_lines(file: ObjectFile) -> bytes:
     """Raises DataError."""
     values_of, schema = JsonValues(), file.schema
     values = _values(file)
@@ -27,7 +27,7 @@ def json_lines(file: OpenFile) -> bytes:
         raise DataError(f"Records that are no JSON: {error}") from error
 
 
-def parquet(file: OpenFile) -> Any:
+def parquet(file: ObjectFile) -> Any:
     """A buffer. A struct has a column for each field; anything else stands in a column `value`, schemaless as JSON.
 
     Raises DataError.
@@ -44,7 +44,7 @@ def parquet(file: OpenFile) -> Any:
     return sink.getvalue()
 
 
-def fault_in(file: OpenFile, encode: Callable[[OpenFile], Any]) -> int:
+def fault_in(file: ObjectFile, encode: Callable[[ObjectFile], Any]) -> int:
     """The offset of the first record with which it cannot be encoded, of a file that cannot."""
     start, end = 0, file.count
     while end - start > 1:
@@ -57,7 +57,7 @@ def fault_in(file: OpenFile, encode: Callable[[OpenFile], Any]) -> int:
     return file.offsets[start]
 
 
-def _table(file: OpenFile) -> Any:
+def _table(file: ObjectFile) -> Any:
     import pyarrow
 
     schema = file.schema
@@ -74,12 +74,12 @@ def _table(file: OpenFile) -> Any:
     return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
 
 
-def _values(file: OpenFile) -> list[Any]:
+def _values(file: ObjectFile) -> list[Any]:
     """One by one, as all are that have no struct schema."""
     return [item for part in file.parts for item in part]
 
 
-def _members(file: OpenFile, at: int) -> list[Any]:
+def _members(file: ObjectFile, at: int) -> list[Any]:
     """Of one field, from its first record to the last."""
     field = file.schema.fields[at]  # type: ignore[union-attr]  # columns are made only of a file with a schema
     name, default = field.name, field.schema.default

@@ -22,7 +22,7 @@ class RollBounds:
 
 
 @dataclass
-class OpenFile:
+class ObjectFile:
     topic: str
     partition: int
     first_offset: int
@@ -66,7 +66,7 @@ class OpenFile:
         self.offsets += offsets
         self.bytes += size
 
-    def only(self, start: int, end: int) -> "OpenFile":
+    def only(self, start: int, end: int) -> "ObjectFile":
         """The same of some of its records."""
         parts: list[Values | Rows] = []
         at = 0
@@ -105,24 +105,24 @@ class Stretch:
     def __bool__(self) -> bool:
         return self.at < len(self._moments)
 
-    def begins(self, bounds: RollBounds) -> OpenFile:
+    def begins(self, bounds: RollBounds) -> ObjectFile:
         """A file of its first record, whatever its size."""
         columns, at = self.columns, self.at
         file = _begun(columns.topic, columns.partition, columns.offsets[at], self._moments[at], columns.schema, bounds)
         self._move(file, at + 1)
         return file
 
-    def flows_into(self, file: OpenFile, bounds: RollBounds) -> None:
+    def flows_into(self, file: ObjectFile, bounds: RollBounds) -> None:
         """As many as the file takes, none or all."""
         self._move(file, self._end(file, bounds))
 
-    def _move(self, file: OpenFile, end: int) -> None:
+    def _move(self, file: ObjectFile, end: int) -> None:
         if end > self.at:
             size = self._until[end] - self._until[self.at]
             file.add_rows(self.columns.offsets[self.at : end], Rows(self.columns.rows(self.at, end)), size)
             self.at = end
 
-    def _end(self, file: OpenFile, bounds: RollBounds) -> int:
+    def _end(self, file: ObjectFile, bounds: RollBounds) -> int:
         at, end = self.at, min(len(self._moments), self.at + bounds.records - file.count)
         if end <= at:
             return at
@@ -135,14 +135,16 @@ class Stretch:
         return end
 
 
-def begun_with(record: SinkRecord, bounds: RollBounds) -> OpenFile:
+def begun_with(record: SinkRecord, bounds: RollBounds) -> ObjectFile:
     moment = record.timestamp_ms or 0
     return _begun(record.topic, record.partition, record.offset, moment, record.value_schema, bounds)
 
 
-def _begun(topic: str, partition: int, offset: int, moment: int, schema: Schema | None, bounds: RollBounds) -> OpenFile:
+def _begun(
+    topic: str, partition: int, offset: int, moment: int, schema: Schema | None, bounds: RollBounds
+) -> ObjectFile:
     bucket_ms = moment // bounds.duration_ms * bounds.duration_ms
-    return OpenFile(topic, partition, offset, moment, bucket_ms, schema)
+    return ObjectFile(topic, partition, offset, moment, bucket_ms, schema)
 
 
 #: Looked at first: asking a number whether it is a Mapping costs more than all the rest.

@@ -29,7 +29,7 @@ from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
-from broker.connect.plugins.objects.open_file import OpenFile, RollBounds, Stretch, begun_with, size_of
+from broker.connect.plugins.objects.open_file import ObjectFile, RollBounds, Stretch, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, Store
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import is_writable_path
@@ -55,7 +55,7 @@ def _has_a_year(timestamp_ms: int | None) -> bool:
 
 class ObjectSinkTask(SinkTask):
     def __init__(self) -> None:
-        self._open: dict[TopicPartition, OpenFile] = {}
+        self._open: dict[TopicPartition, ObjectFile] = {}
         self._next: dict[TopicPartition, int] = {}
         self._assigned: set[TopicPartition] = set()
 
@@ -146,7 +146,7 @@ class ObjectSinkTask(SinkTask):
             if file.is_full(self._bounds):
                 self._write(place, file)
 
-    def _write(self, place: TopicPartition, file: OpenFile) -> None:
+    def _write(self, place: TopicPartition, file: ObjectFile) -> None:
         encode = parquet if self.takes_columns else json_lines
         directory = self._path.format(ms_to_timestamp(file.bucket_ms))
         name = f"{file.topic}/{directory}/{file.name}{EXTENSIONS[self._format]}"
