@@ -26,7 +26,7 @@ from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIM
 from broker.records.batch import Compression
 from broker.records.record import decode_records
 from broker.spark.ledger_names import DECISIONS_TOPIC
-from broker.spark.record_encoding import Rows
+from broker.spark.record_encoding import EncodedRows
 from broker.spark.task_producer import TaskProducer
 
 #: One is enough: a query decides once a batch. It is also what the groups of the ledgers commit their offsets of.
@@ -81,7 +81,7 @@ class Decisions:
         Raises TimeoutError too.
         """
         value = pa.array([None if text is None else text.encode()], pa.binary())
-        rows = Rows(pa.array([name.encode()], pa.binary()), value, None)
+        rows = EncodedRows(pa.array([name.encode()], pa.binary()), value, None)
         TaskProducer(self._leaders, self._coordinators, who, Compression.NONE).write({PARTITION: rows})
 
     def newest(self, name: str, *, once: bool = False) -> str | None:

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from broker.common.types import TopicPartition
 from broker.spark.partitioning import partitions_of
-from broker.spark.record_encoding import Rows, encode_headers
+from broker.spark.record_encoding import EncodedRows, encode_headers
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -37,14 +37,14 @@ def check_columns(schema: "StructType", topic: str | None) -> None:
 
 def by_partition(
     batch: pa.RecordBatch, topic: str | None, count_of: Callable[[str], int], keyless: int
-) -> dict[TopicPartition, Rows]:
+) -> dict[TopicPartition, EncodedRows]:
     """The batch's rows for each partition, in order. `topic` goes before the column.
 
     `count_of` says how many partitions a topic has; rows without key and partition go to `keyless` of them, modulo.
     ValueError for a row without topic, or whose partition does not exist.
     """
     columns = {name: batch.column(name) for name in _TYPES if name in batch.schema.names}
-    found: dict[TopicPartition, Rows] = {}
+    found: dict[TopicPartition, EncodedRows] = {}
     for name, rows in _by_topic(columns.get("topic"), topic, batch.num_rows):
         count = count_of(name)
         chosen = {item: column if rows is None else column.take(rows) for item, column in columns.items()}
@@ -70,18 +70,18 @@ def _by_topic(column: pa.Array | None, topic: str | None, count: int) -> Iterabl
     return [(name, pc.indices_nonzero(pc.equal(column, name))) for name in names]
 
 
-def _records(columns: dict[str, pa.Array]) -> Rows:
+def _records(columns: dict[str, pa.Array]) -> EncodedRows:
     value = columns["value"].cast(pa.binary())
     key = columns["key"].cast(pa.binary()) if "key" in columns else pa.nulls(len(value), pa.binary())
     headers = columns.get("headers")
     if headers is None or headers.null_count == len(headers):
-        return Rows(key, value, None)
+        return EncodedRows(key, value, None)
     pairs = [header and [(pair["key"], pair["value"]) for pair in header] for header in headers.to_pylist()]
-    return Rows(key, value, encode_headers(pairs))
+    return EncodedRows(key, value, encode_headers(pairs))
 
 
-def _only(rows: Rows, wanted: np.ndarray) -> Rows:
+def _only(rows: EncodedRows, wanted: np.ndarray) -> EncodedRows:
     if wanted.all():
         return rows
     mask = pa.array(wanted)
-    return Rows(*(column if column is None else column.filter(mask) for column in rows))
+    return EncodedRows(*(column if column is None else column.filter(mask) for column in rows))

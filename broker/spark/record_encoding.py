@@ -46,18 +46,18 @@ class Writer(NamedTuple):
     compression: Compression
 
 
-class Rows(NamedTuple):
+class EncodedRows(NamedTuple):
     """Records for one partition: binary arrays of one length; `headers` are encoded, count included, or None."""
 
     key: pa.Array
     value: pa.Array
     headers: pa.Array | None
 
-    def slice(self, start: int, stop: int) -> "Rows":
-        return Rows(*(column if column is None else column.slice(start, stop - start) for column in self))
+    def slice(self, start: int, stop: int) -> "EncodedRows":
+        return EncodedRows(*(column if column is None else column.slice(start, stop - start) for column in self))
 
 
-def in_batches(rows: Rows, bytes_max: int = BATCH_BYTES) -> Iterator[Rows]:
+def in_batches(rows: EncodedRows, bytes_max: int = BATCH_BYTES) -> Iterator[EncodedRows]:
     """The rows in order, in parts that make one batch each; a record larger than `bytes_max` is one of its own."""
     ends = np.cumsum(_sizes(rows))
     start = 0
@@ -69,12 +69,12 @@ def in_batches(rows: Rows, bytes_max: int = BATCH_BYTES) -> Iterator[Rows]:
         start = stop
 
 
-def size_of(rows: Rows) -> int:
+def size_of(rows: EncodedRows) -> int:
     """Bytes that `in_batches` reckons with."""
     return int(_sizes(rows).sum())
 
 
-def encode_batch(rows: Rows, writer: Writer, base_sequence: int, now_ms: int) -> bytearray:
+def encode_batch(rows: EncodedRows, writer: Writer, base_sequence: int, now_ms: int) -> bytearray:
     """One transactional batch; every record is of `now_ms`."""
     count = len(rows.key)
     payload = compress(writer.compression, _payload(rows))
@@ -95,7 +95,7 @@ def encode_headers(headers: list[list[tuple[str, bytes | None]] | None]) -> pa.A
     return pa.array([_encode_headers(header) if header else _NO_HEADERS for header in headers], pa.binary())
 
 
-def _payload(rows: Rows) -> memoryview:
+def _payload(rows: EncodedRows) -> memoryview:
     count = len(rows.key)
     offset_delta = _varints(np.arange(count))
     key_length, value_length = _lengths(rows.key), _lengths(rows.value)
@@ -121,7 +121,7 @@ def _payload(rows: Rows) -> memoryview:
     return memoryview(data)[edges[0] : edges[-1]]
 
 
-def _sizes(rows: Rows) -> np.ndarray:
+def _sizes(rows: EncodedRows) -> np.ndarray:
     sizes: np.ndarray = _lengths(rows.key).clip(0) + _lengths(rows.value).clip(0) + 32
     return sizes if rows.headers is None else sizes + _lengths(rows.headers)
 

@@ -16,7 +16,7 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_
 from broker.common.types import TopicPartition
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from broker.records.batch import Compression
-from broker.spark.record_encoding import BATCH_BYTES, Rows, Writer, encode_batch, in_batches, size_of
+from broker.spark.record_encoding import BATCH_BYTES, EncodedRows, Writer, encode_batch, in_batches, size_of
 
 WRITE_TIMEOUT_S = 120.0
 _ACKS_ALL = -1
@@ -41,7 +41,7 @@ class TaskProducer:
         self._next_sequence: dict[TopicPartition, int] = {}
         self._bytes_max: dict[str, int] = {}
 
-    def write(self, rows: Mapping[TopicPartition, Rows]) -> None:
+    def write(self, rows: Mapping[TopicPartition, EncodedRows]) -> None:
         """Every row is in its partition, acknowledged by all in-sync replicas, when this returns.
 
         Raises ApiError (fenced, not authorised …), RecordTooLargeError and TimeoutError.
@@ -54,14 +54,14 @@ class TaskProducer:
         while rest:
             rest = self._write_what_fits(rest)
 
-    def _write_what_fits(self, rows: dict[TopicPartition, Rows]) -> dict[TopicPartition, Rows]:
+    def _write_what_fits(self, rows: dict[TopicPartition, EncodedRows]) -> dict[TopicPartition, EncodedRows]:
         """The rows of partitions from where their topics want smaller batches on."""
         parts = {
             partition: in_batches(item, self._bytes_max.get(partition.topic, BATCH_BYTES))
             for partition, item in rows.items()
         }
         counts = dict.fromkeys(rows, 0)
-        rest: dict[TopicPartition, Rows] = {}
+        rest: dict[TopicPartition, EncodedRows] = {}
         while heads := _next_of(parts):
             refused = self._send({partition: self._encode(partition, head) for partition, head in heads.items()})
             for partition, head in heads.items():
@@ -75,7 +75,7 @@ class TaskProducer:
                     self._next_sequence[partition] = sequence & 0x7FFFFFFF
         return rest
 
-    def _take_smaller_batches(self, partition: TopicPartition, refused: Rows) -> None:
+    def _take_smaller_batches(self, partition: TopicPartition, refused: EncodedRows) -> None:
         if len(refused.key) == 1:
             raise RecordTooLargeError(
                 f"{partition}: a record of {size_of(refused)} bytes is larger than the topic takes; raise its "
@@ -83,7 +83,7 @@ class TaskProducer:
             )
         self._bytes_max[partition.topic] = size_of(refused) // 2
 
-    def _encode(self, partition: TopicPartition, rows: Rows) -> bytearray:
+    def _encode(self, partition: TopicPartition, rows: EncodedRows) -> bytearray:
         return encode_batch(rows, self._writer, self._next_sequence[partition], time.time_ns() // 1_000_000)
 
     def _send(self, batches: dict[TopicPartition, bytearray]) -> set[TopicPartition]:
@@ -149,7 +149,7 @@ class TaskProducer:
         return trouble
 
 
-def _next_of(parts: Mapping[TopicPartition, Iterator[Rows]]) -> dict[TopicPartition, Rows]:
+def _next_of(parts: Mapping[TopicPartition, Iterator[EncodedRows]]) -> dict[TopicPartition, EncodedRows]:
     """The next batch of each that has one left."""
     heads = {partition: next(item, None) for partition, item in parts.items()}
     return {partition: head for partition, head in heads.items() if head is not None}

@@ -18,7 +18,7 @@ from broker.spark.client_settings import cluster_of, read_sink_settings
 from broker.spark.cluster import create_topic, latest_offsets, partitions_of
 from broker.spark.ledger import SinkCommitLog
 from broker.spark.ledger_names import LEDGER_PREFIX
-from broker.spark.record_encoding import Rows
+from broker.spark.record_encoding import EncodedRows
 from broker.spark.task_producer import TaskProducer
 from console.kit.gateway.credentials.first_user import NewUser, admit_users
 from console.processes.job_users import (
@@ -134,7 +134,7 @@ def test_the_stream_job_writes_a_batch_exactly_once_and_the_next_driver_takes_ov
     for batch, run in enumerate(("first driver", "second driver")):
         await_true(lambda run=run: _code(lambda: ledger.enter(run)) is None, "the driver takes over")
         producer = init_producer(asked, ledger.free_id(0, batch), 60_000)
-        rows = Rows(pa.array([b"k"], pa.binary()), pa.array([b"v"], pa.binary()), None)
+        rows = EncodedRows(pa.array([b"k"], pa.binary()), pa.array([b"v"], pa.binary()), None)
         TaskProducer(Leaders(found), asked, producer, Compression.NONE).write({TopicPartition(COUNTS_TOPIC, 0): rows})
         ledger.decide(run, batch, [producer])
         ledger.finish(batch)

@@ -65,7 +65,7 @@ def problem(status: int, sentence: str, **more: object) -> JsonResponse:
 # -- reading
 
 
-class Rows(Schema):
+class TableRows(Schema):
     """`more`: there are further ones, to be had with `skip`. `note`: what has to be known of the rows, such as which
     records a search has not looked at; empty if nothing."""
 
@@ -101,7 +101,7 @@ def _name_of(read: ApiRead) -> str:
 
 for _read in READS:
     api.get(
-        f"/{_read.path}", auth=Scope(_read.scope), response=Rows, operation_id=_name_of(_read), summary=_read.summary,
+        f"/{_read.path}", auth=Scope(_read.scope), response=TableRows, operation_id=_name_of(_read), summary=_read.summary,
         description=f"Filters of the page are parameters here, too. Scope: {_read.scope}.", tags=["read"],
     )(_reader(_read))  # fmt: skip
 

@@ -25,7 +25,7 @@ from broker.spark.ledger import (
     parse_decision,
 )
 from broker.spark.ledger_names import DECISIONS_TOPIC
-from broker.spark.record_encoding import Rows
+from broker.spark.record_encoding import EncodedRows
 from broker.spark.task_producer import TaskProducer
 from broker.spark.transactional_sink import SinkOptions, StreamWriter, TaskResult
 from tests.barnabas_cluster import running_cluster
@@ -79,7 +79,7 @@ class Run:
             who = init_producer(self._coordinators, self.ledger.free_id(task, attempt), timeout_ms)
             row = pa.array([b"%d/%d" % (batch, task)], pa.binary())
             producer = TaskProducer(self._leaders, self._coordinators, who, Compression.NONE)
-            producer.write({self.at: Rows(row, row, None)})
+            producer.write({self.at: EncodedRows(row, row, None)})
             producers.append(who)
         return producers
 
@@ -353,7 +353,7 @@ def test_sweep_leaves_alone_a_query_whose_name_begins_the_same(cluster, bootstra
     coordinators = Coordinators(cluster)
     other = init_producer(coordinators, f"sink-{topic}-eu-0.0", 60_000)
     row = pa.array([b"of another"], pa.binary())
-    TaskProducer(Leaders(cluster), coordinators, other, Compression.NONE).write({run.at: Rows(row, row, None)})
+    TaskProducer(Leaders(cluster), coordinators, other, Compression.NONE).write({run.at: EncodedRows(row, row, None)})
     run.ledger.sweep("only")
     end_transaction(coordinators, other, commit=True)
     assert b"of another" in written(bootstrap_servers, topic)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from broker.records.batch import Compression, check_produced_batch
 from broker.records.record import decode_records
 from broker.spark import record_encoding
-from broker.spark.record_encoding import Rows, Writer, encode_batch, encode_headers, in_batches
+from broker.spark.record_encoding import EncodedRows, Writer, encode_batch, encode_headers, in_batches
 
 NOW_MS = 1_700_000_000_000
 
@@ -17,10 +17,10 @@ headers = st.none() | st.lists(st.tuples(st.text(max_size=5), st.none() | st.bin
 record = st.tuples(some_bytes, some_bytes, headers)
 
 
-def rows_of(records) -> Rows:
+def rows_of(records) -> EncodedRows:
     keys, values, said = zip(*records, strict=True)
     encoded = encode_headers(list(said)) if any(said) else None
-    return Rows(pa.array(keys, pa.binary()), pa.array(values, pa.binary()), encoded)
+    return EncodedRows(pa.array(keys, pa.binary()), pa.array(values, pa.binary()), encoded)
 
 
 @given(st.lists(record, min_size=1, max_size=90), st.sampled_from(Compression), st.integers(0, 3))

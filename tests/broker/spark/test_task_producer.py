@@ -15,7 +15,7 @@ from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.records.compression import Compression
 from broker.spark import record_encoding, task_producer
-from broker.spark.record_encoding import Rows
+from broker.spark.record_encoding import EncodedRows
 from broker.spark.task_producer import RecordTooLargeError, TaskProducer
 from tests.barnabas_cluster import running_cluster
 from tests.broker.connect.mock_cluster import all_records
@@ -38,9 +38,9 @@ def cluster(kafka):
         yield cluster
 
 
-def rows() -> dict[TopicPartition, Rows]:
+def rows() -> dict[TopicPartition, EncodedRows]:
     values = pa.array(VALUES, pa.binary())
-    return dict.fromkeys(PARTITIONS, Rows(pa.nulls(len(values), pa.binary()), values, None))
+    return dict.fromkeys(PARTITIONS, EncodedRows(pa.nulls(len(values), pa.binary()), values, None))
 
 
 def producer_of(cluster: Cluster) -> tuple[TaskProducer, Coordinators]:
@@ -120,7 +120,7 @@ def test_topic_that_takes_small_messages_only_gets_small_batches(kafka, cluster,
     who = init_producer(coordinators, "task", 60_000)
     producer = TaskProducer(Leaders(cluster), coordinators, who, Compression.NONE)
     values = [b"%d" % number for number in range(2_000)]
-    of_first = Rows(pa.nulls(2_000, pa.binary()), pa.array(values, pa.binary()), None)
+    of_first = EncodedRows(pa.nulls(2_000, pa.binary()), pa.array(values, pa.binary()), None)
     for _ in range(2):
         producer.write(dict(zip(small_messages, (of_first, of_first.slice(0, 50)), strict=True)))
     end_transaction(coordinators, who, commit=True)
@@ -138,4 +138,4 @@ def test_record_that_is_too_large_for_its_topic_is_said(cluster, small_messages)
     with pytest.raises(
         RecordTooLargeError, match=r"out-small-0: a record of 6032 bytes is larger .* max\.message\.bytes"
     ):
-        producer.write({small_messages[0]: Rows(pa.nulls(3, pa.binary()), values, None)})
+        producer.write({small_messages[0]: EncodedRows(pa.nulls(3, pa.binary()), values, None)})

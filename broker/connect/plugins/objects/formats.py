@@ -9,7 +9,7 @@ from broker.connect.api import DataError, Schema, Struct, Type
 from broker.connect.api.schema import DATE, DECIMAL, TIME, TIMESTAMP
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 from broker.connect.converters.logical import scale_of
-from broker.connect.plugins.objects.open_file import ObjectFile, Rows
+from broker.connect.plugins.objects.open_file import ColumnRows, ObjectFile
 
 EXTENSIONS = {"parquet": ".parquet", "json": ".jsonl"}
 #: Digits of a decimal column: what Parquet's readers know.
@@ -85,7 +85,7 @@ def _members(file: ObjectFile, at: int) -> list[Any]:
     name, default = field.name, field.schema.default
     found: list[Any] = []
     for part in file.parts:
-        found += part[at] if isinstance(part, Rows) else [value.values_by_name.get(name) for value in part]
+        found += part[at] if isinstance(part, ColumnRows) else [value.values_by_name.get(name) for value in part]
     return found if default is None else [default if value is None else value for value in found]
 
 

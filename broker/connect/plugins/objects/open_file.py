@@ -33,7 +33,7 @@ class ObjectFile:
     #: Of its records.
     offsets: list[int] = field(default_factory=list)
     #: In order: values one by one, or some rows as a list for each of the schema's fields.
-    parts: list["Values | Rows"] = field(default_factory=list)
+    parts: list["Values | ColumnRows"] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -61,20 +61,22 @@ class ObjectFile:
         self.offsets.append(offset)
         self.bytes += size
 
-    def add_rows(self, offsets: list[int], rows: "Rows", size: int) -> None:
+    def add_rows(self, offsets: list[int], rows: "ColumnRows", size: int) -> None:
         self.parts.append(rows)
         self.offsets += offsets
         self.bytes += size
 
     def only(self, start: int, end: int) -> "ObjectFile":
         """The same of some of its records."""
-        parts: list[Values | Rows] = []
+        parts: list[Values | ColumnRows] = []
         at = 0
         for part in self.parts:
-            size = len(part[0]) if isinstance(part, Rows) and part else len(part)
+            size = len(part[0]) if isinstance(part, ColumnRows) and part else len(part)
             first, last = max(start - at, 0), max(end - at, 0)
             parts.append(
-                Rows(item[first:last] for item in part) if isinstance(part, Rows) else Values(part[first:last])
+                ColumnRows(item[first:last] for item in part)
+                if isinstance(part, ColumnRows)
+                else Values(part[first:last])
             )
             at += size
         return replace(self, offsets=self.offsets[start:end], parts=parts)
@@ -87,7 +89,7 @@ class Values(list[Any]):
     """Values one by one."""
 
 
-class Rows(list[list[Any]]):
+class ColumnRows(list[list[Any]]):
     """Columns of some rows."""
 
 
@@ -119,7 +121,7 @@ class Stretch:
     def _move(self, file: ObjectFile, end: int) -> None:
         if end > self.at:
             size = self._until[end] - self._until[self.at]
-            file.add_rows(self.columns.offsets[self.at : end], Rows(self.columns.rows(self.at, end)), size)
+            file.add_rows(self.columns.offsets[self.at : end], ColumnRows(self.columns.rows(self.at, end)), size)
             self.at = end
 
     def _end(self, file: ObjectFile, bounds: RollBounds) -> int:
