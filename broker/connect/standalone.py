@@ -9,7 +9,7 @@ from broker.common.logs import logger
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import require_valid
 from broker.connect.plugins import paths
-from broker.connect.rest.app import Rest
+from broker.connect.rest.app import ConnectRest
 from broker.connect.rest.forwarding import Send, sender
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.rest.serving import RestSockets, read_rest, serving
@@ -65,8 +65,8 @@ def _create(herder: Herder, config: dict[str, str], target: str | None) -> None:
         raise ConnectorFailed(f"Failed to create connector {name or '?'}: {error}") from error
 
 
-def rest_of(herder: Herder, send: Send) -> Rest:
-    return Rest(herder, _cluster_id(herder.settings), ConnectorOffsets(herder), send)
+def rest_of(herder: Herder, send: Send) -> ConnectRest:
+    return ConnectRest(herder, _cluster_id(herder.settings), ConnectorOffsets(herder), send)
 
 
 def _cluster_id(settings: Settings) -> Callable[[], str]:

@@ -47,7 +47,7 @@ def _wished_on(host: str) -> QuerySet[ManagedProcess]:
     return ManagedProcess.objects.filter(wished, host=host).only("name")[:1]
 
 
-class Rest:
+class CooldownClock:
     """`began` and `ended` are called by whoever looks, `is_over` by beat, each from a thread of its own."""
 
     def __init__(
@@ -77,4 +77,4 @@ class Rest:
 
 
 #: Of this worker.
-REST = Rest()
+REST = CooldownClock()

@@ -42,7 +42,7 @@ _log = logger("broker.connect")
 Table = list[tuple[str, str, Callable[[Request, Any], Any], int]]
 
 
-class Rest:
+class ConnectRest:
     def __init__(self, herder: Herder, cluster_id: Callable[[], str], offsets: ConnectorOffsets, send: Send):
         """`send`: how another worker is asked."""
         self._herder, self._send = herder, send

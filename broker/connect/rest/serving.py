@@ -20,7 +20,7 @@ from broker.common.own_names import OwnNames, host_of
 from broker.common.punctual_http import bounded_protocol
 from broker.common.request_bodies import SharedBodies
 from broker.config.properties import unescaped
-from broker.connect.rest.app import Rest
+from broker.connect.rest.app import ConnectRest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
 from broker.connect.settings import Settings
 
@@ -138,7 +138,7 @@ def _taken(where: Listener) -> socket.socket:
 class serving:
     """Each listener on a thread of its own."""
 
-    def __init__(self, rest: Rest, sockets: RestSockets, logins: Logins | None):
+    def __init__(self, rest: ConnectRest, sockets: RestSockets, logins: Logins | None):
         said = sockets.rest
         main = _guarded(rest.app(has_admin=said.admin is None), said, logins)
         admin = _guarded(rest.admin_app(), said, logins)

@@ -14,7 +14,7 @@ from console.state.consumers.verdict import LagVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class IdleGroup:
     """`appended` and `counted` is what the history of its lag is told at each look, of a group at rest the same."""
 
     view: GroupView
@@ -27,7 +27,7 @@ class Rests:
     """For one thread. A group rests from the look after the one at which it has `begun`."""
 
     def __init__(self) -> None:
-        self._rests: dict[str, Rest] = {}
+        self._rests: dict[str, IdleGroup] = {}
         self._topics: Mapping[str, TopicRow] = {}
         self._ends_at_ms = self._at_ms = 0
 
@@ -38,7 +38,7 @@ class Rests:
         ends_at_ms: int,
         at_ms: int,
         have_committed: Collection[str],
-    ) -> tuple[dict[str, Rest], list[Rest]]:
+    ) -> tuple[dict[str, IdleGroup], list[IdleGroup]]:
         """Those that rest on, by name, and those that do no more; a clock that goes back wakes all."""
         rests, self._rests = self._rests, {}
         if ends_at_ms >= self._ends_at_ms and at_ms >= self._at_ms:
@@ -53,7 +53,7 @@ class Rests:
         self._topics, self._ends_at_ms, self._at_ms = topics, ends_at_ms, at_ms
         return dict(self._rests), woken
 
-    def begun(self, rest: Rest) -> None:
+    def begun(self, rest: IdleGroup) -> None:
         self._rests[rest.row.name] = rest
 
     def _stirred(self, topics: Mapping[str, TopicRow]) -> set[str]:
@@ -77,5 +77,5 @@ def _is_end(row: GroupPartitionRow, partitions: Mapping[TopicPartition, Partitio
     return partition is not None and partition.next_offset == row.committed
 
 
-def _topics_of(rest: Rest) -> set[str]:
+def _topics_of(rest: IdleGroup) -> set[str]:
     return {partition.topic for partition in rest.row.partitions}

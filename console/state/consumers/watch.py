@@ -10,7 +10,7 @@ from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.members import member_row
 from console.state.consumers.partitions import LagReading, PartitionWatch, partitions_of
-from console.state.consumers.resting import Rest, Rests, may_rest
+from console.state.consumers.resting import IdleGroup, Rests, may_rest
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.state.consumers.trend import LagHistory, Trend, trend_of
 from console.state.consumers.verdict import Company, Evidence, LagVerdict, company_of, is_late, judge
@@ -88,7 +88,7 @@ class GroupWatch:
             partitions_of(before[group.group_id]) != partitions_of(group) for group in awake
         )
 
-    def _rested(self, rest: Rest, at_ms: int) -> GroupRow:
+    def _rested(self, rest: IdleGroup, at_ms: int) -> GroupRow:
         self._histories[rest.row.name].observe(0, rest.appended, at_ms, rest.counted)
         return rest.row
 
@@ -98,7 +98,7 @@ class GroupWatch:
             if may_rest(row, look.partitions) and self._places.have_rested(places):
                 appended = sum(partition.next_offset or 0 for partition in row.partitions)
                 if self._histories[row.name].is_still(0, appended):
-                    self._rests.begun(Rest(group, row, appended, _counted(places)))
+                    self._rests.begun(IdleGroup(group, row, appended, _counted(places)))
 
     def _row(self, group: GroupView, look: LagReading) -> GroupRow:
         holders = _holders(group)

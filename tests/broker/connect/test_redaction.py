@@ -13,7 +13,7 @@ from broker.connect.group.wire import Unit
 from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
 from broker.connect.redaction import Redaction, redacting
-from broker.connect.rest.app import Rest
+from broker.connect.rest.app import ConnectRest
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
@@ -143,7 +143,7 @@ async def test_what_rest_answers_when_a_plugin_raises_shows_the_reference(monkey
         config = {"name": "c", "connector.class": "Failing", "password": reference}
         herder.put_config("c", config, target="STOPPED", may_exist=True)
         await eventually(lambda: told, "the connector is stopped")
-        rest = TestClient(Rest(herder, lambda: "", ConnectorOffsets(herder), None).app(has_admin=False))
+        rest = TestClient(ConnectRest(herder, lambda: "", ConnectorOffsets(herder), None).app(has_admin=False))
         answer = rest.patch("/connectors/c/offsets", json={"offsets": [{"partition": {}, "offset": {}}]})
     assert answer.status_code == 500
     assert answer.json()["message"] == f"offsets refused by {reference}"

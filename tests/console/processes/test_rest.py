@@ -12,7 +12,7 @@ from django.conf import settings
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity, runs
-from console.processes.rest import EVERY_S, Rest, is_anything_wished, is_as_wanted
+from console.processes.rest import EVERY_S, CooldownClock, is_anything_wished, is_as_wanted
 from console.processes.states import Observed, Request
 from console.processes.tasks import reconcile_host
 from console.processes.truths import ProcessState
@@ -27,7 +27,7 @@ class World:
 
     def __init__(self):
         self.running, self.now_s, self.is_disturbed = {ONE, TWO}, 100.0, False
-        self.rest = Rest(lambda: self.is_disturbed, lambda item: item in self.running, lambda: self.now_s)
+        self.rest = CooldownClock(lambda: self.is_disturbed, lambda item: item in self.running, lambda: self.now_s)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_suspended_process_does_not_run_and_a_dead_one_neither():
 @pytest.fixture
 def rest(monkeypatch):
     """The worker's, with nobody looking on."""
-    rest = Rest(is_anything_wished)
+    rest = CooldownClock(is_anything_wished)
     monkeypatch.setattr(tasks, "REST", rest)
     return rest
 

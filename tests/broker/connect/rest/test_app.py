@@ -10,7 +10,7 @@ from broker.connect.api import ConfigDef, SourceConnector
 from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
 from broker.connect.rest import app
-from broker.connect.rest.app import Rest
+from broker.connect.rest.app import ConnectRest
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import MemoryLog
@@ -51,7 +51,7 @@ def client(monkeypatch):
     herder.config_log, herder.state_log = MemoryLog(herder.on_config), MemoryLog(states.apply)
     herder.start()
     try:
-        yield TestClient(Rest(herder, lambda: "", None, None).app(has_admin=True))
+        yield TestClient(ConnectRest(herder, lambda: "", None, None).app(has_admin=True))
     finally:
         herder.stop()
 
