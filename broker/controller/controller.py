@@ -16,10 +16,10 @@ from broker.controller.events import (
     BrokersChanged,
     BrokerUpdated,
     ConfigChanged,
+    ControllerEvent,
     Elected,
     ElectionAsked,
     ElectionTried,
-    Event,
     IsrChangesListed,
     IsrChangesRead,
     LeaderAndIsrAnswered,
@@ -98,7 +98,7 @@ class Controller:
         self._rebalance = LeaderRebalance(rebalance)
         self._repeats = RoleRepeats()
 
-    def reach(self, event: Event) -> int:
+    def reach(self, event: ControllerEvent) -> int:
         """How many partitions a step may look at, at most: what it costs."""
         known = len(self.context.states) if self.context else 0
         match event:
@@ -112,7 +112,7 @@ class Controller:
                 return known + len(written) + len(found)
         return known
 
-    def step(self, event: Event, now_ms: int) -> list[Effect]:
+    def step(self, event: ControllerEvent, now_ms: int) -> list[Effect]:
         """Effects are to be carried out as `effects.py` says. `now_ms` is the time of the event, monotonic."""
         if isinstance(event, Elected):
             self._rebalance.begin(now_ms)

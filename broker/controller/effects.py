@@ -10,7 +10,7 @@ from uuid import UUID
 from broker.common.cluster import LeaderAndIsr, LiveBroker
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.events import Event
+from broker.controller.events import ControllerEvent
 from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 
 
@@ -243,4 +243,4 @@ class TellUncleanElections(Effect):
 class StepAgain(Effect):
     """Step this event next: the first half of what it means has been done."""
 
-    event: Event
+    event: ControllerEvent

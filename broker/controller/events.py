@@ -14,14 +14,14 @@ from broker.controller.verdict import PartitionVerdict
 BY_ZNODE = -1
 
 
-class Event:
+class ControllerEvent:
     """What has happened, as one of the classes below."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Elected(Event):
+class Elected(ControllerEvent):
     """This broker is controller under `controller_epoch`; the rest is all of ZooKeeper that matters, read since.
 
     Also told, with the same epoch, after the connection to ZooKeeper was interrupted: what was decided before may or
@@ -40,40 +40,40 @@ class Elected(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Resigned(Event):
+class Resigned(ControllerEvent):
     """This broker is controller no longer."""
 
 
 @dataclass(frozen=True, slots=True)
-class BrokersChanged(Event):
+class BrokersChanged(ControllerEvent):
     """Every registered broker as of now."""
 
     brokers: dict[int, LiveBroker]
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerUpdated(Event):
+class BrokerUpdated(ControllerEvent):
     """What a broker says of itself as of now; it may have said so before."""
 
     broker: LiveBroker
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsListed(Event):
+class TopicsListed(ControllerEvent):
     """The name of every topic as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRead(Event):
+class TopicRead(ControllerEvent):
     """A watched topic's znode as it is now: it is new, or partitions were added, or it was made anew."""
 
     assignment: TopicAssignment
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsIdentified(Event):
+class TopicsIdentified(ControllerEvent):
     """Outcome of IdentifyTopics: the znodes that have an id now, and the states of their partitions.
 
     `unknown` are the topics that have none still; one whose znode is gone or unreadable is in neither.
@@ -85,14 +85,14 @@ class TopicsIdentified(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsToDelete(Event):
+class TopicsToDelete(ControllerEvent):
     """Every topic whose deletion is asked for as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class StatesWritten(Event):
+class StatesWritten(ControllerEvent):
     """Outcome of WriteStates. `found` is what stands where somebody else had written; the own state was not."""
 
     written: dict[TopicPartition, LeaderAndIsr]
@@ -100,14 +100,14 @@ class StatesWritten(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRemoved(Event):
+class TopicRemoved(ControllerEvent):
     """Outcome of RemoveTopic: its znodes are gone."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderAndIsrAnswered(Event):
+class LeaderAndIsrAnswered(ControllerEvent):
     """A broker's answer: roles it has taken, those it cannot take because their log directory is offline, and those it
     could not take just now. `full`: taken, and in a log directory that is full. `extents`: the last epoch and the end
     of logs whose partitions have no leader, (-1, 0) also of a missing log for which a role is deferred.
@@ -123,7 +123,7 @@ class LeaderAndIsrAnswered(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicasDeleted(Event):
+class ReplicasDeleted(ControllerEvent):
     """A broker's answer to StopReplica with delete: which replicas are gone and which could not be deleted.
 
     `leader_epochs` are those of the request.
@@ -137,12 +137,12 @@ class ReplicasDeleted(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Tick(Event):
+class Tick(ControllerEvent):
     """Time has passed: `now_ms` of the step says how much."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsAsked(Event):
+class ReassignmentsAsked(ControllerEvent):
     """A client asks to move partitions; a target of None calls a move off. Answered, see `effects.RespondToRequest`."""
 
     request_id: int
@@ -150,7 +150,7 @@ class ReassignmentsAsked(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsBegun(Event):
+class ReassignmentsBegun(ControllerEvent):
     """What was to be written for ReassignmentsAsked is written."""
 
     request_id: int
@@ -159,14 +159,14 @@ class ReassignmentsBegun(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsByZnode(Event):
+class ReassignmentsByZnode(ControllerEvent):
     """/admin/reassign_partitions is there, with these targets; none if it cannot be read."""
 
     targets: dict[TopicPartition, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsByZnodeBegun(Event):
+class ReassignmentsByZnodeBegun(ControllerEvent):
     """What was to be written for ReassignmentsByZnode is written."""
 
     refused: dict[TopicPartition, PartitionVerdict]
@@ -174,7 +174,7 @@ class ReassignmentsByZnodeBegun(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class AssignmentsWritten(Event):
+class AssignmentsWritten(ControllerEvent):
     """Outcome of WriteAssignments. A partition whose topic is gone, or another one by now, is missing."""
 
     written: dict[TopicPartition, ReplicaAssignment]
@@ -188,7 +188,7 @@ class Election(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ElectionAsked(Event):
+class ElectionAsked(ControllerEvent):
     """A client (or, BY_ZNODE, /admin/preferred_replica_election) asks for an election; None means all partitions."""
 
     request_id: int
@@ -197,7 +197,7 @@ class ElectionAsked(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ElectionTried(Event):
+class ElectionTried(ControllerEvent):
     """The states elected for ElectionAsked are written, except where somebody else had written meanwhile."""
 
     asked: ElectionAsked
@@ -207,21 +207,21 @@ class ElectionTried(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class LogDirEventsListed(Event):
+class LogDirEventsListed(ControllerEvent):
     """The names of all notifications of failed log directories as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class LogDirsFailed(Event):
+class LogDirsFailed(ControllerEvent):
     """Outcome of ReadLogDirEvents: brokers that have lost a log directory."""
 
     broker_ids: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class ShutdownAsked(Event):
+class ShutdownAsked(ControllerEvent):
     """A broker wants to stop and have its leaderships moved away first. Answered, see `effects.AnswerShutdown`."""
 
     request_id: int
@@ -230,35 +230,35 @@ class ShutdownAsked(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ShutdownCarriedOut(Event):
+class ShutdownCarriedOut(ControllerEvent):
     """What was to be written for ShutdownAsked is written."""
 
     asked: ShutdownAsked
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigChanged(Event):
+class ConfigChanged(ControllerEvent):
     """The configuration of a topic was changed, or (None) of brokers, which topics take their defaults from."""
 
     topic: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class UncleanElectionRead(Event):
+class UncleanElectionRead(ControllerEvent):
     """Outcome of ReadUncleanElection: the topics that allow it."""
 
     allowed: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class IsrChangesListed(Event):
+class IsrChangesListed(ControllerEvent):
     """The names of all notifications of ISR changes as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class IsrChangesRead(Event):
+class IsrChangesRead(ControllerEvent):
     """Outcome of ReadIsrChanges: the states of the partitions named, read after the notifications."""
 
     states: dict[TopicPartition, LeaderAndIsr]

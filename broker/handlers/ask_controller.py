@@ -7,7 +7,7 @@ from typing import TypeVar
 from broker.common.errors import InvariantViolation
 from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
 from broker.common.types import TopicPartition
-from broker.controller.events import Event
+from broker.controller.events import ControllerEvent
 from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 from broker.runtime.requests.context import RequestContext
 
@@ -15,7 +15,10 @@ Asked = TypeVar("Asked")
 
 
 async def ask_in_parts(
-    asked: Sequence[Asked], event_of: Callable[[int, list[Asked]], Event], timeout_ms: int, context: RequestContext
+    asked: Sequence[Asked],
+    event_of: Callable[[int, list[Asked]], ControllerEvent],
+    timeout_ms: int,
+    context: RequestContext,
 ) -> dict[TopicPartition, PartitionVerdict]:
     """The verdicts on all; `event_of` makes the question with that number about some. None asked is a question, too.
 
@@ -27,7 +30,7 @@ async def ask_in_parts(
     for part in _parts(asked):
         left_ms = timeout_ms if not verdicts else max(0, deadline_ms - context.services.clock.monotonic_ms())
 
-        def event(number: int, part: list[Asked] = part) -> Event:
+        def event(number: int, part: list[Asked] = part) -> ControllerEvent:
             return event_of(number, part)
 
         answer = await context.services.controller.ask(event, left_ms)

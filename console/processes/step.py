@@ -43,7 +43,7 @@ from console.processes.states import (
     request_is_done,
 )
 from console.processes.truths import ClusterLook, ProcessState, Truths, honest_state
-from console.state.history.differences import Event
+from console.state.history.differences import HistoryEvent
 from console.state.history.store import write_events
 
 logger = logging.getLogger(__name__)
@@ -257,14 +257,14 @@ _WISHES = {"desired", "request", "restart", "is_leaving"}
 _WELL = {ProcessState.REGISTERED, ProcessState.CATCHING_UP, ProcessState.HEALTHY}
 
 
-def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[Event]:
+def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[HistoryEvent]:
     """The word is the one of all pages. While the cluster cannot be asked nothing has happened to the process."""
     word, was = ProcessState(process.state), ProcessState(str(before["state"]))
     if word is was or (ProcessState.RUNNING in (word, was) and _WELL & {word, was}):
         return []
     words = process.state_sentence.removeprefix(word).lstrip(": ")
     now = f"{word} ({words})" if words else word
-    return [Event("process", process.name, f"{process.name} is {now}; was {was}", TONES[word])]
+    return [HistoryEvent("process", process.name, f"{process.name} is {now}; was {was}", TONES[word])]
 
 
 def _save(

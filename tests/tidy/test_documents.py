@@ -91,7 +91,7 @@ def controller_table() -> dict[str, tuple[str, str]]:
 
 def test_the_controller_s_table_has_every_event_and_the_file_of_its_flow():
     table = controller_table()
-    assert set(table) == {event.__name__ for event in events.Event.__subclasses__()}
+    assert set(table) == {event.__name__ for event in events.ControllerEvent.__subclasses__()}
     flows = {event.__name__: flow.__module__.rsplit(".", 1)[-1] for event, flow in controller._FLOWS.items()}
     flows["ReplicasDeleted"] = "topic_deletion"  # and another; the function that calls both has no file of its own
     assert {event: flow for event, flow in flows.items() if f"`{flow}.py`" not in table[event][0]} == {}
@@ -99,7 +99,7 @@ def test_the_controller_s_table_has_every_event_and_the_file_of_its_flow():
 
 def test_the_controller_s_table_has_every_effect_and_nothing_else():
     known = {effect.__name__ for effect in effects.Effect.__subclasses__()}
-    outcomes = {event.__name__ for event in events.Event.__subclasses__()}
+    outcomes = {event.__name__ for event in events.ControllerEvent.__subclasses__()}
     named = {name for _, told in controller_table().values() for name in re.findall(r"`(\w+)`", told)}
     assert named - outcomes == known
 

@@ -19,7 +19,7 @@ from broker.common.cluster import LiveBroker, MemberListeners
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.controller.effects import SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
-from broker.controller.events import Event
+from broker.controller.events import ControllerEvent
 from broker.net.dialer import Dialer, PeerUnreachable
 from broker.net.outbound import OutboundConnection, connection_to
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrResponse
@@ -50,7 +50,7 @@ _BACK_OFF_MAX_S = 1.0
 
 #: What brokers answer to a controller's three requests.
 Response = TypeVar("Response", bound=LeaderAndIsrResponse | StopReplicaResponse | UpdateMetadataResponse)
-OnResponse = Callable[[Response], Event | None]
+OnResponse = Callable[[Response], ControllerEvent | None]
 
 
 class ControllerChannels:
@@ -59,7 +59,7 @@ class ControllerChannels:
     def __init__(
         self,
         controller_id: int,
-        deliver: Callable[[Event], None],
+        deliver: Callable[[ControllerEvent], None],
         dialer: Dialer,
         listeners: MemberListeners = MemberListeners(),
     ):
@@ -134,7 +134,12 @@ class _Channel:
     """The queue and the connection of one broker's incarnation."""
 
     def __init__(
-        self, broker: LiveBroker, listener: str, client_id: str, deliver: Callable[[Event], None], dialer: Dialer
+        self,
+        broker: LiveBroker,
+        listener: str,
+        client_id: str,
+        deliver: Callable[[ControllerEvent], None],
+        dialer: Dialer,
     ):
         self.broker = broker
         self._listener = listener

@@ -25,10 +25,10 @@ from broker.controller.events import (
     BrokersChanged,
     BrokerUpdated,
     ConfigChanged,
+    ControllerEvent,
     Elected,
     Election,
     ElectionAsked,
-    Event,
     IsrChangesListed,
     LogDirEventsListed,
     ReassignmentsByZnode,
@@ -69,7 +69,7 @@ _TICK_S = 1.0
 
 
 #: A list, by the kind of its event, or a topic, by its name.
-_Watched = type[Event] | str
+_Watched = type[ControllerEvent] | str
 Seen = TypeVar("Seen")
 
 
@@ -105,9 +105,9 @@ class ControllerRuntime:
         self._machine = Controller(rebalance)
         self._questions = Questions()
         self._channels = ControllerChannels(broker_id, self._deliver, dialer, listeners)
-        self._queue: asyncio.Queue[tuple[int, Event | _Watched | _Call]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[int, ControllerEvent | _Watched | _Call]] = asyncio.Queue()
         #: What was last seen of what is watched and stands in the queue.
-        self._last_seen: dict[_Watched, Event] = {}
+        self._last_seen: dict[_Watched, ControllerEvent] = {}
         #: Raised whenever what was queued before no longer counts.
         self._generation = 0
         self._is_acting = False
@@ -140,7 +140,7 @@ class ControllerRuntime:
         """Whether this broker is controller and able to act."""
         return self._epoch is not None and self._is_acting
 
-    async def ask(self, event_of: Callable[[int], Event], timeout_ms: int) -> Answer:
+    async def ask(self, event_of: Callable[[int], ControllerEvent], timeout_ms: int) -> Answer:
         """Step the event made of a new request's id and wait for its answer.
 
         ApiError NOT_CONTROLLER, also when this broker ceases to be controller before it has answered;
@@ -189,10 +189,10 @@ class ControllerRuntime:
 
     # -- what comes in, on the loop
 
-    def _deliver(self, event: Event) -> None:
+    def _deliver(self, event: ControllerEvent) -> None:
         self._queue.put_nowait((self._generation, event))
 
-    def _deliver_last_seen(self, watched: _Watched, event: Event) -> None:
+    def _deliver_last_seen(self, watched: _Watched, event: ControllerEvent) -> None:
         """What is there now replaces what was there before, if that has not been stepped yet: of topics that have gone
         meanwhile each reading of the list would have ZooKeeper asked once more.
         """
@@ -246,7 +246,7 @@ class ControllerRuntime:
             await asyncio.sleep(_START_OVER_S)
             self._call_look()
 
-    async def _handle(self, generation: int, item: Event | _Watched | _Call) -> None:
+    async def _handle(self, generation: int, item: ControllerEvent | _Watched | _Call) -> None:
         if item is _Call.STEP_DOWN:
             self._step_down()
         elif item is _Call.LOOK:
@@ -288,7 +288,9 @@ class ControllerRuntime:
         epoch = self._epoch = await self._writes.raise_epoch(seen.states.values(), self._cached.controller_epoch())
         await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached.topic_ids()))
 
-    def _watch(self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], Event]) -> ZnodeWatch[Seen]:
+    def _watch(
+        self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], ControllerEvent]
+    ) -> ZnodeWatch[Seen]:
         def deliver(seen: Seen) -> None:
             event = event_of(seen)
             self._deliver_last_seen(type(event), event)
@@ -298,7 +300,7 @@ class ControllerRuntime:
     def _watch_request(
         self,
         read: Callable[[ZooKeeperSession, Watcher], Awaitable[Seen | None]],
-        event_of: Callable[[Seen], Event],
+        event_of: Callable[[Seen], ControllerEvent],
     ) -> ZnodeWatch[Seen | None]:
         """A znode that is there only while something is asked."""
         return ZnodeWatch(
@@ -330,7 +332,7 @@ class ControllerRuntime:
 
     # -- what goes out
 
-    async def _step(self, event: Event) -> None:
+    async def _step(self, event: ControllerEvent) -> None:
         """Step, and carry out each effect with all that follows from its outcome before the next."""
         for effect in await self._decide(event):
             if not self._is_acting:
@@ -339,7 +341,7 @@ class ControllerRuntime:
             if outcome is not None:
                 await self._step(outcome)
 
-    async def _decide(self, event: Event) -> list[do.Effect]:
+    async def _decide(self, event: ControllerEvent) -> list[do.Effect]:
         """The machine belongs to whoever steps it: nobody else, the canceller included, looks at it meanwhile."""
         now_ms = self._clock.monotonic_ms()
         if self._machine.reach(event) <= PARTITIONS_DECIDED_ON_THE_LOOP:
@@ -351,7 +353,7 @@ class ControllerRuntime:
             await asyncio.wait([self._deciding])
             self._deciding = None
 
-    async def _carry_out(self, effect: do.Effect) -> Event | None:
+    async def _carry_out(self, effect: do.Effect) -> ControllerEvent | None:
         if isinstance(effect, do.StepAgain):
             return effect.event
         if self._carry_out_here(effect):
@@ -407,7 +409,10 @@ class ControllerRuntime:
             )
 
     def _watch_one(
-        self, read: Callable[[Watcher], Awaitable[Seen | None]], watched: str, event_of: Callable[[Seen], Event]
+        self,
+        read: Callable[[Watcher], Awaitable[Seen | None]],
+        watched: str,
+        event_of: Callable[[Seen], ControllerEvent],
     ) -> ZnodeWatch[Seen | None]:
         """Watch one znode, which may go and come back."""
 

@@ -12,7 +12,7 @@ from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.records.interface import RecordView
 from console.state.clusters.topic_rows import TopicRow
 from console.state.history.baseline import keep_baseline, load_baseline
-from console.state.history.differences import Event
+from console.state.history.differences import HistoryEvent
 from console.state.history.flood import FloodGate
 from console.state.history.models import ChangeKind
 from console.state.history.queries import SUBJECT
@@ -68,7 +68,7 @@ class SchemaChanges:
         keep_baseline(ChangeKind.SCHEMA, {TOPIC: {"next": str(position)}})
 
 
-def event_of(record: RecordView) -> Event | None:
+def event_of(record: RecordView) -> HistoryEvent | None:
     """None for what is no change of a subject, as the notes that a registry writes for itself."""
     key, value = _object(record.key), _object(record.value)
     kind, subject = str(key.get("keytype", "")), str(key.get("subject") or "")
@@ -79,7 +79,7 @@ def event_of(record: RecordView) -> Event | None:
     tone = "warning" if "deleted" in words else "plain"
     topic = topic_of(subject)
     values = {name: (None, words)}
-    return Event("schema", topic or f"{SUBJECT}{name}"[:249], f"Schema {name}: {words}", tone, values=values)
+    return HistoryEvent("schema", topic or f"{SUBJECT}{name}"[:249], f"Schema {name}: {words}", tone, values=values)
 
 
 def _words(kind: str, key: Mapping[str, Any], value: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ from console.state.clusters.tally import ClusterTally
 from console.state.clusters.topic_looks import TopicLooks
 from console.state.clusters.topic_rows import TopicChanges, compare
 from console.state.consumers.tiers import TierContext, TierLook
-from console.state.history.differences import Event, broker_events, controller_events, shortened, topic_events
+from console.state.history.differences import HistoryEvent, broker_events, controller_events, shortened, topic_events
 from console.state.history.store import write_events
 from console.state.history.unclean import UncleanWatch, unclean_events
 
@@ -166,7 +166,7 @@ class Collector(TierContext):
         store.update_state(topics_error=error)
         self._pages.cluster_changed()
 
-    def _unclean_events(self, changes: TopicChanges, at_ms: int) -> list[Event]:
+    def _unclean_events(self, changes: TopicChanges, at_ms: int) -> list[HistoryEvent]:
         is_next_look = at_ms - self.topics_at_ms < LOOKS_APART_MS_MAX
         elections = self._unclean.look(
             self.topics, changes, is_next_look=is_next_look, is_recovering=self._is_recovering

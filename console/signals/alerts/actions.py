@@ -13,7 +13,7 @@ from console.kit.plans.apply import carry_out
 from console.kit.plans.inverse import keep_inverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.signals.alerts.channel_file import add_channel
-from console.signals.alerts.evaluation import Event
+from console.signals.alerts.evaluation import AlertEvent
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.messages import Told, message_of
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
@@ -83,17 +83,22 @@ def do_add_channel(actor: User, name: str, kind: str, settings: Mapping[str, str
 
 def do_test(actor: User, channel: str) -> None:
     """A message that says it is a test, through the same door as all others. Raises TooManyTestsError."""
-    waiting = Delivery.objects.filter(channel=channel, event=Event.TEST, result=Delivery.Result.WAITING)
+    waiting = Delivery.objects.filter(channel=channel, event=AlertEvent.TEST, result=Delivery.Result.WAITING)
     if waiting.count() >= TESTS_MAX:
         raise TooManyTestsError(f"{TESTS_MAX} tests wait for {channel} already.")
     at_ms = now_ms()
     told = [Told(channel, f"A test of this channel, asked for by {actor.get_username()}. Nothing is wrong.", at_ms)]
     message = message_of(
-        "test", Event.TEST, "warning", cluster_words(), at_ms, told, key=key_of(f"test-{channel}"), is_open=False
+        "test", AlertEvent.TEST, "warning", cluster_words(), at_ms, told, key=key_of(f"test-{channel}"), is_open=False
     )
     with cluster_atomic():
         Delivery.objects.create(
-            channel=channel, rule="test", event=Event.TEST, message=message.as_json(), created_ms=at_ms, due_ms=at_ms
+            channel=channel,
+            rule="test",
+            event=AlertEvent.TEST,
+            message=message.as_json(),
+            created_ms=at_ms,
+            due_ms=at_ms,
         )
         record_event(actor, "test alert channel", "alert", channel)
         _tell()

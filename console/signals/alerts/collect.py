@@ -9,7 +9,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.live.push import push_partial
 from console.signals.alerts import store
 from console.signals.alerts.conditions import OBJECTS_MAX, Condition, conditions
-from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertPhase, AlertVerdict, Event, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertEvent, AlertPhase, AlertVerdict, advance
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
@@ -53,11 +53,11 @@ class AlertWatch:
 
     def _step(
         self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int
-    ) -> tuple[dict[Key, store.AlertRow], dict[tuple[str, Event], list[Told]]]:
+    ) -> tuple[dict[Key, store.AlertRow], dict[tuple[str, AlertEvent], list[Told]]]:
         """What stands now, and what is to be told of each rule."""
         silenced = store.silenced(now_ms)
         after: dict[Key, store.AlertRow] = {}
-        told: dict[tuple[str, Event], list[Told]] = defaultdict(list)
+        told: dict[tuple[str, AlertEvent], list[Told]] = defaultdict(list)
         for key, condition in self._conditions(ruleset, before, now_ms).items():
             rule, row = ruleset.rules[key[0]], before.get(key)
             is_known = condition.is_bad is not None

@@ -19,7 +19,7 @@ class AlertPhase(StrEnum):
     RESOLVED = "resolved"
 
 
-class Event(StrEnum):
+class AlertEvent(StrEnum):
     """What is told of; the word stands in messages."""
 
     FIRED = "fired"
@@ -53,7 +53,7 @@ class AlertVerdict:
 
 def advance(
     before: AlertState | None, verdict: AlertVerdict, rule: AlertRule, now_ms: int, *, is_silenced: bool = False
-) -> tuple[AlertState | None, Event | None]:
+) -> tuple[AlertState | None, AlertEvent | None]:
     """How it stands now, None where there is nothing to say; and what is to be told."""
     if before is None or before.state is AlertPhase.RESOLVED:
         before = AlertState(AlertPhase.PENDING, now_ms, now_ms) if verdict.is_bad else None
@@ -80,23 +80,23 @@ def _pending(before: AlertState, verdict: AlertVerdict, rule: AlertRule, now_ms:
 
 def _firing(
     before: AlertState, verdict: AlertVerdict, rule: AlertRule, now_ms: int, is_silenced: bool
-) -> tuple[AlertState, Event | None]:
+) -> tuple[AlertState, AlertEvent | None]:
     if verdict.is_bad is False:
         fine_since_ms = min(now_ms, before.fine_since_ms if before.fine_since_ms is not None else now_ms)
         if now_ms - fine_since_ms >= rule.clear_ms:
-            told = Event.RESOLVED if before.notified_ms is not None else None
+            told = AlertEvent.RESOLVED if before.notified_ms is not None else None
             return replace(before, state=AlertPhase.RESOLVED, fine_since_ms=fine_since_ms), told
         return replace(before, fine_since_ms=fine_since_ms), None
     standing = replace(before, fine_since_ms=None) if verdict.is_bad else before
     if is_silenced or _is_acknowledged(standing, now_ms):
         return standing, None
     if standing.notified_ms is None:
-        return replace(standing, notified_ms=now_ms), Event.FIRED
+        return replace(standing, notified_ms=now_ms), AlertEvent.FIRED
     fired_for_ms = 0 if standing.fired_ms is None else now_ms - standing.fired_ms
     if rule.escalate_to and not standing.is_escalated and fired_for_ms >= rule.escalate_after_ms:
-        return replace(standing, is_escalated=True), Event.ESCALATED
+        return replace(standing, is_escalated=True), AlertEvent.ESCALATED
     if rule.repeat_ms and now_ms - standing.notified_ms >= rule.repeat_ms:
-        return replace(standing, notified_ms=now_ms), Event.REPEATED
+        return replace(standing, notified_ms=now_ms), AlertEvent.REPEATED
     return standing, None
 
 

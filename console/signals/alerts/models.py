@@ -3,7 +3,7 @@
 from django.db import models
 
 from console.cluster.charts.measures import NAME_LENGTH_MAX
-from console.signals.alerts.evaluation import AlertPhase, Event
+from console.signals.alerts.evaluation import AlertEvent, AlertPhase
 
 #: Alerts that are over, and deliveries that are done, kept to be looked at.
 HISTORY_MAX = 5_000
@@ -78,7 +78,7 @@ class Delivery(models.Model):
 
     channel = models.CharField(max_length=60)
     rule = models.CharField(max_length=60)
-    event = models.CharField(max_length=20, choices=[(item.value, item.value) for item in Event])
+    event = models.CharField(max_length=20, choices=[(item.value, item.value) for item in AlertEvent])
     #: messages.Message as JSON.
     message = models.JSONField()
     result = models.CharField(max_length=10, choices=Result, default=Result.WAITING)

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from console.kit.access.clusters import cluster_called
 from console.kit.common.current_cluster import current_cluster, is_main
-from console.signals.alerts.evaluation import AlertPhase, AlertState, Event
+from console.signals.alerts.evaluation import AlertEvent, AlertPhase, AlertState
 from console.signals.alerts.messages import Told, message_of
 from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Alert, Delivery, RuleSilence
 from console.signals.alerts.rules import AlertRule, Ruleset
@@ -70,7 +70,7 @@ def silenced(now_ms: int) -> set[str]:
 
 def enqueue(
     ruleset: Ruleset,
-    told: Mapping[tuple[str, Event], Sequence[Told]],
+    told: Mapping[tuple[str, AlertEvent], Sequence[Told]],
     open_rules: Collection[str],
     now_ms: int,
 ) -> None:
@@ -78,7 +78,7 @@ def enqueue(
     rows = []
     for (name, event), objects in told.items():
         rule = ruleset.rules[name]
-        is_open = event is not Event.RESOLVED or _fires(name)
+        is_open = event is not AlertEvent.RESOLVED or _fires(name)
         for channel in _channels_of(rule, event):
             message = message_of(
                 name, event, rule.severity, cluster_words(), now_ms, objects, key=key_of(name), is_open=is_open
@@ -96,12 +96,12 @@ def _fires(rule: str) -> bool:
     return Alert.objects.filter(rule=rule, state=AlertPhase.FIRING, notified_ms__isnull=False).exists()
 
 
-def _channels_of(rule: AlertRule, event: Event) -> tuple[str, ...]:
+def _channels_of(rule: AlertRule, event: AlertEvent) -> tuple[str, ...]:
     """Who was told that it began, or was handed on, hears that it is over."""
     match event:
-        case Event.ESCALATED:
+        case AlertEvent.ESCALATED:
             return rule.escalate_to
-        case Event.RESOLVED:
+        case AlertEvent.RESOLVED:
             return tuple(dict.fromkeys((*rule.channels, *rule.escalate_to)))
     return rule.channels
 

@@ -25,7 +25,7 @@ from console.state.history.configuration import (
     quota_state,
     topic_settings_events,
 )
-from console.state.history.differences import Event
+from console.state.history.differences import HistoryEvent
 from console.state.history.flood import FloodGate
 from console.state.history.models import ChangeKind
 from console.state.history.offset_changes import OffsetChanges
@@ -42,7 +42,7 @@ OwnSettings = tuple[tuple[str, str], ...]
 class _Compared:
     """One kind: what was read last, and events of what is otherwise now. For one thread."""
 
-    def __init__(self, kind: ChangeKind, events_of: Callable[[State, State], list[Event]]):
+    def __init__(self, kind: ChangeKind, events_of: Callable[[State, State], list[HistoryEvent]]):
         self.known = load_baseline(kind)
         self._kind, self._events_of = kind, events_of
         self._flood = FloodGate()
@@ -56,7 +56,7 @@ class _Compared:
         self.known = {name: dict(values) for name, values in now.items()}
         keep_baseline(self._kind, self.known)
 
-    def write(self, events: list[Event], at_ms: int) -> None:
+    def write(self, events: list[HistoryEvent], at_ms: int) -> None:
         write_flood(self._flood.admit(events, at_ms), at_ms)
 
 
@@ -89,11 +89,13 @@ class ConfigurationObserver(ClusterObserver):
         write_flood(self._offset_flood.admit(events, at_ms), at_ms)
 
 
-def group_events(before: State, after: State) -> list[Event]:
-    began = [Event(ChangeKind.GROUP, name, f"Group {name} began") for name in sorted(after.keys() - before.keys())]
+def group_events(before: State, after: State) -> list[HistoryEvent]:
+    began = [
+        HistoryEvent(ChangeKind.GROUP, name, f"Group {name} began") for name in sorted(after.keys() - before.keys())
+    ]
     gone = sorted(before.keys() - after.keys())
     return began + [
-        Event(ChangeKind.GROUP, name, f"Group {name} is gone: deleted, or expired", "warning") for name in gone
+        HistoryEvent(ChangeKind.GROUP, name, f"Group {name} is gone: deleted, or expired", "warning") for name in gone
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.quotas.interface import Quotas, in_words, value_text
-from console.state.history.differences import Event, Values
+from console.state.history.differences import HistoryEvent, Values
 
 #: By object, its values by name.
 State = Mapping[str, Mapping[str, str]]
@@ -42,9 +42,9 @@ def in_sentence(values: Values) -> str:
     return "; ".join(named) + (f"; {more} more" if more else "")
 
 
-def topic_settings_events(before: State, after: State) -> list[Event]:
+def topic_settings_events(before: State, after: State) -> list[HistoryEvent]:
     return [
-        Event("settings", name, f"{name}: {in_sentence(values)}", values=values)
+        HistoryEvent("settings", name, f"{name}: {in_sentence(values)}", values=values)
         for name, values in differences(before, after).items()
     ]
 
@@ -68,9 +68,9 @@ def broker_settings(settings: Mapping[int, Iterable[BrokerSetting]]) -> dict[str
     return state
 
 
-def broker_settings_events(before: State, after: State) -> list[Event]:
+def broker_settings_events(before: State, after: State) -> list[HistoryEvent]:
     return [
-        Event("brokerconfig", name, f"{_broker(name)}: {in_sentence(values)}", values=values)
+        HistoryEvent("brokerconfig", name, f"{_broker(name)}: {in_sentence(values)}", values=values)
         for name, values in differences(before, after).items()
     ]
 
@@ -80,7 +80,7 @@ def acl_state(rules: Iterable[AclRule]) -> dict[str, dict[str, str]]:
     return {str(rule): {"about": rule.about} for rule in rules}
 
 
-def acl_events(before: State, after: State) -> list[Event]:
+def acl_events(before: State, after: State) -> list[HistoryEvent]:
     """A rule is never changed: it is there or not."""
     events = []
     for rule in sorted(before.keys() ^ after.keys()):
@@ -88,7 +88,7 @@ def acl_events(before: State, after: State) -> list[Event]:
         about = (after if is_new else before)[rule].get("about", rule)
         values: Values = {rule: (None, RULE) if is_new else (RULE, None)}
         sentence = f"ACL {'added' if is_new else 'removed'}: {rule}"
-        events.append(Event("acl", about, sentence, "plain" if is_new else "warning", values=values))
+        events.append(HistoryEvent("acl", about, sentence, "plain" if is_new else "warning", values=values))
     return events
 
 
@@ -99,12 +99,12 @@ def quota_state(quotas: Quotas) -> dict[str, dict[str, str]]:
     }
 
 
-def quota_events(before: State, after: State) -> list[Event]:
+def quota_events(before: State, after: State) -> list[HistoryEvent]:
     """An entity without quotas has none, before its first and after its last."""
     names = sorted(before.keys() | after.keys())
     found = {name: changed_values(before.get(name, {}), after.get(name, {})) for name in names}
     return [
-        Event("quota", name, f"Quota of {name}: {in_sentence(values)}", values=values)
+        HistoryEvent("quota", name, f"Quota of {name}: {in_sentence(values)}", values=values)
         for name, values in found.items()
         if values
     ]

@@ -22,7 +22,7 @@ Values = Mapping[str, tuple[str | None, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class HistoryEvent:
     """`kind` is one of models.Kind, `tone` the colour beside its words; `object_name` is what it happened to.
 
     `topic` is a topic that the sentence names besides. `values`: by name, the old and the new value; None is no value.
@@ -37,7 +37,7 @@ class Event:
     values: Values | None = None
 
 
-def broker_events(before: Mapping[int, BrokerRow], after: Mapping[int, BrokerRow]) -> list[Event]:
+def broker_events(before: Mapping[int, BrokerRow], after: Mapping[int, BrokerRow]) -> list[HistoryEvent]:
     events = []
     for broker_id, row in sorted(after.items()):
         known = before.get(broker_id)
@@ -55,53 +55,57 @@ def broker_events(before: Mapping[int, BrokerRow], after: Mapping[int, BrokerRow
     return events
 
 
-def controller_events(before: int | None, after: int | None) -> list[Event]:
+def controller_events(before: int | None, after: int | None) -> list[HistoryEvent]:
     if before == after:
         return []
     if after is None:
         return [
-            Event("controller", "controller", f"Broker {before} is the controller no more; there is none", "critical")
+            HistoryEvent(
+                "controller", "controller", f"Broker {before} is the controller no more; there is none", "critical"
+            )
         ]
     since = "there was none" if before is None else f"was broker {before}"
-    return [Event("controller", "controller", f"Broker {after} is the controller; {since}", "ok")]
+    return [HistoryEvent("controller", "controller", f"Broker {after} is the controller; {since}", "ok")]
 
 
-def topic_events(before: Mapping[str, TopicRow], changes: TopicChanges) -> list[Event]:
+def topic_events(before: Mapping[str, TopicRow], changes: TopicChanges) -> list[HistoryEvent]:
     created = {row.name: row for row in changes.created}
     events = []
     for name in changes.deleted:
-        events.append(Event("topic", name, f"{name} was deleted", "warning"))
+        events.append(HistoryEvent("topic", name, f"{name} was deleted", "warning"))
     for name, row in created.items():
         count = _count(len(row.partitions), "partition")
         events.append(
-            Event("topic", name, f"{name} was created with {count}, replication factor {row.replication_factor}")
+            HistoryEvent("topic", name, f"{name} was created with {count}, replication factor {row.replication_factor}")
         )
     for row, _ in changes.changed:
         events += _changed_topic(before[row.name], row)
     return shortened(events)
 
 
-def shortened(events: list[Event]) -> list[Event]:
+def shortened(events: list[HistoryEvent]) -> list[HistoryEvent]:
     """At most EVENTS_PER_LOOK_MAX, and one more for each kind that had more."""
     if len(events) <= EVENTS_PER_LOOK_MAX:
         return events
-    beyond: dict[str, list[Event]] = defaultdict(list)
+    beyond: dict[str, list[HistoryEvent]] = defaultdict(list)
     for event in events[EVENTS_PER_LOOK_MAX:]:
         beyond[event.kind].append(event)
     told = [
-        Event(kind, "many topics", f"{_count(len(rest), 'more change')} of this kind at the same time", _worst(rest))
+        HistoryEvent(
+            kind, "many topics", f"{_count(len(rest), 'more change')} of this kind at the same time", _worst(rest)
+        )
         for kind, rest in beyond.items()
     ]
     return [*events[:EVENTS_PER_LOOK_MAX], *told]
 
 
-def _changed_topic(before: TopicRow, after: TopicRow) -> list[Event]:
+def _changed_topic(before: TopicRow, after: TopicRow) -> list[HistoryEvent]:
     known = {partition.partition: partition for partition in before.partitions}
     added = len(after.partitions) - len(before.partitions)
     events = []
     if added > 0:
-        events.append(Event("topic", after.name, f"{after.name} has {_count(added, 'partition')} more"))
-    found: dict[str, list[Event]] = defaultdict(list)
+        events.append(HistoryEvent("topic", after.name, f"{after.name} has {_count(added, 'partition')} more"))
+    found: dict[str, list[HistoryEvent]] = defaultdict(list)
     for partition in after.partitions:
         if partition.partition in known:
             for event in _changed_partition(after.name, known[partition.partition], partition):
@@ -111,7 +115,7 @@ def _changed_topic(before: TopicRow, after: TopicRow) -> list[Event]:
     return events
 
 
-def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) -> Iterable[Event]:
+def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) -> Iterable[HistoryEvent]:
     name = f"{topic}-{after.partition}"
     if before.leader != after.leader:
         if after.leader is None:
@@ -120,32 +124,36 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
             sentence, tone = f"{name} is led by broker {after.leader} again", "ok"
         else:
             sentence, tone = f"{name} is led by broker {after.leader}, previously by broker {before.leader}", "plain"
-        yield Event("leader", topic, sentence, tone, after.partition)
+        yield HistoryEvent("leader", topic, sentence, tone, after.partition)
     if set(before.isr) != set(after.isr):
         gone, come = sorted(set(before.isr) - set(after.isr)), sorted(set(after.isr) - set(before.isr))
         words = [f"{_ids(gone)} fell out of sync"] if gone else []
         words += [f"{_ids(come)} came in sync"] if come else []
         tone = "warning" if len(after.isr) < len(after.replicas) else "ok"
-        yield Event("isr", topic, f"{name}: {', '.join(words)}; in sync: {sorted(after.isr)}", tone, after.partition)
+        yield HistoryEvent(
+            "isr", topic, f"{name}: {', '.join(words)}; in sync: {sorted(after.isr)}", tone, after.partition
+        )
     if before.replicas != after.replicas:
         sentence = f"{name} has its replicas on {_ids(after.replicas)}, previously on {_ids(before.replicas)}"
-        yield Event("replicas", topic, sentence, "plain", after.partition)
+        yield HistoryEvent("replicas", topic, sentence, "plain", after.partition)
 
 
-def _together(topic: str, kind: str, events: list[Event]) -> Event:
+def _together(topic: str, kind: str, events: list[HistoryEvent]) -> HistoryEvent:
     """Many partitions of one topic as one event, with the first few named."""
     what = {"leader": "changed leaders", "isr": "changed in-sync replicas", "replicas": "changed replicas"}[kind]
     named = "; ".join(event.sentence.removeprefix(f"{topic}-") for event in events[:2])
-    return Event(kind, topic, f"{topic}: {_count(len(events), 'partition')} {what}, such as {named}", _worst(events))
+    return HistoryEvent(
+        kind, topic, f"{topic}: {_count(len(events), 'partition')} {what}, such as {named}", _worst(events)
+    )
 
 
-def _worst(events: Iterable[Event]) -> str:
+def _worst(events: Iterable[HistoryEvent]) -> str:
     order = ("plain", "ok", "warning", "critical")
     return max((event.tone for event in events), key=order.index)
 
 
-def _broker(broker_id: int, words: str, tone: str = "plain") -> Event:
-    return Event("broker", f"broker-{broker_id}", f"Broker {broker_id} {words}", tone)
+def _broker(broker_id: int, words: str, tone: str = "plain") -> HistoryEvent:
+    return HistoryEvent("broker", f"broker-{broker_id}", f"Broker {broker_id} {words}", tone)
 
 
 def _ids(broker_ids: Iterable[int]) -> str:

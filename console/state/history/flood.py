@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from console.state.history.configuration import in_sentence
-from console.state.history.differences import Event
+from console.state.history.differences import HistoryEvent
 
 #: Lines of a kind until it has been quiet for so long; what is beyond them is one line with a count.
 LINES_MAX, QUIET_MS = 30, 60_000
@@ -30,7 +30,7 @@ class FloodGate:
     def __init__(self) -> None:
         self._flood: _Flood | None = None
 
-    def admit(self, events: Sequence[Event], at_ms: int) -> tuple[list[Event], Event | None, int]:
+    def admit(self, events: Sequence[HistoryEvent], at_ms: int) -> tuple[list[HistoryEvent], HistoryEvent | None, int]:
         """Return the events that are lines of their own, the line of the others, and since when that line counts.
 
         The line of the others replaces the one that was written for the same flood before.
@@ -51,7 +51,7 @@ class FloodGate:
         return lines, _summary(flood, others[-1]), flood.began_ms
 
 
-def _summary(flood: _Flood, last: Event) -> Event:
+def _summary(flood: _Flood, last: HistoryEvent) -> HistoryEvent:
     """Without a name of what changed: it may be out of the reach of a person who sees the line."""
     sentence = f"{flood.beyond:,} more changes of this kind at the same time"
     values = None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.state.consumers.rows import GroupRow
-from console.state.history.differences import Event, Values
+from console.state.history.differences import HistoryEvent, Values
 
 #: The last commit of a member that leaves may be seen after it left.
 LEFT_MS = 5_000
@@ -35,8 +35,8 @@ class OffsetChanges:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
 
-    def look(self, rows: Iterable[GroupRow], groups: Iterable[str], at_ms: int) -> list[Event]:
-        events: list[Event] = []
+    def look(self, rows: Iterable[GroupRow], groups: Iterable[str], at_ms: int) -> list[HistoryEvent]:
+        events: list[HistoryEvent] = []
         for row in rows:
             if not row.is_silent:
                 events += self._look_at(row, at_ms)
@@ -44,7 +44,7 @@ class OffsetChanges:
             del self._known[gone]
         return events
 
-    def _look_at(self, row: GroupRow, at_ms: int) -> list[Event]:
+    def _look_at(self, row: GroupRow, at_ms: int) -> list[HistoryEvent]:
         offsets = {
             (partition.topic, partition.partition): partition.committed
             for partition in row.partitions
@@ -84,13 +84,13 @@ def _moves(before: _Offsets, after: _Offsets) -> dict[str, _Moves]:
     return moves
 
 
-def _event(group: str, topic: str, moves: _Moves) -> Event:
+def _event(group: str, topic: str, moves: _Moves) -> HistoryEvent:
     named = [f"{topic}-{number} {_text(old)} → {_text(new)}" for number, (old, new) in moves.items()]
     more = len(named) - PLACES_NAMED_MAX
     words = ", ".join(named[:PLACES_NAMED_MAX]) + (f", {more} partitions more" if more > 0 else "")
     values: Values = {f"{topic}-{number}": (_written(old), _written(new)) for number, (old, new) in moves.items()}
     sentence = f"{group}: offsets changed while the group had no members: {words}"
-    return Event("offsets", group, sentence, topic=topic, values=values)
+    return HistoryEvent("offsets", group, sentence, topic=topic, values=values)
 
 
 def _written(offset: int | None) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from console.kit.common.databases import cluster_atomic
 from console.kit.live import groups
 from console.kit.live.push import push_partial
-from console.state.history.differences import Event
+from console.state.history.differences import HistoryEvent
 from console.state.history.feature import LIVE_GROUP
 from console.state.history.flood import MANY
 from console.state.history.models import ROWS_MAX, TOPIC_KINDS, Change
@@ -14,7 +14,7 @@ _NAME_LENGTH_MAX = Change._meta.get_field("object_name").max_length
 _SENTENCE_LENGTH_MAX = Change._meta.get_field("sentence").max_length
 
 
-def write_events(events: Sequence[Event], at_ms: int) -> None:
+def write_events(events: Sequence[HistoryEvent], at_ms: int) -> None:
     """Write `events` in their order, drop the oldest rows beyond ROWS_MAX, and push to who is looking."""
     if not events:
         return
@@ -25,7 +25,7 @@ def write_events(events: Sequence[Event], at_ms: int) -> None:
         tell_pages(events, f"{at_ms}-{newest}")
 
 
-def write_flood(admitted: tuple[list[Event], Event | None, int], at_ms: int) -> None:
+def write_flood(admitted: tuple[list[HistoryEvent], HistoryEvent | None, int], at_ms: int) -> None:
     """Write what a `FloodGate` admits; the line of the others takes the place of that of the same flood."""
     lines, summary, since_ms = admitted
     if not lines and summary is None:
@@ -36,13 +36,13 @@ def write_flood(admitted: tuple[list[Event], Event | None, int], at_ms: int) -> 
         write_events([*lines, *([] if summary is None else [summary])], at_ms)
 
 
-def tell_pages(events: Iterable[Event | Change], version: str) -> None:
+def tell_pages(events: Iterable[HistoryEvent | Change], version: str) -> None:
     """Push to the pages of the history, and of the topics that the events are about, that there is news."""
     for group in _groups(events):
         push_partial(group, "history/partials/version.html", {"version": version})
 
 
-def _change(event: Event, at_ms: int) -> Change:
+def _change(event: HistoryEvent, at_ms: int) -> Change:
     return Change(
         at_ms=at_ms,
         kind=event.kind,
@@ -55,7 +55,7 @@ def _change(event: Event, at_ms: int) -> Change:
     )
 
 
-def _groups(events: Iterable[Event | Change]) -> list[str]:
+def _groups(events: Iterable[HistoryEvent | Change]) -> list[str]:
     names = {event.object_name for event in events if event.kind in TOPIC_KINDS}
     names |= {event.topic for event in events if event.topic}
     return [LIVE_GROUP, *(groups.topic(name) for name in sorted(names - {MANY, "many topics"}))]

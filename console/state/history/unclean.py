@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from console.state.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
-from console.state.history.differences import PARTITIONS_TOLD_MAX, Event
+from console.state.history.differences import PARTITIONS_TOLD_MAX, HistoryEvent
 
 #: Partitions of one look that ZooKeeper is asked about; of the others it stays a possibility.
 ASKED_MAX = 100
@@ -142,7 +142,7 @@ def _asked(found: Iterable[UncleanElection], is_recovering: Callable[[str, int],
     return told
 
 
-def unclean_events(elections: Iterable[UncleanElection]) -> list[Event]:
+def unclean_events(elections: Iterable[UncleanElection]) -> list[HistoryEvent]:
     """Many of one topic are one event."""
     by_topic: dict[str, list[UncleanElection]] = defaultdict(list)
     for election in elections:
@@ -158,9 +158,9 @@ def unclean_events(elections: Iterable[UncleanElection]) -> list[Event]:
     return events
 
 
-def _event(topic: str, found: Iterable[UncleanElection], sentence: str, partition: int | None) -> Event:
+def _event(topic: str, found: Iterable[UncleanElection], sentence: str, partition: int | None) -> HistoryEvent:
     tone = "critical" if any(election.is_certain for election in found) else "warning"
-    return Event("unclean", topic, sentence, tone, partition)
+    return HistoryEvent("unclean", topic, sentence, tone, partition)
 
 
 def sentence_of(election: UncleanElection) -> str:

@@ -113,24 +113,24 @@ class Story:
 
     # -- commands
 
-    def _up(self, broker_id: str, epoch: str) -> told.Event:
+    def _up(self, broker_id: str, epoch: str) -> told.ControllerEvent:
         return self._cluster(*(f"{b.broker_id}:{b.epoch}" for b in self.brokers.values()), f"{broker_id}:{epoch}")
 
-    def _down(self, broker_id: str) -> told.Event:
+    def _down(self, broker_id: str) -> told.ControllerEvent:
         del self.brokers[int(broker_id)]
         return told.BrokersChanged(dict(self.brokers))
 
-    def _cluster(self, *brokers: str) -> told.Event:
+    def _cluster(self, *brokers: str) -> told.ControllerEvent:
         self.brokers = dict(_live_broker(text) for text in brokers)
         return told.BrokersChanged(dict(self.brokers))
 
-    def _listens(self, broker_id: str, names: str) -> told.Event:
+    def _listens(self, broker_id: str, names: str) -> told.ControllerEvent:
         known = self.brokers[int(broker_id)]
         endpoints = tuple(BrokerEndpoint(name, f"host-{broker_id}", 9092) for name in names.split(","))
         self.brokers[int(broker_id)] = replace(known, registration=replace(known.registration, endpoints=endpoints))
         return told.BrokerUpdated(self.brokers[int(broker_id)])
 
-    def _elect(self, epoch: str) -> told.Event:
+    def _elect(self, epoch: str) -> told.ControllerEvent:
         return told.Elected(
             int(epoch),
             dict(self.brokers),
@@ -141,7 +141,7 @@ class Story:
             dict(self.last_ids),
         )
 
-    def _resign(self) -> told.Event:
+    def _resign(self) -> told.ControllerEvent:
         context = self.controller.context
         if context is not None:
             self.last_ids = {name: topic.topic_id for name, topic in context.topics.items()}
@@ -150,7 +150,7 @@ class Story:
     def _forget_ids(self) -> None:
         self.last_ids.clear()
 
-    def _without_id(self, topic: str, *partitions: str) -> told.Event:
+    def _without_id(self, topic: str, *partitions: str) -> told.ControllerEvent:
         """As the tools of Kafka 2.4 to 2.7 do, which keep what they know of reassignments."""
         known = self.topics.get(topic)
         self._lost_at[topic] = max((broker.epoch for broker in self.brokers.values()), default=-1)
@@ -159,19 +159,19 @@ class Story:
         self.topics[topic] = replace(before, topic_id=NO_TOPIC_ID, partitions=replicas)
         return told.TopicRead(self.topics[topic]) if known else told.TopicsListed(frozenset(self.topics))
 
-    def _by_cmak(self, topic: str, *partitions: str) -> told.Event:
+    def _by_cmak(self, topic: str, *partitions: str) -> told.ControllerEvent:
         self.topics[topic] = replace(self.topics[topic], adding={}, removing={})
         return self._without_id(topic, *partitions)
 
-    def _copied(self, topic: str, other: str) -> told.Event:
+    def _copied(self, topic: str, other: str) -> told.ControllerEvent:
         self.topics[topic] = replace(self.topics[topic], topic_id=self.topics[other].topic_id)
         return told.TopicRead(self.topics[topic])
 
-    def _restored(self, topic: str) -> told.Event:
+    def _restored(self, topic: str) -> told.ControllerEvent:
         self.topics[topic] = replace(self.topics[topic], topic_id=self.ids[topic])
         return told.TopicRead(self.topics[topic])
 
-    def _topic(self, topic: str, *partitions: str) -> told.Event:
+    def _topic(self, topic: str, *partitions: str) -> told.ControllerEvent:
         known = self.topics.get(topic)
         before = known or TopicAssignment(topic, self._new_id(topic), {})
         self.topics[topic] = replace(before, partitions=dict(_replicas(text) for text in partitions))
@@ -186,7 +186,7 @@ class Story:
 
     def _identify(
         self, known_ids: dict[str, UUID | None], restored_at: dict[int, int], names: dict[UUID, str]
-    ) -> told.Event:
+    ) -> told.ControllerEvent:
         assignments, states, unknown = {}, {}, set()
         for topic in sorted(known_ids.keys() & self.topics.keys()):
             assignment = self.topics[topic]
@@ -204,45 +204,45 @@ class Story:
                 unknown.add(topic)
         return told.TopicsIdentified(assignments, states, frozenset(unknown))
 
-    def _vanish(self, topic: str) -> told.Event:
+    def _vanish(self, topic: str) -> told.ControllerEvent:
         self._remove(topic)
         return told.TopicsListed(frozenset(self.topics))
 
-    def _delete(self, topic: str) -> told.Event:
+    def _delete(self, topic: str) -> told.ControllerEvent:
         self.to_delete.add(topic)
         return told.TopicsToDelete(frozenset(self.to_delete))
 
     def _quietly(self, name: str, *arguments: str) -> None:
         getattr(self, "_" + name.replace("-", "_"))(*arguments)
 
-    def _topics_to_delete(self, *topics: str) -> told.Event:
+    def _topics_to_delete(self, *topics: str) -> told.ControllerEvent:
         return told.TopicsToDelete(frozenset(topics))
 
-    def _deleted(self, broker: str, *partitions: str) -> told.Event:
+    def _deleted(self, broker: str, *partitions: str) -> told.ControllerEvent:
         return told.ReplicasDeleted(*_incarnation(broker), _partitions(partitions), frozenset(), self._epochs_asked)
 
-    def _undeletable(self, broker: str, *partitions: str) -> told.Event:
+    def _undeletable(self, broker: str, *partitions: str) -> told.ControllerEvent:
         return told.ReplicasDeleted(*_incarnation(broker), frozenset(), _partitions(partitions), self._epochs_asked)
 
-    def _failed(self, broker: str, *partitions: str) -> told.Event:
+    def _failed(self, broker: str, *partitions: str) -> told.ControllerEvent:
         return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), _partitions(partitions), frozenset())
 
-    def _deferred(self, broker: str, *partitions: str) -> told.Event:
+    def _deferred(self, broker: str, *partitions: str) -> told.ControllerEvent:
         return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), frozenset(), _partitions(partitions))
 
-    def _without_log(self, broker: str, *partitions: str) -> told.Event:
+    def _without_log(self, broker: str, *partitions: str) -> told.ControllerEvent:
         deferred = _partitions(partitions)
         extents = dict.fromkeys(deferred, (NO_LEADER_EPOCH, 0))
         return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), frozenset(), deferred, extents=extents)
 
-    def _taken(self, broker: str, *partitions: str) -> told.Event:
+    def _taken(self, broker: str, *partitions: str) -> told.ControllerEvent:
         return told.LeaderAndIsrAnswered(*_incarnation(broker), _partitions(partitions), frozenset(), frozenset())
 
-    def _full(self, broker: str, *partitions: str) -> told.Event:
+    def _full(self, broker: str, *partitions: str) -> told.ControllerEvent:
         taken = _partitions(partitions)
         return told.LeaderAndIsrAnswered(*_incarnation(broker), taken, frozenset(), frozenset(), taken)
 
-    def _reaches(self, broker: str, partition: str, extent: str) -> told.Event:
+    def _reaches(self, broker: str, partition: str, extent: str) -> told.ControllerEvent:
         last_epoch, end_offset = map(int, extent.split(":"))
         taken, extents = _partitions([partition]), {_partition(partition): (last_epoch, end_offset)}
         return told.LeaderAndIsrAnswered(*_incarnation(broker), taken, frozenset(), frozenset(), extents=extents)
@@ -261,50 +261,50 @@ class Story:
             int(leader.removeprefix("leader=")), before.leader_epoch + 1, members, 0, before.zk_version + 1
         )
 
-    def _stop(self, broker: str) -> told.Event:
+    def _stop(self, broker: str) -> told.ControllerEvent:
         return told.ShutdownAsked(self._next_request(), *_incarnation(broker))
 
-    def _lose_log_dir(self, broker_id: str) -> told.Event:
+    def _lose_log_dir(self, broker_id: str) -> told.ControllerEvent:
         self.log_dir_events[str(len(self.log_dir_events) + 1)] = int(broker_id)
         return told.LogDirEventsListed(frozenset(self.log_dir_events))
 
-    def _unclean(self, topic: str, allowed: str) -> told.Event:
+    def _unclean(self, topic: str, allowed: str) -> told.ControllerEvent:
         self.unclean[topic] = allowed == "yes"
         return told.ConfigChanged(None if topic == "*" else topic)
 
-    def _isr(self, partition: str, isr: str) -> told.Event:
+    def _isr(self, partition: str, isr: str) -> told.ControllerEvent:
         key = _partition(partition)
         state = self.states[key]
         self.states[key] = state.with_isr(tuple(int(one) for one in isr.split(","))).at_version(state.zk_version + 1)
         return self._announced(partition)
 
-    def _announced(self, partition: str) -> told.Event:
+    def _announced(self, partition: str) -> told.ControllerEvent:
         self._announcements += 1
         self.isr_changes[str(self._announcements)] = _partition(partition)
         return told.IsrChangesListed(frozenset(self.isr_changes))
 
-    def _move(self, partition: str, target: str) -> told.Event:
+    def _move(self, partition: str, target: str) -> told.ControllerEvent:
         return told.ReassignmentsAsked(self._next_request(), {_partition(partition): _ids_of(target)})
 
-    def _call_off(self, partition: str) -> told.Event:
+    def _call_off(self, partition: str) -> told.ControllerEvent:
         return told.ReassignmentsAsked(self._next_request(), {_partition(partition): None})
 
-    def _request_moves(self, *moves: str) -> told.Event:
+    def _request_moves(self, *moves: str) -> told.ControllerEvent:
         asked = (move.split("=") for move in moves)
         self.requested_moves = {_partition(partition): _ids_of(target) for partition, target in asked}
         return told.ReassignmentsByZnode(self.requested_moves)
 
-    def _elect_preferred(self, *partitions: str) -> told.Event:
+    def _elect_preferred(self, *partitions: str) -> told.ControllerEvent:
         asked = _partitions(partitions) or None
         return told.ElectionAsked(self._next_request(), told.Election.PREFERRED, asked)
 
-    def _elect_unclean(self, *partitions: str) -> told.Event:
+    def _elect_unclean(self, *partitions: str) -> told.ControllerEvent:
         return told.ElectionAsked(self._next_request(), told.Election.UNCLEAN, _partitions(partitions))
 
-    def _request_election(self, *partitions: str) -> told.Event:
+    def _request_election(self, *partitions: str) -> told.ControllerEvent:
         return told.ElectionAsked(told.BY_ZNODE, told.Election.PREFERRED, _partitions(partitions))
 
-    def _tick(self, milliseconds: str) -> told.Event:
+    def _tick(self, milliseconds: str) -> told.ControllerEvent:
         self.now_ms += int(milliseconds)
         return told.Tick()
 
@@ -327,7 +327,7 @@ class Story:
 
     # -- effects
 
-    def _step(self, event: told.Event, indent: str) -> list[str]:
+    def _step(self, event: told.ControllerEvent, indent: str) -> list[str]:
         lines = []
         for effect in self.controller.step(event, self.now_ms):
             lines += [indent + line for line in _told(effect)]
@@ -341,7 +341,7 @@ class Story:
                 lines += self._step(outcome, indent + "  ")
         return lines
 
-    def _carry_out(self, effect: do.Effect) -> told.Event | None:
+    def _carry_out(self, effect: do.Effect) -> told.ControllerEvent | None:
         match effect:
             case do.WriteStates(states):
                 return self._write(states)
@@ -381,13 +381,13 @@ class Story:
                 return event
         return None
 
-    def _write_assignments(self, assignments: dict[TopicPartition, ReplicaAssignment]) -> told.Event:
+    def _write_assignments(self, assignments: dict[TopicPartition, ReplicaAssignment]) -> told.ControllerEvent:
         written = {partition: one for partition, one in assignments.items() if partition.topic in self.topics}
         for (topic, index), one in written.items():
             self.topics[topic] = self.topics[topic].having({index: one})
         return told.AssignmentsWritten(written)
 
-    def _write(self, states: dict[TopicPartition, LeaderAndIsr]) -> told.Event:
+    def _write(self, states: dict[TopicPartition, LeaderAndIsr]) -> told.ControllerEvent:
         written, found = {}, {}
         for partition, state in states.items():
             standing = self.states.get(partition)

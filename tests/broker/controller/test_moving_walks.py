@@ -213,7 +213,7 @@ class MovingWalk(Walk):
             if effect.broker_id in move.removing:
                 assert isr == set(move.target) or (isr < set(move.target) == set(move.origin))
 
-    def _write(self, states) -> told.Event:
+    def _write(self, states) -> told.ControllerEvent:
         """The controller takes replicas out of an ISR; only leaders, who know, put any in."""
         for partition, state in states.items():
             before = self.states.get(partition)
@@ -221,7 +221,7 @@ class MovingWalk(Walk):
                 assert set(state.isr) <= set(before.isr)
         return super()._write(states)
 
-    def _write_assignments(self, assignments) -> told.Event:
+    def _write_assignments(self, assignments) -> told.ControllerEvent:
         """The last word is written when nobody alive hosts a removed replica any more, or a new word replaces it."""
         is_new = self._command.startswith(("move ", "request-moves "))
         for partition, assignment in assignments.items():
@@ -242,7 +242,7 @@ class MovingWalk(Walk):
                 assert state.isr
                 assert set(state.isr) <= set(context.assignment(partition))
 
-    def _carry_out(self, effect: do.Effect) -> told.Event | None:
+    def _carry_out(self, effect: do.Effect) -> told.ControllerEvent | None:
         crash = self._may_crash and self._dice.random() < 0.01
         if crash and self._dice.random() < 0.5:
             raise _Crash
@@ -251,7 +251,7 @@ class MovingWalk(Walk):
             raise _Crash
         return outcome
 
-    def _tell(self, effect: do.Effect) -> told.Event | None:
+    def _tell(self, effect: do.Effect) -> told.ControllerEvent | None:
         match effect:
             case do.SendStopReplica(broker_id, _, stops):
                 self._on_their_way.append(_Stop(effect, self.brokers_as_known(broker_id)))

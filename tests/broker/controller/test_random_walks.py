@@ -181,7 +181,7 @@ class Walk(Story):
             self._do_lose_id("quietly ")
         self.run(f"elect {max(self._epoch, 1)}")
 
-    def _carry_out(self, effect: do.Effect) -> told.Event | None:
+    def _carry_out(self, effect: do.Effect) -> told.ControllerEvent | None:
         if isinstance(effect, do.SendStopReplica):
             epoch = self.controller.context.brokers[effect.broker_id].epoch
             deleted = tuple(stop.partition for stop in effect.stops if stop.delete)
@@ -193,14 +193,14 @@ class Walk(Story):
             self._told_again += [(incarnation, told_again)] if told_again else []
         return super()._carry_out(effect)
 
-    def _identify(self, known_ids, epochs, names) -> told.Event:
+    def _identify(self, known_ids, epochs, names) -> told.ControllerEvent:
         """No topic gets another id while it is there."""
         before = {name: topic_id for name, topic_id in self.ids.items() if name in self.topics}
         event = super()._identify(known_ids, epochs, names)
         assert before == {name: self.topics[name].topic_id for name in before if self.topics[name].has_id} | before
         return event
 
-    def _write(self, states) -> told.Event:
+    def _write(self, states) -> told.ControllerEvent:
         for partition, state in states.items():
             before = self.states.get(partition)
             assert state.leader_epoch == (before.leader_epoch + 1 if before else 0)

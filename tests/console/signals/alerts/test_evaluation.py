@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertPhase, AlertState, AlertVerdict, Event, advance
+from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertEvent, AlertPhase, AlertState, AlertVerdict, advance
 from console.signals.alerts.rules import AlertRule
 from tests.examples import examples
 
@@ -22,7 +22,7 @@ class Story:
         self.now_ms = 0
         self.is_silenced = False
 
-    def look(self, *verdicts: AlertVerdict) -> list[Event | None]:
+    def look(self, *verdicts: AlertVerdict) -> list[AlertEvent | None]:
         told = []
         for verdict in verdicts:
             self.standing, event = advance(self.standing, verdict, self.rule, self.now_ms, is_silenced=self.is_silenced)
@@ -34,14 +34,14 @@ class Story:
 @pytest.mark.parametrize(
     ("times", "looks", "told"),
     [
-        ({}, [BAD, BAD, WELL, BAD], [Event.FIRED, None, Event.RESOLVED, Event.FIRED]),
-        ({"for": 2}, [BAD, BAD, BAD], [None, None, Event.FIRED]),
+        ({}, [BAD, BAD, WELL, BAD], [AlertEvent.FIRED, None, AlertEvent.RESOLVED, AlertEvent.FIRED]),
+        ({"for": 2}, [BAD, BAD, BAD], [None, None, AlertEvent.FIRED]),
         ({"for": 2}, [BAD, WELL, BAD, BAD, WELL], [None] * 5),
-        ({"for": 2}, [BAD, UNKNOWN, BAD], [None, None, Event.FIRED]),
-        ({"clear": 2}, [BAD, WELL, BAD, WELL, WELL, WELL], [Event.FIRED, *[None] * 4, Event.RESOLVED]),
-        ({"clear": 1}, [BAD, UNKNOWN, UNKNOWN, UNKNOWN], [Event.FIRED, None, None, None]),
-        ({"repeat": 2}, [BAD] * 5, [Event.FIRED, None, Event.REPEATED, None, Event.REPEATED]),
-        ({"escalate_after": 2}, [BAD] * 5, [Event.FIRED, None, Event.ESCALATED, None, None]),
+        ({"for": 2}, [BAD, UNKNOWN, BAD], [None, None, AlertEvent.FIRED]),
+        ({"clear": 2}, [BAD, WELL, BAD, WELL, WELL, WELL], [AlertEvent.FIRED, *[None] * 4, AlertEvent.RESOLVED]),
+        ({"clear": 1}, [BAD, UNKNOWN, UNKNOWN, UNKNOWN], [AlertEvent.FIRED, None, None, None]),
+        ({"repeat": 2}, [BAD] * 5, [AlertEvent.FIRED, None, AlertEvent.REPEATED, None, AlertEvent.REPEATED]),
+        ({"escalate_after": 2}, [BAD] * 5, [AlertEvent.FIRED, None, AlertEvent.ESCALATED, None, None]),
     ],
 )
 def test_an_alert_begins_goes_on_and_ends_when_it_should(times, looks, told):
@@ -53,7 +53,7 @@ def test_a_time_in_which_nobody_looked_does_not_count():
     story.look(BAD)
     story.now_ms += 2 * LOOKS_APART_MS
     assert story.look(*[BAD] * 5) == [None] * 5
-    assert story.look(BAD) == [Event.FIRED]
+    assert story.look(BAD) == [AlertEvent.FIRED]
 
 
 def test_what_began_while_silenced_is_told_afterwards_if_it_goes_on():
@@ -61,7 +61,7 @@ def test_what_began_while_silenced_is_told_afterwards_if_it_goes_on():
     story.is_silenced = True
     assert story.look(BAD, BAD) == [None, None]
     story.is_silenced = False
-    assert story.look(BAD) == [Event.FIRED]
+    assert story.look(BAD) == [AlertEvent.FIRED]
 
 
 def test_what_nobody_was_told_of_is_over_without_a_word():
@@ -78,7 +78,7 @@ def test_who_acknowledges_is_not_told_again_but_that_it_is_over():
         **{name: getattr(story.standing, name) for name in story.standing.__slots__}
         | {"acknowledged_until_ms": 10 * MINUTE_MS}
     )
-    assert story.look(*[BAD] * 5, WELL) == [*[None] * 5, Event.RESOLVED]
+    assert story.look(*[BAD] * 5, WELL) == [*[None] * 5, AlertEvent.RESOLVED]
 
 
 @settings(max_examples=examples(200))
@@ -90,11 +90,11 @@ def test_what_is_told_is_a_story_with_one_beginning_and_one_end(times, looks):
     story, is_open = Story(**times), False
     for verdict, story.is_silenced in looks:
         (event,) = story.look(verdict)
-        if event is Event.FIRED:
+        if event is AlertEvent.FIRED:
             assert not is_open
             assert verdict is not WELL
             is_open = True
-        elif event is Event.RESOLVED:
+        elif event is AlertEvent.RESOLVED:
             assert is_open
             assert verdict is WELL
             is_open = False

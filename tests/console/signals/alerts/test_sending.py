@@ -6,7 +6,7 @@ import pytest
 
 from console.kit.common import bounded_smtp
 from console.signals.alerts.channels import Channel, http_request, mail
-from console.signals.alerts.evaluation import Event
+from console.signals.alerts.evaluation import AlertEvent
 from console.signals.alerts.messages import OBJECTS_TOLD_MAX, Told, message_of
 from console.signals.alerts.sending import NotTakenError, send
 from tests.console.signals.alerts.receivers import HttpReceiver, SmtpReceiver
@@ -14,7 +14,7 @@ from tests.console.signals.alerts.receivers import HttpReceiver, SmtpReceiver
 EVIL = "a<!channel>&[x](https://evil.example)\r\nBcc: all@corp.example\x1b[2J"
 
 
-def message(*names: str, event: Event = Event.FIRED, is_open: bool = True):
+def message(*names: str, event: AlertEvent = AlertEvent.FIRED, is_open: bool = True):
     told = [Told(name, f"Topic {name} is full.", 1_000, "https://console.example/topics/") for name in names or (EVIL,)]
     return message_of("full", event, "critical", "c1", 1_700_000_000_000, told, key="barnabas-c1-full", is_open=is_open)
 
@@ -59,13 +59,13 @@ def test_matrix_takes_a_message_once_however_often_it_comes(http):
 
 def test_an_incident_is_closed_when_nothing_of_the_rule_fires_any_more(http):
     for is_open, action in ((True, "trigger"), (False, "resolve")):
-        send(channel("pagerduty", http, routing_key="k"), message(event=Event.RESOLVED, is_open=is_open))
+        send(channel("pagerduty", http, routing_key="k"), message(event=AlertEvent.RESOLVED, is_open=is_open))
         assert (body_of(http)["event_action"], body_of(http)["dedup_key"]) == (action, "barnabas-c1-full")
     for is_open, path in (
         (True, "/in/v2/alerts"),
         (False, "/in/v2/alerts/barnabas-c1-full/close?identifierType=alias"),
     ):
-        send(channel("opsgenie", http, api_key="k"), message(event=Event.RESOLVED, is_open=is_open))
+        send(channel("opsgenie", http, api_key="k"), message(event=AlertEvent.RESOLVED, is_open=is_open))
         assert http.came[-1][1] == path
 
 

@@ -13,7 +13,7 @@ from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.errors import refusal
 from console.kit.gateway.quotas.interface import QuotaEntity
 from console.state.history.attribution import attribute_changes, is_made_by
-from console.state.history.differences import Event
+from console.state.history.differences import HistoryEvent
 from console.state.history.flood import LINES_MAX, MANY
 from console.state.history.models import Change, ChangeKind
 from console.state.history.store import write_events
@@ -268,14 +268,14 @@ class TestReach:
     def test_names_out_of_reach_are_in_no_line(self, db, tenant, limited, viewer, client_of):
         write_events(
             [
-                Event("settings", "secret-plans", "secret-plans: retention.ms 1 → 2"),
-                Event("acl", "Topic secret-plans", "ACL added: on secret-plans"),
-                Event("quota", "user secret-user", "Quota of user secret-user"),
-                Event("schema", "subject secret-x", "secret-x"),
-                Event("schema", "secret-plans", "secret-plans-value"),
-                Event("offsets", "orders-app", "orders-app: offsets of secret-plans-0", topic="secret-plans"),
-                Event("offsets", "secret-app", "secret-app: offsets of orders-0", topic="orders"),
-                Event("group", "secret-app", "Group secret-app began"),
+                HistoryEvent("settings", "secret-plans", "secret-plans: retention.ms 1 → 2"),
+                HistoryEvent("acl", "Topic secret-plans", "ACL added: on secret-plans"),
+                HistoryEvent("quota", "user secret-user", "Quota of user secret-user"),
+                HistoryEvent("schema", "subject secret-x", "secret-x"),
+                HistoryEvent("schema", "secret-plans", "secret-plans-value"),
+                HistoryEvent("offsets", "orders-app", "orders-app: offsets of secret-plans-0", topic="secret-plans"),
+                HistoryEvent("offsets", "secret-app", "secret-app: offsets of orders-0", topic="orders"),
+                HistoryEvent("group", "secret-app", "Group secret-app began"),
             ],
             1_000,
         )
@@ -288,16 +288,16 @@ class TestReach:
     def test_within_reach_lines_are_seen(self, db, tenant, client_of):
         write_events(
             [
-                Event("settings", "orders", "a"),
-                Event("offsets", "orders-app", "b", topic="orders"),
-                Event("schema", "orders", "c"),
+                HistoryEvent("settings", "orders", "a"),
+                HistoryEvent("offsets", "orders-app", "b", topic="orders"),
+                HistoryEvent("schema", "orders", "c"),
             ],
             1_000,
         )
         assert [line.sentence for line in page_of(client_of(tenant))] == ["c", "b", "a"]
 
     def test_a_person_who_may_not_see_the_audit_cannot_search_by_person(self, db, operator, client_of):
-        write_events([Event("settings", "orders", "a"), Event("settings", "bills", "b")], 1_000)
+        write_events([HistoryEvent("settings", "orders", "a"), HistoryEvent("settings", "bills", "b")], 1_000)
         Change.objects.filter(object_name="orders").update(person="administrator", audit_id=1)
         assert len(page_of(client_of(operator), person="administrator")) == 2
 
@@ -306,8 +306,8 @@ class TestOneLine:
     def test_all_kinds_and_actions_are_in_the_order_of_time(self, db, administrator: User, client_of):
         event = record_event(administrator, "set read-only", "console", "all")
         at_ms = int(event.at.timestamp() * 1000)
-        write_events([Event("leader", "orders", "before")], at_ms - 1_000)
-        write_events([Event("settings", "orders", "after")], at_ms + 1_000)
+        write_events([HistoryEvent("leader", "orders", "before")], at_ms - 1_000)
+        write_events([HistoryEvent("settings", "orders", "after")], at_ms + 1_000)
         client = client_of(administrator)
         assert [line.sentence for line in page_of(client)] == ["after", "set read-only all", "before"]
         _, *rows = csv.reader(io.StringIO(b"".join(client.get("/history/?format=csv").streaming_content).decode()))
@@ -318,7 +318,7 @@ class TestOneLine:
     def test_pages_follow_each_other_without_a_gap(self, db, administrator, client_of):
         for number in range(70):
             at = record_event(administrator, f"act {number}", "console", "x").at
-            write_events([Event("leader", "orders", f"change {number}")], int(at.timestamp() * 1000) + 1)
+            write_events([HistoryEvent("leader", "orders", f"change {number}")], int(at.timestamp() * 1000) + 1)
         client = client_of(administrator)
         pages = [list(client.get("/history/", {"page": n}).context["page"]) for n in (1, 2, 3)]
         assert [len(page) for page in pages] == [50, 50, 40]
@@ -332,7 +332,7 @@ class TestOneLine:
     ):
         cluster.change_topic_settings("orders", {"retention.ms": "1000"})
         look()
-        write_events([Event("offsets", "app", "app: offsets", topic="orders")], 1)
+        write_events([HistoryEvent("offsets", "app", "app: offsets", topic="orders")], 1)
         record_event(administrator, "purge", "topic", "orders")
         page = client_of(administrator).get("/topics/orders/+history/").context["page"]
         assert {line.kind for line in page} >= {"settings", "offsets", "action"}

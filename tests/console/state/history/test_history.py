@@ -8,7 +8,7 @@ import pytest
 
 from console.kit.live import groups
 from console.state.history import store
-from console.state.history.differences import Event
+from console.state.history.differences import HistoryEvent
 from console.state.history.feature import LIVE_GROUP
 from console.state.history.models import Change
 from console.state.history.store import write_events
@@ -74,7 +74,7 @@ def test_topics_come_and_go(cluster, collect):
 def test_the_table_is_bounded_and_the_oldest_go_first(db, monkeypatch):
     monkeypatch.setattr(store, "ROWS_MAX", 10)
     for number in range(30):
-        write_events([Event("broker", "broker-1", f"event {number}")], number)
+        write_events([HistoryEvent("broker", "broker-1", f"event {number}")], number)
     assert [change.sentence for change in Change.objects.all()] == [f"event {n}" for n in range(29, 19, -1)]
 
 
@@ -83,11 +83,11 @@ AT_0312 = int(datetime(2026, 11, 21, 3, 12, tzinfo=UTC).timestamp() * 1000)
 
 @pytest.fixture
 def night(db) -> None:
-    write_events([Event("broker", "broker-2", "Broker 2 left the cluster", "critical")], AT_0312 - 60_000)
+    write_events([HistoryEvent("broker", "broker-2", "Broker 2 left the cluster", "critical")], AT_0312 - 60_000)
     write_events(
-        [Event("leader", "orders", "orders-0 is led by broker 3, previously by broker 2", "plain", 0)], AT_0312
+        [HistoryEvent("leader", "orders", "orders-0 is led by broker 3, previously by broker 2", "plain", 0)], AT_0312
     )
-    write_events([Event("isr", "payments", "payments-0: 2 came in sync", "ok", 0)], AT_0312 + 3_600_000)
+    write_events([HistoryEvent("isr", "payments", "payments-0: 2 came in sync", "ok", 0)], AT_0312 + 3_600_000)
 
 
 @pytest.mark.usefixtures("night")
