@@ -37,7 +37,7 @@ class InitialDelay:
     has_new_member: bool = False  #: somebody joined meanwhile: extend
 
 
-class Proposal(NamedTuple):
+class GroupProposal(NamedTuple):
     """A record that has been handed out but not replayed; `newcomer` takes its place in the group with it."""
 
     metadata: GroupMetadata
@@ -50,7 +50,7 @@ class Group:
         self.holdings = Holdings(group_id, account)
         self.metadata: GroupMetadata | None = None  #: None: only offsets are known, or no generation was recorded yet
         self.recorded_to = 0  #: where the log ended with the record of `metadata`, or after it
-        self.proposal: Proposal | None = None
+        self.proposal: GroupProposal | None = None
         self.state = GroupState.EMPTY
         self.state_timestamp_ms = NO_TIMESTAMP
         self.generation_id = 0  #: the recorded one, or beyond it while no leader's assignment has been recorded
@@ -289,7 +289,7 @@ class Group:
         last = (self.next_assignments_owner or self.holdings.assignments_owner) if owners else self.holdings.owner
         return [*owners, last or UNATTRIBUTED]
 
-    def _members_of(self, proposal: Proposal, metadata: GroupMetadata) -> dict[str, ClassicMember]:
+    def _members_of(self, proposal: GroupProposal, metadata: GroupMetadata) -> dict[str, ClassicMember]:
         """Those there are, of whom we know more than a record tells."""
         proposed, newcomer = proposal
         if proposed != metadata:

@@ -10,7 +10,7 @@ first generation of an empty group waits a little longer than it must, so that a
 from broker.common.errors import ErrorCode
 from broker.coordinator.group import answers
 from broker.coordinator.group.config import EMPTY_GENERATION_RETRY_MS, GroupConfig
-from broker.coordinator.group.group import Group, InitialDelay, Proposal
+from broker.coordinator.group.group import Group, GroupProposal, InitialDelay
 from broker.coordinator.group.member import ClassicMember
 from broker.coordinator.group.records import GroupMetadata, encode_group_key, encode_group_value
 from broker.coordinator.group.states import GroupState
@@ -30,7 +30,7 @@ def propose(
 ) -> None:
     """Hand out the record; nothing durable changes before it is replayed."""
     key, value = encode_group_key(group.group_id), encode_group_value(metadata)
-    group.proposal = Proposal(metadata, newcomer)
+    group.proposal = GroupProposal(metadata, newcomer)
     known = group.members | ({newcomer.member_id: newcomer} if newcomer else {})
     turn.append(key, value, encode_owners(group.owners_of(known[m.member_id] for m in metadata.members)))
 

@@ -12,7 +12,7 @@ from console.cluster.placement.election import ElectionPlan, plan_election
 from console.cluster.placement.move import BALANCE, DRAIN, MovePlan
 from console.cluster.placement.moving import balance_proposal, drain_proposal, planned
 from console.cluster.placement.optimise import Goal
-from console.cluster.placement.propose import Proposal as Wishes
+from console.cluster.placement.propose import PlacementProposal
 from console.cluster.placement.sentences import count_of
 from console.kit.common.current_cluster import here
 from console.kit.common.figures import size
@@ -85,7 +85,7 @@ def _replace(broker_id: int, rule: TroubleRule) -> Remedy | NoRemedy:
     return _moves(drain_proposal(broker_id), rule, DRAIN, "There is nowhere to go for what it holds: add a broker.")
 
 
-def _moves(wishes: Wishes, rule: TroubleRule, action: str, nothing: str) -> Remedy | NoRemedy:
+def _moves(wishes: PlacementProposal, rule: TroubleRule, action: str, nothing: str) -> Remedy | NoRemedy:
     unsafe = why_unsafe(wishes.targets, _in_sync(wishes.targets), _alive())
     targets = {place: target for place, target in wishes.targets.items() if place not in unsafe}
     stuck = {**wishes.stuck, **unsafe}

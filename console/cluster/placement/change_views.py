@@ -41,7 +41,7 @@ from console.cluster.placement.moving import (
     spread_proposal,
 )
 from console.cluster.placement.optimise import GOALS
-from console.cluster.placement.propose import Proposal
+from console.cluster.placement.propose import PlacementProposal
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.current_cluster import here
@@ -142,7 +142,7 @@ def _propose(request: UserRequest, kind: str, context: dict[str, object]) -> int
     return _show(request, kind, context, proposal.targets)
 
 
-def _stuck_by_topic(user: User, proposal: Proposal) -> list[tuple[str, str, int]]:
+def _stuck_by_topic(user: User, proposal: PlacementProposal) -> list[tuple[str, str, int]]:
     """(topic, why, partitions), the topics in reach only."""
     counted = Counter((topic, why) for (topic, _), why in proposal.stuck.items())
     reach = reach_of(user)
@@ -153,7 +153,7 @@ def _stuck_by_topic(user: User, proposal: Proposal) -> list[tuple[str, str, int]
     ][:MOVES_SHOWN]
 
 
-def _proposal(request: UserRequest, kind: str, context: dict[str, object]) -> Proposal | None:
+def _proposal(request: UserRequest, kind: str, context: dict[str, object]) -> PlacementProposal | None:
     """None where the form it is asked for with is wrong.
 
     Raises Http404 for a broker that was never seen, and for a topic that is not there.

@@ -10,7 +10,7 @@ from console.cluster.placement.move import MovePlan, Targets, World, plan_moves
 from console.cluster.placement.optimise import Goal, Spread, Weighed, propose_balance, spreads
 from console.cluster.placement.propose import (
     Held,
-    Proposal,
+    PlacementProposal,
     propose_demote,
     propose_drain,
     propose_factor,
@@ -27,17 +27,17 @@ def planned(targets: Targets, rate: int | None = None) -> MovePlan:
     return plan_moves(targets, world_around(targets), rate)
 
 
-def drain_proposal(*leaving: int) -> Proposal:
+def drain_proposal(*leaving: int) -> PlacementProposal:
     """All replicas away from `leaving`. Raises GatewayError."""
     return _as_it_is(lambda held, racks: propose_drain(held, racks, leaving))
 
 
-def spread_proposal() -> Proposal:
+def spread_proposal() -> PlacementProposal:
     """Everything evenly over the brokers that are registered. Raises GatewayError."""
     return _as_it_is(propose_spread)
 
 
-def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[Proposal, list[Spread]]:
+def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[PlacementProposal, list[Spread]]:
     """Brokers as alike as `goals` ask, and how alike they are before and after. Raises GatewayError."""
     weighed = _weighed(cluster_gateway().moves.under_way())
     racks = _racks()
@@ -57,12 +57,12 @@ def seen_now() -> tuple[list[Seen], dict[int, str]]:
     return seen, dict(Broker.objects.filter(is_registered=True).values_list("broker_id", "rack"))
 
 
-def factor_proposal(topic: str, factor: int) -> Proposal:
+def factor_proposal(topic: str, factor: int) -> PlacementProposal:
     """`factor` replicas for each partition of the topic. Raises GatewayError."""
     return _as_it_is(lambda held, racks: propose_factor(held, racks, factor, topic))
 
 
-def demote_proposal(broker_id: int) -> Proposal:
+def demote_proposal(broker_id: int) -> PlacementProposal:
     """It leads nothing once preferred leaders are elected. Raises GatewayError."""
     return _as_it_is(lambda held, racks: propose_demote(held, racks, broker_id))
 
@@ -103,7 +103,7 @@ def throttled_by() -> str:
     return found.object_name if found else ""
 
 
-def _as_it_is(propose: Callable[[list[Held], dict[int, str]], Proposal]) -> Proposal:
+def _as_it_is(propose: Callable[[list[Held], dict[int, str]], PlacementProposal]) -> PlacementProposal:
     """Without partitions that have other replicas by now than were last seen: one seen while it moved has too many.
 
     The next proposal finds them. Raises GatewayError.
@@ -112,7 +112,7 @@ def _as_it_is(propose: Callable[[list[Held], dict[int, str]], Proposal]) -> Prop
     return _sound(propose(held, _racks()), {partition.place: partition.replicas for partition in held})
 
 
-def _sound(proposal: Proposal, seen: Targets) -> Proposal:
+def _sound(proposal: PlacementProposal, seen: Targets) -> PlacementProposal:
     """Without what is no more as it was seen. Raises GatewayError."""
     places = {*proposal.targets, *proposal.stuck}
     present = cluster_gateway().moves.assignments({topic for topic, _ in places})

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from console.cluster.placement.propose import Proposal
+from console.cluster.placement.propose import PlacementProposal
 from console.kit.gateway.groups.interface import TopicPartition
 
 
@@ -60,12 +60,12 @@ class Spread:
 
 def propose_balance(
     partitions: Iterable[Weighed], racks: Mapping[int, str], goals: Collection[Goal], changes_max: int
-) -> Proposal:
+) -> PlacementProposal:
     """At most `changes_max` partitions change. `racks`: the brokers that are registered ("" where they have none)."""
     balance = _Balance(partitions, racks, goals)
     while len(balance.changed) < changes_max and balance.improve():
         pass
-    return Proposal(balance.changed, is_cut=len(balance.changed) >= changes_max and balance.is_uneven)
+    return PlacementProposal(balance.changed, is_cut=len(balance.changed) >= changes_max and balance.is_uneven)
 
 
 def loads_of(partitions: Iterable[Weighed], racks: Mapping[int, str]) -> dict[int, list[float]]:

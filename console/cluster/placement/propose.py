@@ -28,7 +28,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PlacementProposal:
     """`targets` of the partitions that change; `stuck` are those that should and cannot, with a sentence why."""
 
     targets: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Proposal:
     is_cut: bool = False
 
 
-def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Collection[int]) -> Proposal:
+def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Collection[int]) -> PlacementProposal:
     """All replicas away from `leaving`; each successor takes its place in the order, so leaderships move along.
 
     `racks` are the brokers that are registered, with their racks ("" where they have none).
@@ -49,7 +49,7 @@ def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Colle
         if not set(partition.replicas) & set(leaving):
             continue
         if len(targets) >= CHANGES_MAX:
-            return Proposal(targets, stuck, is_cut=True)
+            return PlacementProposal(targets, stuck, is_cut=True)
         away = board.away(partition, leaving)
         replicas = None if away else board.replaced(partition, leaving)
         if away:
@@ -60,10 +60,10 @@ def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Colle
             )
         else:
             targets[partition.place] = replicas
-    return Proposal(targets, stuck)
+    return PlacementProposal(targets, stuck)
 
 
-def propose_spread(held: Iterable[Held], racks: Mapping[int, str]) -> Proposal:
+def propose_spread(held: Iterable[Held], racks: Mapping[int, str]) -> PlacementProposal:
     """Replicas from brokers that hold many to those that hold few, until none holds two more than another.
 
     Of the replicas that may move, the one is taken that evens the bytes out best. Then preferred leaders are spread in
@@ -75,10 +75,10 @@ def propose_spread(held: Iterable[Held], racks: Mapping[int, str]) -> Proposal:
         pass
     is_cut = len(board.changed) >= CHANGES_MAX
     board.spread_leaders()
-    return Proposal(board.changed, is_cut=is_cut)
+    return PlacementProposal(board.changed, is_cut=is_cut)
 
 
-def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, topic: str) -> Proposal:
+def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, topic: str) -> PlacementProposal:
     """`factor` replicas for each partition of `topic`: new ones where least is held, gone ones where most is.
 
     Preferred leaders stay.
@@ -90,7 +90,7 @@ def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, 
             stuck[partition.place] = _AWAY.format(min(board.away(partition)))
             continue
         if len(board.changed) >= CHANGES_MAX:
-            return Proposal(board.changed, stuck, is_cut=True)
+            return PlacementProposal(board.changed, stuck, is_cut=True)
         replicas = partition.replicas
         while len(replicas) > max(1, factor):
             replicas = board.without_one(partition, replicas)
@@ -103,10 +103,10 @@ def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, 
             replicas = (*replicas, fresh)
         if partition.place not in stuck:
             board.place(partition, replicas)
-    return Proposal({place: to for place, to in board.changed.items() if place not in stuck}, stuck)
+    return PlacementProposal({place: to for place, to in board.changed.items() if place not in stuck}, stuck)
 
 
-def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int) -> Proposal:
+def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int) -> PlacementProposal:
     """`demoted` leads nothing when preferred leaders are elected: it becomes the last replica of what it would lead.
 
     Of the other replicas the one comes first that would lead least. No record is copied.
@@ -122,11 +122,11 @@ def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int)
             stuck[partition.place] = "No other broker that is there has a replica: nobody could lead it instead."
             continue
         if len(targets) >= CHANGES_MAX:
-            return Proposal(targets, stuck, is_cut=True)
+            return PlacementProposal(targets, stuck, is_cut=True)
         first = min(able, key=lambda broker_id: (leads[broker_id], broker_id))
         leads[first] += 1
         targets[partition.place] = (first, *(broker_id for broker_id in others if broker_id != first), demoted)
-    return Proposal(targets, stuck)
+    return PlacementProposal(targets, stuck)
 
 
 class _Board:

@@ -9,7 +9,7 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group import deleted_partitions
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
-from broker.coordinator.group.group import Proposal
+from broker.coordinator.group.group import GroupProposal
 from tests.broker.coordinator.group.world import World, record_bytes
 
 T0, U0 = ("t", 0), ("u", 0)
@@ -168,7 +168,7 @@ def test_offsets_of_a_deleted_topic_go_though_their_group_had_a_record_on_its_wa
     world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
     world.commit("g", "a", {T0: 1})
     group = world.coordinator.groups["g"]
-    group.proposal = Proposal(group.metadata, None)
+    group.proposal = GroupProposal(group.metadata, None)
     world.delete_partitions(T0)
     world.carry_out(world.coordinator.tick(world.now_ms))
     group.proposal = None
@@ -274,7 +274,7 @@ def test_for_a_deletion_only_groups_with_offsets_of_its_topic_are_looked_at(monk
     world.commit("g", "-", {T0: 1})
     count = world.coordinator.offsets.count
     monkeypatch.setattr(world.coordinator.offsets, "count", lambda group: seen.append(group) or count(group))
-    world.coordinator.groups["busy"].proposal = Proposal(world.coordinator.groups["busy"].metadata, None)
+    world.coordinator.groups["busy"].proposal = GroupProposal(world.coordinator.groups["busy"].metadata, None)
     world.delete_partitions(T0)
     for _ in range(3):
         world.carry_out(world.coordinator.tick(world.now_ms))
