@@ -10,7 +10,7 @@ The secret is random, so its salt need not be: it follows from the secret, and t
 import hmac
 from collections.abc import Callable, Mapping
 
-from broker.security.sasl.server import Account, Accounts
+from broker.security.sasl.server import Accounts, ScramAccount
 from broker.security.scram import (
     ITERATIONS_MIN,
     AuthenticationError,
@@ -52,12 +52,12 @@ class ClusterMembership:
     def accounts_at(self, is_our_address: Callable[[str], bool]) -> Accounts:
         """The one account of who dialled us; `is_our_address` knows host:port as members are told of it."""
 
-        def account(user: str, extensions: Mapping[str, str]) -> Account | None:
+        def account(user: str, extensions: Mapping[str, str]) -> ScramAccount | None:
             if user != CLUSTER_USER:
                 return None
             if not is_our_address(extensions.get(_ADDRESS, "")):
                 raise AuthenticationError("the client meant another broker")
-            return Account(self._credential, MEMBER, is_member=True)
+            return ScramAccount(self._credential, MEMBER, is_member=True)
 
         return account
 

@@ -17,13 +17,13 @@ from broker.security.sasl.jaas import MODULES, LoginModule, parse_jaas, plain_us
 from broker.security.sasl.phases import Offer
 from broker.security.sasl.plain import PLAIN, PlainServer, PlainUsers
 from broker.security.sasl.scram_server import ScramServer, strangers_like
-from broker.security.sasl.server import Account, Accounts, SaslServer
+from broker.security.sasl.server import Accounts, SaslServer, ScramAccount
 from broker.security.scram import HASHES, MECHANISM
 from broker.server.sasl_login import LoginSettings
 
 Maker = Callable[[], SaslServer]
 #: `(mechanism, token id)` → whom a delegation token stands for.
-TokenAccounts = Callable[[str, str], Account | None]
+TokenAccounts = Callable[[str, str], ScramAccount | None]
 #: Of a mechanism that is not built in: what serves one login on a listener with these settings. Raises StartupError.
 MakerFor = Callable[[ListenerSettings], Maker]
 
@@ -123,7 +123,7 @@ def _members_only(provers: Provers) -> Accounts:
 def _everybody(mechanism: str, provers: Provers) -> Accounts:
     members = _members_only(provers)
 
-    def account(user: str, extensions: Mapping[str, str]) -> Account | None:
+    def account(user: str, extensions: Mapping[str, str]) -> ScramAccount | None:
         if user == CLUSTER_USER:
             return members(user, extensions) if mechanism == MECHANISM else None
         if extensions.get("tokenauth", "").lower() == "true":

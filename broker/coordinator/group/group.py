@@ -16,7 +16,7 @@ from broker.common.errors import ErrorCode, InvariantViolation
 from broker.common.shared_budget import UNATTRIBUTED, Owner
 from broker.coordinator.group.holdings import Holdings, RecordedShare
 from broker.coordinator.group.member import ClassicMember
-from broker.coordinator.group.memory import Account, pending_id_bytes
+from broker.coordinator.group.memory import GroupMemoryAccount, pending_id_bytes
 from broker.coordinator.group.records import NO_TIMESTAMP, GroupMetadata
 from broker.coordinator.group.states import MAY_FOLLOW, REBALANCING, GroupState
 
@@ -45,7 +45,7 @@ class GroupProposal(NamedTuple):
 
 
 class Group:
-    def __init__(self, group_id: str, account: Account):
+    def __init__(self, group_id: str, account: GroupMemoryAccount):
         self.group_id = group_id
         self.holdings = Holdings(group_id, account)
         self.metadata: GroupMetadata | None = None  #: None: only offsets are known, or no generation was recorded yet

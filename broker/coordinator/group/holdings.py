@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from broker.common.shared_budget import Owner
 from broker.coordinator.group.member import ClassicMember
-from broker.coordinator.group.memory import Account, group_bytes
+from broker.coordinator.group.memory import GroupMemoryAccount, group_bytes
 
 
 class RecordedShare(NamedTuple):
@@ -23,7 +23,7 @@ class RecordedShare(NamedTuple):
 
 
 class Holdings:
-    def __init__(self, group_id: str, account: Account):
+    def __init__(self, group_id: str, account: GroupMemoryAccount):
         self._group_id = group_id
         self._account = account
         self._held: dict[Owner, int] = {}  #: of members and of the group itself, all together

@@ -69,8 +69,8 @@ class GroupMemory(SharedBudgets):
             return True
         return is_group_there and self.members.may_double(owner, byte_count)
 
-    def account(self) -> "Account":
-        return Account(self)
+    def account(self) -> "GroupMemoryAccount":
+        return GroupMemoryAccount(self)
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class _StoredOffsets:
         self.part.hold(self.owner, self.byte_count)
 
 
-class Account:
+class GroupMemoryAccount:
     """What one coordinator's groups hold."""
 
     def __init__(self, memory: GroupMemory):

@@ -14,7 +14,7 @@ from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.coordinator.fields import is_too_long, text_bytes
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.memory import Account
+from broker.coordinator.group.memory import GroupMemoryAccount
 from broker.coordinator.group.pending_offsets import PendingOffsets, place_of, size_of
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
@@ -150,7 +150,7 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
 class Offsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
-    def __init__(self, config: GroupConfig, progress: LogProgress, account: Account, topic_id_of: TopicIdOf):
+    def __init__(self, config: GroupConfig, progress: LogProgress, account: GroupMemoryAccount, topic_id_of: TopicIdOf):
         """topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not."""
         self._config = config
         self._topic_id_of = topic_id_of

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.security.sanitized_names import DEFAULT, desanitized, sanitized
-from broker.security.sasl.server import Account
+from broker.security.sasl.server import ScramAccount
 from broker.security.sasl.stored_credentials import UserChange, credentials_in
 from broker.security.scram import Credential
 from broker.zookeeper.ask_each import ask_each
@@ -69,9 +69,9 @@ class UserCredentials:
 
     # -- for logins
 
-    def account(self, mechanism: str, user: str) -> Account | None:
+    def account(self, mechanism: str, user: str) -> ScramAccount | None:
         credential = self._of.get(user, {}).get(mechanism)
-        return Account(credential, f"User:{user}") if credential else None
+        return ScramAccount(credential, f"User:{user}") if credential else None
 
     def likeness(self, mechanism: str) -> Credential | None:
         """The credential of somebody that looks as most do, in salt and iterations; None if nobody has one."""

@@ -11,7 +11,7 @@ from broker.runtime.rounds import rounds
 from broker.runtime.security.delegation_tokens import DelegationTokens
 from broker.security.delegation_tokens import USER
 from broker.security.membership import CLUSTER_USER
-from broker.security.sasl.server import Account
+from broker.security.sasl.server import ScramAccount
 from broker.security.scram import HASHES, ITERATIONS_MIN, Credential, credential_of, derive_keys
 
 _SALT_BYTES = 16
@@ -35,7 +35,7 @@ class TokenAccounts:
         if self._task is not None:
             self._task.cancel()
 
-    def find(self, mechanism: str, token_id: str) -> Account | None:
+    def find(self, mechanism: str, token_id: str) -> ScramAccount | None:
         """Whoever logs in by a token is its owner. One that is over may log in to a session that is over, too."""
         token = self._tokens.get(token_id)
         if token is None or token.owner.type != USER or token.owner.name == CLUSTER_USER:
@@ -43,7 +43,9 @@ class TokenAccounts:
         credentials = self._credentials.get(token_id)
         if credentials is None:
             credentials = self._credentials[token_id] = _derived(self._tokens.hmac_of(token_id))
-        return Account(credentials[mechanism], str(token.owner), min(token.expiry_ms, token.max_ms), is_by_token=True)
+        return ScramAccount(
+            credentials[mechanism], str(token.owner), min(token.expiry_ms, token.max_ms), is_by_token=True
+        )
 
     def _on_changed(self, token_id: str) -> None:
         if self._tokens.get(token_id) is None:

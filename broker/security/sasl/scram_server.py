@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from hashlib import shake_256
 
 from broker.common.security_limits import SASL_TOKEN_BYTES_MAX
-from broker.security.sasl.server import Account, Accounts, AuthenticationError, LoggedIn, Reply
+from broker.security.sasl.server import Accounts, AuthenticationError, LoggedIn, Reply, ScramAccount
 from broker.security.scram import HASHES, ITERATIONS_MIN, SALT_LENGTH, SALT_LETTERS, Credential, ServerExchange
 
 #: `(mechanism, user)` → what the user would have. Always the same, on every broker.
@@ -21,7 +21,7 @@ class ScramServer:
         self._mechanism = mechanism
         self._accounts = accounts
         self._strangers = strangers
-        self._account: Account | None = None
+        self._account: ScramAccount | None = None
         self._exchange = ServerExchange(self._credential, nonce, mechanism)
 
     def respond(self, token: bytes) -> Reply:

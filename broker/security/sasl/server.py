@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 
 from broker.security.scram import AuthenticationError, Credential
 
-__all__ = ["Account", "Accounts", "AuthenticationError", "LoggedIn", "Mechanisms", "Reply", "SaslServer"]
+__all__ = ["ScramAccount", "Accounts", "AuthenticationError", "LoggedIn", "Mechanisms", "Reply", "SaslServer"]
 
 
 class LoggedIn(NamedTuple):
@@ -53,7 +53,7 @@ class SaslServer(Protocol):
 Mechanisms = Mapping[str, Callable[[], SaslServer]]
 
 
-class Account(NamedTuple):
+class ScramAccount(NamedTuple):
     """Whom a user name of SCRAM stands for: by a password of its own, or by a delegation token."""
 
     credential: Credential
@@ -66,4 +66,4 @@ class Account(NamedTuple):
 #: `(user, extensions)` → the account, None if there is none: the login then goes on as if there were one, and fails at
 #: its end. Asked once for each login. `extensions` are the client's own words, `{"tokenauth": "true"}` for a
 #: delegation token, whose `user` is the token's id.
-Accounts = Callable[[str, Mapping[str, str]], Account | None]
+Accounts = Callable[[str, Mapping[str, str]], ScramAccount | None]

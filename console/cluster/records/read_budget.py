@@ -33,21 +33,21 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ReadAccount:
     """What is `left` (below zero: owed) and what was read per second of late, as it was at `at_ms`."""
 
     left: float
     rate: float
     at_ms: int
 
-    def at(self, now_ms: int, limit: int) -> "Account":
+    def at(self, now_ms: int, limit: int) -> "ReadAccount":
         """A clock that was set back brings nothing, and loses nothing."""
         passed = max(0, now_ms - self.at_ms) / 1_000
         left = min(float(limit * BURST_SECONDS), self.left + limit * passed)
-        return Account(left, self.rate * exp(-passed / RATE_SECONDS), now_ms)
+        return ReadAccount(left, self.rate * exp(-passed / RATE_SECONDS), now_ms)
 
-    def charged(self, count: int) -> "Account":
-        return Account(self.left - count, self.rate + count / RATE_SECONDS, self.at_ms)
+    def charged(self, count: int) -> "ReadAccount":
+        return ReadAccount(self.left - count, self.rate + count / RATE_SECONDS, self.at_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class ReadBudgets:
     """The accounts: of everybody together, and of each who has read of late."""
 
     limits: Limits
-    accounts: dict[str, Account] = field(default_factory=dict)
+    accounts: dict[str, ReadAccount] = field(default_factory=dict)
 
     def charge(self, person: str, count: int, now_ms: int) -> ReadAllowance:
         """Charge `count` bytes to `person` and everybody; how `person` stands then."""
@@ -80,10 +80,10 @@ class ReadBudgets:
     def total_rate(self, now_ms: int) -> float:
         return self._at(_EVERYBODY, now_ms).rate
 
-    def _at(self, name: str, now_ms: int) -> Account:
+    def _at(self, name: str, now_ms: int) -> ReadAccount:
         limit = self.limits.of(name)
         known = self.accounts.get(name)
-        return known.at(now_ms, limit) if known else Account(float(limit * BURST_SECONDS), 0.0, now_ms)
+        return known.at(now_ms, limit) if known else ReadAccount(float(limit * BURST_SECONDS), 0.0, now_ms)
 
     def _standing(self, person: str, now_ms: int) -> ReadAllowance:
         own, all_of_us = self._at(person, now_ms), self._at(_EVERYBODY, now_ms)
@@ -119,7 +119,9 @@ def ledger_of(text: str | bytes | None, limits: Limits) -> ReadBudgets:
     """What `as_text` has written; anything else is an empty one."""
     try:
         said = json.loads(text or "{}")
-        accounts = {str(name): Account(float(left), float(rate), int(at)) for name, (left, rate, at) in said.items()}
+        accounts = {
+            str(name): ReadAccount(float(left), float(rate), int(at)) for name, (left, rate, at) in said.items()
+        }
     except (ValueError, TypeError, AttributeError):
         accounts = {}
     return ReadBudgets(limits, accounts)

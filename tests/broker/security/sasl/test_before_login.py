@@ -11,7 +11,7 @@ from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from broker.security.sasl.phases import Failure, Offer, Phase, Phases, SaslChallenge, Success
 from broker.security.sasl.scram_server import ScramServer, strangers_like
-from broker.security.sasl.server import Account
+from broker.security.sasl.server import ScramAccount
 from broker.security.scram import MECHANISM, ClientExchange, credential_of, derive_keys
 
 pytestmark = pytest.mark.versions
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.versions
 NOW_MS = 1_700_000_000_000
 SALT = b"0123456789abcdefghijklmnop"
 KEYS = derive_keys(b"secret", SALT, 4096)
-ACCOUNT = Account(credential_of(KEYS, SALT, 4096), "User:alice", None)
+ACCOUNT = ScramAccount(credential_of(KEYS, SALT, 4096), "User:alice", None)
 #: Every API there is, in every version of it, one version to either side, and numbers that are no API.
 ASKED = [
     (api, version)

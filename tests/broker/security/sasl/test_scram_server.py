@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.security_limits import SASL_TOKEN_BYTES_MAX
 from broker.security.sasl.scram_server import ScramServer, strangers_like
-from broker.security.sasl.server import Account, AuthenticationError, LoggedIn
+from broker.security.sasl.server import AuthenticationError, LoggedIn, ScramAccount
 from broker.security.scram import SALT_LENGTH, ClientExchange, credential_of, derive_keys
 
 SALTS = {"SCRAM-SHA-256": b"0123456789abcdefghijklmnop", "SCRAM-SHA-512": bytes(range(64))}
@@ -25,7 +25,7 @@ def server(mechanism: str, nonce: str = "server", *, like=KNOWN, secret: bytes =
     def account(user, extensions):
         if user != "alice":
             return None
-        return Account(KNOWN[mechanism], "User:alice", 7 if extensions else None, is_by_token=bool(extensions))
+        return ScramAccount(KNOWN[mechanism], "User:alice", 7 if extensions else None, is_by_token=bool(extensions))
 
     return ScramServer(mechanism, account, strangers_like(secret, like.get), nonce)
 
