@@ -26,7 +26,7 @@ from broker.coordinator.transaction.ledger import TransactionStore
 from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome, TransactionTurn, markers_of
 from broker.coordinator.transaction.records import decode_key
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTransaction
@@ -37,8 +37,8 @@ from broker.protocol.messages.list_transactions import ListTransactionsRequest
 
 #: States in which a transaction has ended the way EndTxn asks for: a repeated request succeeds, by and by.
 _ENDED_BY = {
-    True: (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT),
-    False: (TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT),
+    True: (TransactionPhase.PREPARE_COMMIT, TransactionPhase.COMPLETE_COMMIT),
+    False: (TransactionPhase.PREPARE_ABORT, TransactionPhase.COMPLETE_ABORT),
 }
 
 #: So many partitions are as much work, when their transaction's time is up, as one without any.
@@ -96,7 +96,7 @@ class TransactionCoordinator:
         transaction = self.transactions.get(transactional_id) or Transaction(transactional_id, fresh_producer_id)
         if is_fenced(transaction, request):
             return answers.init_refused(ErrorCode.PRODUCER_FENCED)
-        if transaction.state is TransactionState.ONGOING:
+        if transaction.state is TransactionPhase.ONGOING:
             turn.note("transaction aborted for a new producer", transactional_id=transaction.transactional_id)
             self._decide(aborted_for(transaction, request, turn.wall_ms), turn)
         if transaction.state.is_open:
@@ -178,7 +178,7 @@ class TransactionCoordinator:
         producer = request.producer_id, request.producer_epoch
         error = producer_error(request.transactional_id, transaction, *producer)
         if transaction is not None and error is ErrorCode.NONE:
-            if transaction.state is TransactionState.ONGOING:
+            if transaction.state is TransactionPhase.ONGOING:
                 self._decide(transaction.decided(request.committed, turn.wall_ms), turn)
             elif transaction.state not in _ENDED_BY[request.committed]:
                 error = ErrorCode.INVALID_TXN_STATE
@@ -243,7 +243,7 @@ class TransactionCoordinator:
             self._go_on_with(transaction, turn)
         elif self._due_ms(transaction) > turn.wall_ms:
             self._schedule(transaction)
-        elif transaction.state is TransactionState.ONGOING:
+        elif transaction.state is TransactionPhase.ONGOING:
             facts = {"transactional_id": transaction.transactional_id, "timeout_ms": transaction.timeout_ms}
             turn.note("transaction timed out", **facts)
             self._decide(transaction.fenced_and_aborted(turn.wall_ms), turn)
@@ -259,7 +259,7 @@ class TransactionCoordinator:
 
     def _due_ms(self, transaction: Transaction) -> int:
         """On the wall clock: when an open transaction is aborted, or an unused id forgotten."""
-        if transaction.state is TransactionState.ONGOING:
+        if transaction.state is TransactionPhase.ONGOING:
             return transaction.started_ms + transaction.timeout_ms
         return transaction.updated_ms + self._config.transactional_id_expiration_ms
 

@@ -6,7 +6,7 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition, new_tuple
 from broker.coordinator.transaction.config import PARTITIONS_PER_TRANSACTION_MAX, RECORD_BYTES_MAX
 from broker.coordinator.transaction.records import encode_value
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
 
@@ -33,7 +33,7 @@ def add(transaction: Transaction, partitions: frozenset[TopicPartition], now_ms:
     """The transaction that covers them too, or why it cannot; NONE if it does already."""
     if transaction.state.is_decided:
         return ErrorCode.CONCURRENT_TRANSACTIONS
-    if transaction.state is TransactionState.ONGOING and partitions <= transaction.partitions:
+    if transaction.state is TransactionPhase.ONGOING and partitions <= transaction.partitions:
         return ErrorCode.NONE
     added = transaction.with_partitions(partitions, now_ms)
     return ErrorCode.INVALID_REQUEST if _is_too_large(added) else added

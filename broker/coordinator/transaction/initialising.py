@@ -6,7 +6,7 @@ One that names none is new, and fences all before it.
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.fields import is_too_long
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import (
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
@@ -34,7 +34,7 @@ def is_fenced(transaction: Transaction, request: InitProducerIdRequest) -> bool:
     """
     if not _names_itself(request) or transaction.producer_epoch == NO_PRODUCER_EPOCH:
         return False
-    if transaction.state is TransactionState.ONGOING:
+    if transaction.state is TransactionPhase.ONGOING:
         held = request.producer_id, request.producer_epoch
         return held != (transaction.producer_id, transaction.producer_epoch)
     if request.producer_id == transaction.producer_id:

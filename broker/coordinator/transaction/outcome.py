@@ -7,7 +7,7 @@ from broker.common.types import TopicPartition
 from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorTurn
 from broker.coordinator.recorded_owners import Headers
 from broker.coordinator.transaction.records import encode_key, encode_value
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 
 
@@ -22,7 +22,7 @@ class MarkersToWrite(NamedTuple):
 
 
 def markers_of(decided: Transaction) -> MarkersToWrite:
-    is_commit = decided.state is TransactionState.PREPARE_COMMIT
+    is_commit = decided.state is TransactionPhase.PREPARE_COMMIT
     producer = decided.producer_id, decided.producer_epoch
     return MarkersToWrite(decided.transactional_id, *producer, is_commit, decided.partitions)
 

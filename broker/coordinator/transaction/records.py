@@ -13,7 +13,7 @@ from collections import defaultdict
 from broker.common.errors import InvariantViolation
 from broker.common.types import TopicPartition, new_tuple
 from broker.coordinator.fields import FieldReader, FieldWriter
-from broker.coordinator.transaction.states import BY_NUMBER, TransactionState
+from broker.coordinator.transaction.states import BY_NUMBER, TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 
 
@@ -32,7 +32,7 @@ def decode_key(key: bytes) -> str | None:
 def encode_value(transaction: Transaction) -> bytes:
     writer = FieldWriter().int16(0).int64(transaction.producer_id).int16(transaction.producer_epoch)
     writer.int32(transaction.timeout_ms).int8(transaction.state.number)
-    if transaction.state is TransactionState.EMPTY:
+    if transaction.state is TransactionPhase.EMPTY:
         writer.int32(-1)
     else:
         _write_partitions(writer, transaction.partitions)

@@ -3,7 +3,7 @@
 from enum import Enum
 
 
-class TransactionState(Enum):
+class TransactionPhase(Enum):
     """`number` is what the log holds, `label` what DescribeTransactions and ListTransactions say."""
 
     EMPTY = 0, "Empty"
@@ -20,33 +20,33 @@ class TransactionState(Enum):
     @property
     def is_decided(self) -> bool:
         """The outcome is fixed, its markers may still be missing."""
-        return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+        return self in (TransactionPhase.PREPARE_COMMIT, TransactionPhase.PREPARE_ABORT)
 
     @property
     def is_open(self) -> bool:
         """Something was written that readers of committed records wait for."""
-        return self is TransactionState.ONGOING or self.is_decided
+        return self is TransactionPhase.ONGOING or self.is_decided
 
 
-BY_NUMBER = {state.number: state for state in TransactionState}
+BY_NUMBER = {state.number: state for state in TransactionPhase}
 
 #: What tools may filter by: Kafka has two states more, which no transaction here is ever seen in.
-LABELS = frozenset({state.label for state in TransactionState} | {"Dead", "PrepareEpochFence"})
+LABELS = frozenset({state.label for state in TransactionPhase} | {"Dead", "PrepareEpochFence"})
 
 #: State → those that may follow it.
 _FOLLOWERS = {
-    TransactionState.EMPTY: (TransactionState.EMPTY, TransactionState.ONGOING),
-    TransactionState.ONGOING: (
-        TransactionState.ONGOING,
-        TransactionState.PREPARE_COMMIT,
-        TransactionState.PREPARE_ABORT,
+    TransactionPhase.EMPTY: (TransactionPhase.EMPTY, TransactionPhase.ONGOING),
+    TransactionPhase.ONGOING: (
+        TransactionPhase.ONGOING,
+        TransactionPhase.PREPARE_COMMIT,
+        TransactionPhase.PREPARE_ABORT,
     ),
-    TransactionState.PREPARE_COMMIT: (TransactionState.COMPLETE_COMMIT,),
-    TransactionState.PREPARE_ABORT: (TransactionState.COMPLETE_ABORT,),
-    TransactionState.COMPLETE_COMMIT: (TransactionState.EMPTY, TransactionState.ONGOING),
-    TransactionState.COMPLETE_ABORT: (TransactionState.EMPTY, TransactionState.ONGOING),
+    TransactionPhase.PREPARE_COMMIT: (TransactionPhase.COMPLETE_COMMIT,),
+    TransactionPhase.PREPARE_ABORT: (TransactionPhase.COMPLETE_ABORT,),
+    TransactionPhase.COMPLETE_COMMIT: (TransactionPhase.EMPTY, TransactionPhase.ONGOING),
+    TransactionPhase.COMPLETE_ABORT: (TransactionPhase.EMPTY, TransactionPhase.ONGOING),
 }
 
 
-def may_follow(before: TransactionState, after: TransactionState) -> bool:
+def may_follow(before: TransactionPhase, after: TransactionPhase) -> bool:
     return after in _FOLLOWERS[before]

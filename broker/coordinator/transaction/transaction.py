@@ -9,7 +9,7 @@ from typing import Any
 
 from broker.common.errors import InvariantViolation
 from broker.common.types import TopicPartition
-from broker.coordinator.transaction.states import TransactionState, may_follow
+from broker.coordinator.transaction.states import TransactionPhase, may_follow
 
 NO_PRODUCER_EPOCH = -1
 NO_PRODUCER_ID = -1
@@ -27,7 +27,7 @@ class Transaction:
     producer_id: int
     producer_epoch: int = NO_PRODUCER_EPOCH
     timeout_ms: int = 0
-    state: TransactionState = TransactionState.EMPTY
+    state: TransactionPhase = TransactionPhase.EMPTY
     partitions: frozenset[TopicPartition] = frozenset()
     updated_ms: int = NO_TIMESTAMP
     started_ms: int = NO_TIMESTAMP
@@ -41,7 +41,7 @@ class Transaction:
     def initialised(self, epoch: int, last_epoch: int, timeout_ms: int, now_ms: int) -> "Transaction":
         """The same producer id under `epoch`, with no transaction."""
         return self._next(
-            TransactionState.EMPTY,
+            TransactionPhase.EMPTY,
             now_ms,
             producer_epoch=epoch,
             last_producer_id=self.producer_id,
@@ -63,12 +63,12 @@ class Transaction:
 
     def with_partitions(self, added: frozenset[TopicPartition], now_ms: int) -> "Transaction":
         """The transaction covers `added` too; it begins now unless it is under way."""
-        started_ms = self.started_ms if self.state is TransactionState.ONGOING else now_ms
+        started_ms = self.started_ms if self.state is TransactionPhase.ONGOING else now_ms
         partitions = self.partitions | added
-        return self._next(TransactionState.ONGOING, now_ms, partitions=partitions, started_ms=started_ms)
+        return self._next(TransactionPhase.ONGOING, now_ms, partitions=partitions, started_ms=started_ms)
 
     def decided(self, is_commit: bool, now_ms: int) -> "Transaction":
-        after = TransactionState.PREPARE_COMMIT if is_commit else TransactionState.PREPARE_ABORT
+        after = TransactionPhase.PREPARE_COMMIT if is_commit else TransactionPhase.PREPARE_ABORT
         return self._next(after, now_ms)
 
     def fenced_and_aborted(self, now_ms: int, last_epoch: int = NO_PRODUCER_EPOCH) -> "Transaction":
@@ -88,11 +88,11 @@ class Transaction:
 
     def completed(self, now_ms: int) -> "Transaction":
         """Every partition has its marker."""
-        is_commit = self.state is TransactionState.PREPARE_COMMIT
-        after = TransactionState.COMPLETE_COMMIT if is_commit else TransactionState.COMPLETE_ABORT
+        is_commit = self.state is TransactionPhase.PREPARE_COMMIT
+        after = TransactionPhase.COMPLETE_COMMIT if is_commit else TransactionPhase.COMPLETE_ABORT
         return self._next(after, now_ms, partitions=frozenset())
 
-    def _next(self, state: TransactionState, now_ms: int, **changes: Any) -> "Transaction":
+    def _next(self, state: TransactionPhase, now_ms: int, **changes: Any) -> "Transaction":
         if not may_follow(self.state, state):
             raise InvariantViolation(f"{self.transactional_id}: {state.label} cannot follow {self.state.label}")
         return replace(self, state=state, updated_ms=now_ms, **changes)

@@ -4,7 +4,7 @@ from broker.cli.clients.record_formatters import formatter
 from broker.common.types import TopicPartition
 from broker.coordinator.group import records as of_groups
 from broker.coordinator.transaction import records as of_transactions
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 from tests.broker.cli.consumed import Consumed
 
@@ -21,7 +21,7 @@ GROUP = Consumed(
 )
 TRANSACTION = Consumed(
     of_transactions.encode_value(
-        Transaction("x", 14, 0, 60_000, TransactionState.ONGOING, frozenset({TopicPartition("t", 0)}), 2000, 1000)
+        Transaction("x", 14, 0, 60_000, TransactionPhase.ONGOING, frozenset({TopicPartition("t", 0)}), 2000, 1000)
     ),
     of_transactions.encode_key("x"),
 )

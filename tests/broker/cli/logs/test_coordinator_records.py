@@ -13,7 +13,7 @@ from broker.coordinator.group.records import (
     encode_offset_value,
 )
 from broker.coordinator.transaction.records import encode_key, encode_value
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 
 
@@ -44,7 +44,7 @@ def test_a_generation_of_a_group():
 
 def test_a_transaction_and_its_partitions_are_told_by_topic():
     transaction = Transaction(
-        "tx", 5, 1, 60_000, TransactionState.ONGOING, frozenset([TopicPartition("t", 1), TopicPartition("t", 0)]), 9, 8
+        "tx", 5, 1, 60_000, TransactionPhase.ONGOING, frozenset([TopicPartition("t", 1), TopicPartition("t", 0)]), 9, 8
     )
     assert transaction_record(encode_key("tx"), encode_value(transaction)) == (
         '{"type":"0","data":{"transactionalId":"tx"}}',

@@ -10,7 +10,7 @@ from broker.coordinator.fields import STRING_BYTES_MAX
 from broker.coordinator.outcome import CoordinatorRecord
 from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.records import encode_key, encode_value
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.broker.coordinator.transaction.world import FIRST_FRESH_ID, ID, ORDERS, World
@@ -19,7 +19,7 @@ LAST_EPOCH_GIVEN = 2**15 - 2
 OLD_ID = 7
 
 
-def world_at(epoch: int, state: TransactionState = TransactionState.EMPTY) -> World:
+def world_at(epoch: int, state: TransactionPhase = TransactionPhase.EMPTY) -> World:
     """The transactional id has been in use up to `epoch`."""
     world = World()
     partitions = frozenset({ORDERS}) if state.is_open else frozenset()
@@ -52,7 +52,7 @@ def test_trap_34_exhausted_epochs_lead_to_a_new_producer_id():
 
 
 def test_trap_34_last_epoch_is_kept_for_aborting_and_never_given_away():
-    world = world_at(LAST_EPOCH_GIVEN, TransactionState.ONGOING)
+    world = world_at(LAST_EPOCH_GIVEN, TransactionPhase.ONGOING)
     assert world.init().error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     assert (world.markers[0].producer_id, world.markers[0].producer_epoch) == (OLD_ID, LAST_EPOCH_GIVEN + 1)
     world.write_markers()
@@ -60,7 +60,7 @@ def test_trap_34_last_epoch_is_kept_for_aborting_and_never_given_away():
 
 
 def test_trap_34_who_makes_up_the_last_epoch_begins_no_transaction_that_nobody_could_abort():
-    world = world_at(LAST_EPOCH_GIVEN, TransactionState.ONGOING)
+    world = world_at(LAST_EPOCH_GIVEN, TransactionPhase.ONGOING)
     world.init()
     world.write_markers()
     made_up = OLD_ID, LAST_EPOCH_GIVEN + 1
@@ -70,7 +70,7 @@ def test_trap_34_who_makes_up_the_last_epoch_begins_no_transaction_that_nobody_c
 
 
 def test_trap_34_producer_whose_own_request_used_the_last_epoch_gets_a_new_id():
-    world = world_at(LAST_EPOCH_GIVEN, TransactionState.ONGOING)
+    world = world_at(LAST_EPOCH_GIVEN, TransactionPhase.ONGOING)
     held = OLD_ID, LAST_EPOCH_GIVEN
     assert world.init(held=held).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
     world.write_markers()

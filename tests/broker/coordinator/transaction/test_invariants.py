@@ -20,7 +20,7 @@ from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.coordinator.transaction.records import encode_key, encode_value
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
@@ -107,7 +107,7 @@ class Transactions(RuleBasedStateMachine):
     def begin_late(self, epoch: int | None) -> None:
         """An id that has been in use for long."""
         if epoch is not None:
-            old = Transaction(IDS[0], 7, epoch, TIMEOUT_MS, TransactionState.EMPTY, updated_ms=self.now_ms)
+            old = Transaction(IDS[0], 7, epoch, TIMEOUT_MS, TransactionPhase.EMPTY, updated_ms=self.now_ms)
             self.log.append(CoordinatorRecord(encode_key(IDS[0]), encode_value(old)))
             self.fail_over(False)
 
@@ -339,7 +339,7 @@ class Transactions(RuleBasedStateMachine):
     @invariant()
     def nothing_open_is_without_a_deadline(self) -> None:
         for transaction in self.coordinator.transactions.values():
-            if transaction.state is TransactionState.ONGOING:
+            if transaction.state is TransactionPhase.ONGOING:
                 due_ms = transaction.started_ms + transaction.timeout_ms
                 assert self.coordinator.next_deadline_ms() <= max(due_ms, self.now_ms + 1_000)
 

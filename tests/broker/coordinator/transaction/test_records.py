@@ -7,7 +7,7 @@ import pytest
 from broker.common.errors import InvariantViolation
 from broker.common.types import TopicPartition
 from broker.coordinator.transaction.records import decode_key, decode_value, encode_key, encode_value
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.coordinator.transaction.transaction import Transaction
 
 ONGOING = Transaction(
@@ -15,7 +15,7 @@ ONGOING = Transaction(
     producer_id=4_711,
     producer_epoch=3,
     timeout_ms=60_000,
-    state=TransactionState.ONGOING,
+    state=TransactionPhase.ONGOING,
     partitions=frozenset({TopicPartition("orders", 1), TopicPartition("bills", 0), TopicPartition("orders", 0)}),
     updated_ms=1_700_000_000_500,
     started_ms=1_700_000_000_000,
@@ -57,15 +57,15 @@ def test_partitions_of_an_empty_transaction_are_null():
 @pytest.mark.parametrize(
     ("state", "number"),
     [
-        (TransactionState.EMPTY, 0),
-        (TransactionState.ONGOING, 1),
-        (TransactionState.PREPARE_COMMIT, 2),
-        (TransactionState.PREPARE_ABORT, 3),
-        (TransactionState.COMPLETE_COMMIT, 4),
-        (TransactionState.COMPLETE_ABORT, 5),
+        (TransactionPhase.EMPTY, 0),
+        (TransactionPhase.ONGOING, 1),
+        (TransactionPhase.PREPARE_COMMIT, 2),
+        (TransactionPhase.PREPARE_ABORT, 3),
+        (TransactionPhase.COMPLETE_COMMIT, 4),
+        (TransactionPhase.COMPLETE_ABORT, 5),
     ],
 )
-def test_states_have_the_numbers_of_kafka(state: TransactionState, number: int):
+def test_states_have_the_numbers_of_kafka(state: TransactionPhase, number: int):
     value = encode_value(Transaction("payments", 4_711, 0, 60_000, state))
     assert value[16] == number
     assert decode_value("payments", value).state is state

@@ -11,7 +11,7 @@ from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.outcome import MarkersToWrite
-from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.states import TransactionPhase
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.protocol.messages.end_txn import EndTxnRequest
@@ -256,4 +256,4 @@ async def test_a_completion_that_raises_is_tried_again(world, monkeypatch):
     assert world.sender.sent == [markers, markers]
     world.coordinators._completed[0] = [markers]
     world.coordinators._complete(0)
-    assert coordinator.transactions["t"].state is TransactionState.COMPLETE_COMMIT
+    assert coordinator.transactions["t"].state is TransactionPhase.COMPLETE_COMMIT
