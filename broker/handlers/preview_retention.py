@@ -13,7 +13,7 @@ from broker.config.definition import render_list
 from broker.handlers.authorization import require
 from broker.handlers.config_resources import check_topic
 from broker.handlers.handler import for_members
-from broker.log.compaction.rewrite import Fate
+from broker.log.compaction.rewrite import RecordFate
 from broker.log.config import LogConfig
 from broker.log.preview import CompactionPreview, LogPreview
 from broker.log.retention import RetentionReason
@@ -147,10 +147,10 @@ def _compaction(found: CompactionPreview) -> PreviewRetentionCompaction:
         bytes_before=stats.bytes_before,
         bytes_after=stats.bytes_after,
         records_kept=stats.records_kept,
-        records_superseded=stats.records.get(Fate.SUPERSEDED, 0),
-        records_expired=stats.records.get(Fate.EXPIRED, 0),
-        records_without_key=stats.records.get(Fate.WITHOUT_KEY, 0),
-        records_aborted=stats.records.get(Fate.ABORTED, 0),
+        records_superseded=stats.records.get(RecordFate.SUPERSEDED, 0),
+        records_expired=stats.records.get(RecordFate.EXPIRED, 0),
+        records_without_key=stats.records.get(RecordFate.WITHOUT_KEY, 0),
+        records_aborted=stats.records.get(RecordFate.ABORTED, 0),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from broker.probe.blame import BrokerWatch
-from broker.probe.ledger import LOST_AFTER_MS, Fate, ProbeLedger
+from broker.probe.ledger import LOST_AFTER_MS, ProbeLedger, ReadFate
 from broker.probe.record import Mark
 from broker.probe.spread import PartitionState, View
 from broker.probe.tally import MIRROR, Parts, ProbeTally, Tallies
@@ -264,16 +264,16 @@ def _fails(followed: Followed, at_ms: float, why: str) -> None:
         followed.failing_since_ms = at_ms
 
 
-def _count(tallies: Sequence[ProbeTally], fate: Fate, took_ms: float | None) -> None:
+def _count(tallies: Sequence[ProbeTally], fate: ReadFate, took_ms: float | None) -> None:
     for tally in tallies:
-        if fate is Fate.DUPLICATE:
+        if fate is ReadFate.DUPLICATE:
             tally.duplicated += 1
             continue
-        if fate is Fate.FORGOTTEN:
+        if fate is ReadFate.FORGOTTEN:
             continue
         tally.read += 1
-        tally.reordered += fate is Fate.REORDERED
-        tally.lost -= fate is Fate.FOUND
+        tally.reordered += fate is ReadFate.REORDERED
+        tally.lost -= fate is ReadFate.FOUND
         if took_ms is not None:
             tally.end_to_end.add(took_ms)
 

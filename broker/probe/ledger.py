@@ -18,7 +18,7 @@ WAITING_MAX = 1_024
 REMEMBERED_MAX = 1_024
 
 
-class Fate(Enum):
+class ReadFate(Enum):
     """What reading a record tells."""
 
     FIRST = auto()
@@ -67,20 +67,20 @@ class ProbeLedger:
         """It was not written."""
         self._waiting.pop(index, None)
 
-    def read(self, index: int, at_ms: float) -> tuple[Fate, float | None]:
+    def read(self, index: int, at_ms: float) -> tuple[ReadFate, float | None]:
         """What it tells, and how long it took from being sent in ms, if it is read for the first time."""
         waiting = self._waiting.pop(index, None)
         if waiting is None:
             if self._lost.pop(index, 0) is None:
                 _remember(self._read, index)
-                return Fate.FOUND, None
-            return (Fate.DUPLICATE if index in self._read else Fate.FORGOTTEN), None
+                return ReadFate.FOUND, None
+            return (ReadFate.DUPLICATE if index in self._read else ReadFate.FORGOTTEN), None
         _remember(self._read, index)
         if waiting.offset < 0:
-            return Fate.FIRST, None
+            return ReadFate.FIRST, None
         is_behind = index < self._highest_read
         self._highest_read = max(self._highest_read, index)
-        return (Fate.REORDERED if is_behind else Fate.FIRST), at_ms - waiting.sent_at_ms
+        return (ReadFate.REORDERED if is_behind else ReadFate.FIRST), at_ms - waiting.sent_at_ms
 
     def judge(self, position: int, log_start: int, end: int, at_ms: float) -> int:
         """How many more are lost. All before `position` has been read, readers see what is below `end`."""

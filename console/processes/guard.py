@@ -37,7 +37,7 @@ class Hosted:
         return None if self.min_isr is None else min(self.min_isr, len(self.replicas))
 
 
-class Fate(StrEnum):
+class PartitionFate(StrEnum):
     """What a partition comes to."""
 
     UNTOUCHED = "untouched"
@@ -108,25 +108,25 @@ class Absence:
         return (*named, *roles, f"away={list(self.away)}", f"doubtful={self.is_doubtful}")
 
 
-def fate_of(partition: Hosted, broker_id: int, away: frozenset[int]) -> Fate:
+def fate_of(partition: Hosted, broker_id: int, away: frozenset[int]) -> PartitionFate:
     """What becomes of `partition` when `broker_id` goes; `away` are others that are gone already."""
     before = set(partition.isr) - (away - {broker_id})
     after = before - {broker_id}
     if broker_id not in before:
-        return Fate.UNTOUCHED
+        return PartitionFate.UNTOUCHED
     if not after:
-        return Fate.OFFLINE
+        return PartitionFate.OFFLINE
     if partition.needed is None:
-        return Fate.UNKNOWN
+        return PartitionFate.UNKNOWN
     if len(after) < partition.needed <= len(before):
-        return Fate.BELOW
-    return Fate.MOVED if partition.leader == broker_id else Fate.THINNER
+        return PartitionFate.BELOW
+    return PartitionFate.MOVED if partition.leader == broker_id else PartitionFate.THINNER
 
 
 def absence_of(broker_id: int, world: World) -> Absence:
     """What everybody would notice of `broker_id` being away."""
     others = world.away - {broker_id}
-    fates: dict[Fate, list[Hosted]] = {fate: [] for fate in Fate}
+    fates: dict[PartitionFate, list[Hosted]] = {fate: [] for fate in PartitionFate}
     already, shards = 0, {GROUPS_TOPIC: 0, TRANSACTIONS_TOPIC: 0}
     for partition in world.partitions:
         if broker_id not in partition.replicas:
@@ -137,11 +137,11 @@ def absence_of(broker_id: int, world: World) -> Absence:
             shards[partition.topic] += partition.leader == broker_id
     return Absence(
         broker_id=broker_id,
-        offline=tuple(fates[Fate.OFFLINE]),
-        below=tuple(fates[Fate.BELOW]),
-        unknown=tuple(fates[Fate.UNKNOWN]),
-        moved=len(fates[Fate.MOVED]),
-        thinner=len(fates[Fate.THINNER]),
+        offline=tuple(fates[PartitionFate.OFFLINE]),
+        below=tuple(fates[PartitionFate.BELOW]),
+        unknown=tuple(fates[PartitionFate.UNKNOWN]),
+        moved=len(fates[PartitionFate.MOVED]),
+        thinner=len(fates[PartitionFate.THINNER]),
         already=already,
         is_controller=broker_id == world.controller_id,
         group_shards=shards[GROUPS_TOPIC],

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from broker.common.types import TopicPartition
-from broker.log.compaction.rewrite import Fate
+from broker.log.compaction.rewrite import RecordFate
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class PassStats:
     #: Both readings together: for the keys, and for what stays.
     bytes_read: int
     bytes_written: int
-    records: Mapping[Fate, int]
+    records: Mapping[RecordFate, int]
     keys: int
     #: Whether the pass ended early, because no further key fitted into the offset map.
     is_map_full: bool
@@ -29,11 +29,11 @@ class PassStats:
 
     @property
     def records_kept(self) -> int:
-        return self.records.get(Fate.KEPT, 0) + self.records.get(Fate.UNREADABLE, 0)
+        return self.records.get(RecordFate.KEPT, 0) + self.records.get(RecordFate.UNREADABLE, 0)
 
     def facts(self) -> dict[str, object]:
         """As keys of a log line."""
-        counts = {f"records_{fate.value}": self.records.get(fate, 0) for fate in Fate}
+        counts = {f"records_{fate.value}": self.records.get(fate, 0) for fate in RecordFate}
         return {
             "partition": str(self.partition),
             "first_dirty_offset": self.first_dirty_offset,

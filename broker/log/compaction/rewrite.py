@@ -21,7 +21,7 @@ from broker.records.batch import BatchHeader
 from broker.records.record import INT64_MAX
 
 
-class Fate(Enum):
+class RecordFate(Enum):
     """What became of a record."""
 
     KEPT = "kept"
@@ -53,7 +53,7 @@ class Rewriter:
     def __init__(
         self, offsets: OffsetMap, transactions: Transactions, end_offset: int, now_ms: int, delete_retention_ms: int
     ):
-        self.fates: Counter[Fate] = Counter()
+        self.fates: Counter[RecordFate] = Counter()
         self._offsets = offsets
         self._transactions = transactions
         self._end_offset = end_offset
@@ -79,15 +79,15 @@ class Rewriter:
         if not header.records_count:
             return batch if keep_empty else None
         if self._transactions.is_aborted(header):
-            return self._drop(header, Fate.ABORTED, keep_empty)
+            return self._drop(header, RecordFate.ABORTED, keep_empty)
         try:
             sift = self._rewrite_marker if header.is_control else self._sift
             return sift(header, batch, keep_empty)
         except ApiError:
-            self.fates[Fate.UNREADABLE] += header.records_count
+            self.fates[RecordFate.UNREADABLE] += header.records_count
             return batch
 
-    def _drop(self, header: BatchHeader, fate: Fate, keep_empty: bool) -> bytes | None:
+    def _drop(self, header: BatchHeader, fate: RecordFate, keep_empty: bool) -> bytes | None:
         self.fates[fate] += header.records_count
         return empty_batch(header) if keep_empty else None
 
@@ -96,8 +96,8 @@ class Rewriter:
         self._remembered.discard(header.producer_id)
         horizon_ms = delete_horizon_of(header)
         if not has_data and horizon_ms is not None and self._now_ms >= horizon_ms:
-            return self._drop(header, Fate.EXPIRED, keep_empty)
-        self.fates[Fate.KEPT] += header.records_count
+            return self._drop(header, RecordFate.EXPIRED, keep_empty)
+        self.fates[RecordFate.KEPT] += header.records_count
         if has_data or horizon_ms is not None or not is_marker(header):
             return batch
         return rebuild_batch(header, *unpack_batch(header, batch), self._new_horizon_ms)
@@ -107,19 +107,19 @@ class Rewriter:
         horizon_ms = delete_horizon_of(header)
         is_expired = horizon_ms is not None and self._now_ms >= horizon_ms
         fates = [self._fate(span, is_expired) for span in spans]
-        kept = [span for span, fate in zip(spans, fates, strict=True) if fate is Fate.KEPT]
+        kept = [span for span, fate in zip(spans, fates, strict=True) if fate is RecordFate.KEPT]
         rebuilt = self._rebuild(header, batch, payload, spans, kept, keep_empty)
         self.fates.update(fates)
         return rebuilt
 
-    def _fate(self, span: RecordSpan, is_expired: bool) -> Fate:
+    def _fate(self, span: RecordSpan, is_expired: bool) -> RecordFate:
         if span.offset >= self._end_offset:
-            return Fate.KEPT
+            return RecordFate.KEPT
         if span.key is None:
-            return Fate.WITHOUT_KEY
+            return RecordFate.WITHOUT_KEY
         if span.offset < self._offsets.latest(span.key):
-            return Fate.SUPERSEDED
-        return Fate.EXPIRED if span.is_tombstone and is_expired else Fate.KEPT
+            return RecordFate.SUPERSEDED
+        return RecordFate.EXPIRED if span.is_tombstone and is_expired else RecordFate.KEPT
 
     def _rebuild(
         self,

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.probe.ledger import LOST_AFTER_MS, REMEMBERED_MAX, WAITING_MAX, Fate, ProbeLedger
+from broker.probe.ledger import LOST_AFTER_MS, REMEMBERED_MAX, WAITING_MAX, ProbeLedger, ReadFate
 from tests.examples import examples
 
 #: What becomes of each record: written or not, and whether the probe is told.
@@ -32,8 +32,8 @@ def play(outcomes):
 def test_what_is_lost_or_doubled_is_told_and_nothing_else_is(outcomes):
     ledger, lost, fates = play(outcomes)
     assert lost == outcomes.count("acknowledged and lost")
-    assert fates.count(Fate.DUPLICATE) == outcomes.count("twice")
-    assert Fate.REORDERED not in fates
+    assert fates.count(ReadFate.DUPLICATE) == outcomes.count("twice")
+    assert ReadFate.REORDERED not in fates
     assert ledger.waiting == 0
 
 
@@ -45,7 +45,7 @@ def test_a_record_behind_a_later_one_is_out_of_order(order):
         ledger.acknowledge(ledger.send(0), offset)
     fates = [ledger.read(index, 1)[0] for index in order]
     behind = [any(earlier > index for earlier in order[:at]) for at, index in enumerate(order)]
-    assert [fate is Fate.REORDERED for fate in fates] == behind
+    assert [fate is ReadFate.REORDERED for fate in fates] == behind
 
 
 @settings(max_examples=examples(200))
@@ -79,7 +79,7 @@ def test_what_a_shorter_log_does_not_have_is_lost_when_it_has_stayed_so():
     ledger.acknowledge(ledger.send(0), 7)
     assert ledger.judge(5, 0, 5, LOST_AFTER_MS) == 0
     assert ledger.judge(5, 0, 5, LOST_AFTER_MS + 1) == 1
-    assert ledger.read(0, LOST_AFTER_MS + 2) == (Fate.FOUND, None)
+    assert ledger.read(0, LOST_AFTER_MS + 2) == (ReadFate.FOUND, None)
 
 
 def test_what_retention_deleted_unread_is_not_called_lost():

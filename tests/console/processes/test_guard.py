@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.processes.guard import FRESH_MS, Fate, Hosted, World, absence_of, fate_of
+from console.processes.guard import FRESH_MS, Hosted, PartitionFate, World, absence_of, fate_of
 from console.processes.guard_words import course_sentences, harm_sentences
 
 NOW_MS = 1_000_000
@@ -29,22 +29,22 @@ def course(broker_id: int, *partitions: Hosted, **changes) -> list[str]:
 @pytest.mark.parametrize(
     ("partition", "away", "fate"),
     [
-        (hosted(), (), Fate.MOVED),
-        (hosted(leader=2), (), Fate.THINNER),
-        (hosted(), (3,), Fate.BELOW),
-        (hosted(isr=(1, 2)), (), Fate.BELOW),
-        (hosted(isr=(1, 2)), (3,), Fate.BELOW),
-        (hosted(replicas=(1, 2)), (), Fate.BELOW),
-        (hosted(replicas=(1, 2), min_isr=3), (), Fate.BELOW),
-        (hosted(replicas=(1, 2), min_isr=1), (), Fate.MOVED),
-        (hosted(replicas=(1, 2), min_isr=1), (2,), Fate.OFFLINE),
-        (hosted(replicas=(1,), min_isr=1), (), Fate.OFFLINE),
-        (hosted(isr=(1,)), (), Fate.OFFLINE),
-        (hosted(isr=(2, 3)), (), Fate.UNTOUCHED),
-        (hosted(min_isr=3), (), Fate.BELOW),
-        (hosted(min_isr=None), (), Fate.UNKNOWN),
-        (hosted(min_isr=None, isr=(1,)), (), Fate.OFFLINE),
-        (hosted(replicas=(1, 2, 3), isr=(1, 2), min_isr=3), (), Fate.MOVED),
+        (hosted(), (), PartitionFate.MOVED),
+        (hosted(leader=2), (), PartitionFate.THINNER),
+        (hosted(), (3,), PartitionFate.BELOW),
+        (hosted(isr=(1, 2)), (), PartitionFate.BELOW),
+        (hosted(isr=(1, 2)), (3,), PartitionFate.BELOW),
+        (hosted(replicas=(1, 2)), (), PartitionFate.BELOW),
+        (hosted(replicas=(1, 2), min_isr=3), (), PartitionFate.BELOW),
+        (hosted(replicas=(1, 2), min_isr=1), (), PartitionFate.MOVED),
+        (hosted(replicas=(1, 2), min_isr=1), (2,), PartitionFate.OFFLINE),
+        (hosted(replicas=(1,), min_isr=1), (), PartitionFate.OFFLINE),
+        (hosted(isr=(1,)), (), PartitionFate.OFFLINE),
+        (hosted(isr=(2, 3)), (), PartitionFate.UNTOUCHED),
+        (hosted(min_isr=3), (), PartitionFate.BELOW),
+        (hosted(min_isr=None), (), PartitionFate.UNKNOWN),
+        (hosted(min_isr=None, isr=(1,)), (), PartitionFate.OFFLINE),
+        (hosted(replicas=(1, 2, 3), isr=(1, 2), min_isr=3), (), PartitionFate.MOVED),
     ],
 )
 def test_fate_of_a_partition_when_broker_1_goes(partition, away, fate):

@@ -10,7 +10,7 @@ from crc32c import crc32c
 
 from broker.log.compaction.offset_map import SLOT_BYTES
 from broker.log.compaction.rebuild import delete_horizon_of
-from broker.log.compaction.rewrite import Fate
+from broker.log.compaction.rewrite import RecordFate
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.compaction.throttle import Throttle
 from broker.log.config import LogConfig
@@ -62,7 +62,7 @@ def test_record_that_lies_about_its_time_does_not_end_the_cleaning_of_its_partit
     fill(compacted)
     stats = compacted.clean()
     assert compacted.cleaner.uncleanable == {}
-    assert (stats.records[Fate.UNREADABLE], headers(compacted)[0].records_count) == (2, 2)
+    assert (stats.records[RecordFate.UNREADABLE], headers(compacted)[0].records_count) == (2, 2)
 
 
 def test_last_record_of_each_key_is_what_is_left(compacted):
@@ -89,7 +89,7 @@ def test_pass_tells_what_it_did(compacted):
     assert stats.bytes_after == compacted.log.size_bytes - active_bytes == stats.bytes_written
     assert stats.bytes_read == 2 * stats.bytes_before
     assert sum(stats.records.values()) == stats.end_offset == compacted.log.segments[-1].base_offset
-    assert stats.records_kept + stats.records[Fate.SUPERSEDED] == stats.end_offset
+    assert stats.records_kept + stats.records[RecordFate.SUPERSEDED] == stats.end_offset
     assert stats.facts()["records_kept"] == stats.keys == stats.records_kept
 
 
@@ -283,7 +283,7 @@ def test_preview_tells_what_the_pass_then_does(compacted):
     assert files_of(compacted) == before
     stats = compacted.clean()
     assert stats.records == preview.records
-    assert stats.records[Fate.WITHOUT_KEY] == 1
+    assert stats.records[RecordFate.WITHOUT_KEY] == 1
     for name in ("end_offset", "segments_before", "segments_after", "bytes_before", "bytes_after", "keys"):
         assert getattr(stats, name) == getattr(preview, name), name
     assert preview.bytes_written == 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from broker.log.compaction.offset_map import OffsetMap
 from broker.log.compaction.rebuild import delete_horizon_of
-from broker.log.compaction.rewrite import Fate, Rewriter, note_keys
+from broker.log.compaction.rewrite import RecordFate, Rewriter, note_keys
 from broker.log.compaction.transactions import Transactions
 from broker.records.batch import (
     CRC,
@@ -87,7 +87,7 @@ def test_record_without_a_key_goes_and_is_counted():
     judge = rewriter()
     after = judge.rewrite(parse_batch_header(batch), batch, keep_empty=False)
     assert [(r.offset, r.key) for r in decode_records(after)] == [(1, b"")]
-    assert judge.fates == {Fate.WITHOUT_KEY: 1, Fate.KEPT: 1}
+    assert judge.fates == {RecordFate.WITHOUT_KEY: 1, RecordFate.KEPT: 1}
 
 
 def test_batch_without_survivors_goes():
@@ -183,7 +183,7 @@ def test_batch_that_cannot_be_decoded_stays_as_it_is():
     batch = bytes(batch)
     judge = rewriter({b"a": 5})
     assert judge.rewrite(parse_batch_header(batch), batch, keep_empty=False) is batch
-    assert judge.fates == {Fate.UNREADABLE: 1}
+    assert judge.fates == {RecordFate.UNREADABLE: 1}
     assert note_keys(OffsetMap(1_000, 10), parse_batch_header(batch), batch, 0) is None
 
 
@@ -250,11 +250,11 @@ def test_batch_with_a_time_that_64_bits_cannot_tell_stays_as_it_is():
     batch = bytes(batch)
     judge = rewriter({b"a": 5})
     assert judge.rewrite(parse_batch_header(batch), batch, keep_empty=False) is batch
-    assert judge.fates == {Fate.UNREADABLE: 2}
+    assert judge.fates == {RecordFate.UNREADABLE: 2}
 
 
 def test_batch_whose_times_are_too_far_from_the_horizon_stays_as_it_is():
     batch = bytes(build_batch([record(b"a", None, -(2**63) + 5_000), record(b"b", b"1", -(2**63))]))
     judge = rewriter()
     assert judge.rewrite(parse_batch_header(batch), batch, keep_empty=False) is batch
-    assert judge.fates == {Fate.UNREADABLE: 2}
+    assert judge.fates == {RecordFate.UNREADABLE: 2}

@@ -6,7 +6,7 @@ import pytest
 
 from broker.log.compaction.offset_map import OffsetMap
 from broker.log.compaction.rebuild import delete_horizon_of
-from broker.log.compaction.rewrite import Fate, Rewriter
+from broker.log.compaction.rewrite import RecordFate, Rewriter
 from broker.log.compaction.transactions import Transactions
 from broker.records.batch import parse_batch_header
 from broker.records.builder import build_batch
@@ -61,7 +61,7 @@ def test_aborted_records_go_and_committed_ones_stay():
     log = [data(0, 1, b"a"), data(1, 2, b"b"), marker(2, 1, ABORT), data(3, 1, b"c"), marker(4, 2, COMMIT)]
     kept, rewriter = clean([*log, marker(5, 1, COMMIT)])
     assert offsets_of(kept) == [1, 2, 3, 4, 5]
-    assert rewriter.fates == {Fate.ABORTED: 1, Fate.KEPT: 5}
+    assert rewriter.fates == {RecordFate.ABORTED: 1, RecordFate.KEPT: 5}
 
 
 def test_marker_stays_untouched_as_long_as_its_records():
@@ -80,7 +80,7 @@ def test_marker_whose_records_are_gone_stays_until_its_own_horizon():
     assert clean(first, now_ms=NOW + 499)[0] == first
     last, rewriter = clean(first, now_ms=NOW + 500)
     assert last == []
-    assert rewriter.fates == {Fate.EXPIRED: 1}
+    assert rewriter.fates == {RecordFate.EXPIRED: 1}
 
 
 @pytest.mark.parametrize("kind", [ABORT, COMMIT])
