@@ -13,7 +13,7 @@ from broker.common.errors import ApiError
 from broker.log.stored_segment import StoredSegment
 
 
-class Gap(NamedTuple):
+class OffsetGap(NamedTuple):
     """Offsets from `first_offset` up to but without `next_offset` are missing."""
 
     first_offset: int
@@ -35,12 +35,12 @@ class Gap(NamedTuple):
 _NAMED_MAX = 5
 
 
-def describe_gaps(gaps: Sequence[Gap]) -> str:
+def describe_gaps(gaps: Sequence[OffsetGap]) -> str:
     """Return the first gaps, for a log line."""
     return ", ".join(map(str, gaps[:_NAMED_MAX]))
 
 
-def find_losses(segments: Sequence[StoredSegment], log_start_offset: int, cleaned_offset: int) -> tuple[Gap, ...]:
+def find_losses(segments: Sequence[StoredSegment], log_start_offset: int, cleaned_offset: int) -> tuple[OffsetGap, ...]:
     """Return the gaps as `find_gaps`, without those that compaction has left, which came to `cleaned_offset`.
 
     Reads the end of each segment, and all headers of a log that has gaps. Raises OSError.
@@ -51,7 +51,7 @@ def find_losses(segments: Sequence[StoredSegment], log_start_offset: int, cleane
     return gaps
 
 
-def find_lost_start(first_base_offset: int, left_at: int | None, cleaned_offset: int) -> tuple[Gap, ...]:
+def find_lost_start(first_base_offset: int, left_at: int | None, cleaned_offset: int) -> tuple[OffsetGap, ...]:
     """Return what is missing before the first segment of a log that was noted to start at `left_at`.
 
     A log starts with its first segment unless a later start is noted, so a lost one moves the start, and the followers
@@ -59,7 +59,7 @@ def find_lost_start(first_base_offset: int, left_at: int | None, cleaned_offset:
     """
     if left_at is None or first_base_offset <= max(left_at, cleaned_offset):
         return ()
-    return (Gap(left_at, first_base_offset, is_at_start=True),)
+    return (OffsetGap(left_at, first_base_offset, is_at_start=True),)
 
 
 def _were_compacted(segments: Iterable[StoredSegment]) -> bool:
@@ -79,7 +79,7 @@ def _was_compacted(segment: StoredSegment) -> bool:
     return False
 
 
-def find_gaps(segments: Sequence[StoredSegment], log_start_offset: int) -> tuple[Gap, ...]:
+def find_gaps(segments: Sequence[StoredSegment], log_start_offset: int) -> tuple[OffsetGap, ...]:
     """Return the gaps between `segments`, all of a log in offset order, at `log_start_offset` and beyond.
 
     For a worker thread. Where a segment is damaged nothing is known of its end. Raises OSError.
@@ -88,9 +88,9 @@ def find_gaps(segments: Sequence[StoredSegment], log_start_offset: int) -> tuple
     return tuple(gap for gap in gaps if gap is not None and gap.next_offset > log_start_offset)
 
 
-def _gap_between(segment: StoredSegment, next_base_offset: int) -> Gap | None:
+def _gap_between(segment: StoredSegment, next_base_offset: int) -> OffsetGap | None:
     try:
         end_offset = segment.end_offset()
     except ApiError:
         return None
-    return Gap(end_offset, next_base_offset) if end_offset < next_base_offset else None
+    return OffsetGap(end_offset, next_base_offset) if end_offset < next_base_offset else None

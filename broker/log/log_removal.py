@@ -13,7 +13,7 @@ from broker.log.clean_marker import segments_checksum
 from broker.log.compaction.segment_notes import find_lost_segments, passes_end
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
-from broker.log.gaps import Gap, describe_gaps, find_losses, find_lost_start
+from broker.log.gaps import OffsetGap, describe_gaps, find_losses, find_lost_start
 from broker.log.hosted_logs import HostedLogs
 from broker.log.kept_truncations import keep_truncated
 from broker.log.log import Log
@@ -35,7 +35,7 @@ class LogRemoval(HostedLogs):
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
         #: Of those that were here at the start, where segments are missing.
-        self._gaps: dict[TopicPartition, tuple[Gap, ...]] = {}
+        self._gaps: dict[TopicPartition, tuple[OffsetGap, ...]] = {}
         #: Logs in which gaps are to be looked for at the next start, too: there are some, or none could be looked for.
         self._unsound: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
@@ -127,12 +127,12 @@ class LogRemoval(HostedLogs):
             )
 
     @property
-    def lost_offsets(self) -> dict[TopicPartition, tuple[Gap, ...]]:
+    def lost_offsets(self) -> dict[TopicPartition, tuple[OffsetGap, ...]]:
         """The gaps that were found at the start and are still in logs; of compacted topics only the noted ones."""
         gaps = {partition: self.lost_offsets_of(partition) for partition in list(self._gaps)}
         return {partition: remaining for partition, remaining in gaps.items() if remaining}
 
-    def lost_offsets_of(self, partition: TopicPartition) -> tuple[Gap, ...]:
+    def lost_offsets_of(self, partition: TopicPartition) -> tuple[OffsetGap, ...]:
         """As `lost_offsets`, of one log."""
         gaps, log = self._gaps.get(partition, ()), self._logs.get(partition)
         if not gaps or log is None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from broker.common.logs import logger
 from broker.log.files import remove_file_durably, replace_file
-from broker.log.gaps import Gap
+from broker.log.gaps import OffsetGap
 from broker.log.stored_segment import StoredSegment
 
 COMPACTED_SEGMENTS = "compacted-segments"
@@ -73,7 +73,7 @@ def find_lost_segments(
     cleaned_offset: int,
     log_start_offset: int,
     left_at: int | None,
-) -> tuple[Gap, ...]:
+) -> tuple[OffsetGap, ...]:
     """Return the offsets whose compacted segments are missing or shorter than noted. Raises OSError.
 
     Retention may have removed first segments since: they count as lost only if the log was noted to start with them, at
@@ -84,7 +84,7 @@ def find_lost_segments(
         return ()
     sizes = {segment.base_offset: segment.size_bytes for segment in segments}
     next_offsets = [*list(note.sizes)[1:], cleaned_offset]
-    gaps: list[Gap] = []
+    gaps: list[OffsetGap] = []
     for (base_offset, size_bytes), next_offset in zip(note.sizes.items(), next_offsets, strict=True):
         is_at_start = base_offset < segments[0].base_offset
         start = left_at if is_at_start else log_start_offset
@@ -92,7 +92,7 @@ def find_lost_segments(
             continue
         if gaps and gaps[-1].next_offset == base_offset and gaps[-1].is_at_start == is_at_start:
             base_offset = gaps.pop().first_offset
-        gaps.append(Gap(base_offset, next_offset, is_at_start=is_at_start, is_noted=True))
+        gaps.append(OffsetGap(base_offset, next_offset, is_at_start=is_at_start, is_noted=True))
     return tuple(gaps)
 
 

@@ -13,7 +13,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, TopicPartition, may_be_same_topic
 from broker.log.cold_parts import ColdPart
-from broker.log.gaps import Gap
+from broker.log.gaps import OffsetGap
 from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState
@@ -91,7 +91,7 @@ class ReplicaLogs:
         """Of a log that could not be had: whether that will stay so until this broker starts again."""
         return self._logs.is_out_of_reach(topic_partition) and not self._logs.waits_for_room(topic_partition)
 
-    def lost_offsets_of(self, topic_partition: TopicPartition) -> tuple[Gap, ...]:
+    def lost_offsets_of(self, topic_partition: TopicPartition) -> tuple[OffsetGap, ...]:
         """Return the gaps in the log: a follower that fetched from its end would join the ISR with them."""
         return self._logs.lost_offsets_of(topic_partition)
 

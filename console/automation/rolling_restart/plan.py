@@ -15,7 +15,7 @@ UNDER_WAY = "A rolling restart is under way already."
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class ReplicaGap:
     """A partition without a replica to spare, and what it comes to while `broker_id` is away."""
 
     topic: str
@@ -39,7 +39,7 @@ class Planned:
     broker_id: int
     is_controller: bool
     leader_count: int
-    gaps: tuple[Gap, ...]
+    gaps: tuple[ReplicaGap, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class RestartPlan:
         return [broker.name for broker in self.brokers]
 
     @property
-    def gaps(self) -> list[Gap]:
+    def gaps(self) -> list[ReplicaGap]:
         return [gap for broker in self.brokers for gap in broker.gaps]
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.db.models import F, Q
 
-from console.automation.rolling_restart.plan import OFFLINE, REFUSES, UNKNOWN, Gap, Planned, RestartPlan
+from console.automation.rolling_restart.plan import OFFLINE, REFUSES, UNKNOWN, Planned, ReplicaGap, RestartPlan
 from console.processes.consequences import broker_id_of, brokers_away, hosted_partitions, world_now
 from console.processes.guard import Absence, Hosted, absence_of
 from console.processes.guard_words import doubt_sentence
@@ -34,7 +34,7 @@ def restart_plan() -> RestartPlan:
     return RestartPlan(order, tuple(sorted(brokers_away())), _doubt())
 
 
-def find_gaps(broker_ids: Iterable[int]) -> list[Gap]:
+def find_gaps(broker_ids: Iterable[int]) -> list[ReplicaGap]:
     """What the guard says of each broker's absence while everybody else is there and in sync, by partition."""
     world = world_now(partitions=[replace(suspect, isr=suspect.replicas) for suspect in _suspects()])
     whole = replace(world, away=frozenset())
@@ -48,10 +48,10 @@ def _suspects() -> Iterable[Hosted]:
     return hosted_partitions(tight | Q(topic__min_insync_replicas=None))
 
 
-def _gaps(absence: Absence) -> Iterable[Gap]:
+def _gaps(absence: Absence) -> Iterable[ReplicaGap]:
     for meaning, found in ((OFFLINE, absence.offline), (REFUSES, absence.below), (UNKNOWN, absence.unknown)):
         for hosted in found:
-            yield Gap(hosted.topic, hosted.partition, absence.broker_id, meaning)
+            yield ReplicaGap(hosted.topic, hosted.partition, absence.broker_id, meaning)
 
 
 def _doubt() -> str:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.automation.rolling_restart.actions import do_begin
 from console.automation.rolling_restart.models import RestartedBroker, RollingRestart
-from console.automation.rolling_restart.plan import Gap, Planned, RestartPlan
+from console.automation.rolling_restart.plan import Planned, ReplicaGap, RestartPlan
 from console.automation.rolling_restart.queries import restart_plan
 from console.cluster.placement.sentences import count_of
 from console.kit.access.reach import Reach, Resource
@@ -110,7 +110,7 @@ def _context_of_plan(request: UserRequest, planned: RestartPlan, plan: Plan) -> 
     }
 
 
-def _named_gaps(planned: RestartPlan, reach: Reach) -> list[Gap]:
+def _named_gaps(planned: RestartPlan, reach: Reach) -> list[ReplicaGap]:
     """The first few of the topics in reach; the others are counted only."""
     seen = (gap for gap in planned.gaps if Right.VIEW in reach.rights_on(Resource.TOPIC, gap.topic))
     return list(islice(seen, GAPS_SHOWN))

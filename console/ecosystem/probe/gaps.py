@@ -17,7 +17,7 @@ class Minute:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class ProbeGap:
     """`tone`: critical where records were lost, warning where something failed, plain where nothing was measured."""
 
     from_ms: int
@@ -30,7 +30,7 @@ class Gap:
         return self.to_ms - self.from_ms
 
 
-def gaps(minutes: Sequence[Minute], until_ms: int) -> list[Gap]:
+def gaps(minutes: Sequence[Minute], until_ms: int) -> list[ProbeGap]:
     """Newest first; minutes in a row with the same silent brokers are one. `until_ms`: when it is now."""
     found: list[tuple[int, int, tuple[int, ...] | None, list[Figures]]] = []
     expected = minutes[0].begins_ms if minutes else until_ms
@@ -60,13 +60,13 @@ def _is_well(minute: Minute) -> bool:
     return is_available and not (minute.silent or figures.lost or figures.duplicated or figures.reordered)
 
 
-def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[Figures]) -> Gap:
+def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[Figures]) -> ProbeGap:
     if silent is None:
-        return Gap(from_ms, to_ms, "Nothing was measured: the probe did not run, or nobody asked it.", "plain")
+        return ProbeGap(from_ms, to_ms, "Nothing was measured: the probe did not run, or nobody asked it.", "plain")
     said = [f"Broker {', '.join(map(str, silent))} did not answer"] if silent else []
     said += list(_failures(figures))
     lost = sum(figure.lost for figure in figures)
-    return Gap(from_ms, to_ms, f"{'; '.join(said)}.", "critical" if lost else "warning")
+    return ProbeGap(from_ms, to_ms, f"{'; '.join(said)}.", "critical" if lost else "warning")
 
 
 def _failures(figures: Iterable[Figures]) -> Iterable[str]:

@@ -8,7 +8,7 @@ from console.cluster.charts.drawing import DrawnPanel
 from console.cluster.charts.panels import Panel
 from console.cluster.charts.time_chart import Series, time_chart
 from console.ecosystem.probe.figures import Figures, added
-from console.ecosystem.probe.gaps import MINUTE_MS, Gap, Minute, gaps
+from console.ecosystem.probe.gaps import MINUTE_MS, Minute, ProbeGap, gaps
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
 from console.ecosystem.probe.rows import PartRow, broker_rows, partition_rows
 from console.ecosystem.probe.store import DAY_MS, state
@@ -72,7 +72,7 @@ class Day:
     brokers: list[PartRow]
     partitions: list[PartRow]
     mirror: Figures
-    gaps: list[Gap]
+    gaps: list[ProbeGap]
 
 
 def last_day() -> Day:

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.log.config import LogConfig
-from broker.log.gaps import Gap, find_gaps
+from broker.log.gaps import OffsetGap, find_gaps
 from broker.log.log import Log
 
 CONFIG = LogConfig(segment_bytes=700, index_interval_bytes=100)
@@ -34,7 +34,7 @@ def test_a_whole_log_has_no_gaps(log):
 def test_each_lost_segment_is_a_gap(log):
     bases = [segment.base_offset for segment in log.segments]
     again = without(log, 1, 3)
-    gaps = (Gap(bases[1], bases[2]), Gap(bases[3], bases[4]))
+    gaps = (OffsetGap(bases[1], bases[2]), OffsetGap(bases[3], bases[4]))
     assert find_gaps(again.segments, 0) == gaps
     assert [str(gap) for gap in gaps] == [f"{bases[1]} to {bases[2] - 1}", f"{bases[3]} to {bases[4] - 1}"]
     assert find_gaps(again.segments, bases[2]) == gaps[1:]

@@ -19,7 +19,7 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.segment_notes import COMPACTED_SEGMENTS, begin_segment_note
 from broker.log.compaction.settings import CleanerSettings
 from broker.log.config import LogConfig
-from broker.log.gaps import Gap, find_gaps, find_losses
+from broker.log.gaps import OffsetGap, find_gaps, find_losses
 from broker.log.log import Log
 from broker.log.manager import LogManager
 from broker.log.truncation import Cut
@@ -119,7 +119,7 @@ def test_a_log_that_lost_a_segment_is_whole_no_more_and_says_which_offsets(logs,
     with capture_logs() as lines:
         again = start()
     assert not again.has_whole(T_0, TOPIC)
-    assert again.lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+    assert again.lost_offsets == {T_0: (OffsetGap(before[2], before[3]),)}
     assert again.get(T_0).log_end_offset == end
     assert again.strays == frozenset(), "nothing is cut"
     (line,) = [line for line in lines if line["event"].startswith("offsets are missing")]
@@ -137,7 +137,7 @@ def test_a_log_that_lost_its_first_segments_in_a_stop_is_whole_no_more(logs, sta
         remove(path)
     again = start()
     assert not again.has_whole(T_0, TOPIC)
-    assert again.lost_offsets == {T_0: (Gap(0, before[2], is_at_start=True),)}
+    assert again.lost_offsets == {T_0: (OffsetGap(0, before[2], is_at_start=True),)}
     log = again.get(T_0)
     assert (log.log_start_offset, log.log_end_offset) == (before[2], end)
     log.delete_records(before[3], end)
@@ -249,7 +249,7 @@ def test_a_compacted_log_may_lose_what_no_pass_has_come_to(logs, start):
     log = logs.get(T_0)
     _, _, cleaned_to, lost, following, _ = log.segments
     clean(log, to=2)
-    path, lost = lost.files.log, Gap(lost.base_offset, following.base_offset)
+    path, lost = lost.files.log, OffsetGap(lost.base_offset, following.base_offset)
     logs.shutdown()
     noted = read_offset_checkpoint(log.directory.parent / CLEANER_OFFSET_CHECKPOINT)
     assert noted == {T_0: cleaned_to.base_offset}
@@ -288,7 +288,7 @@ def test_a_compacted_log_that_lost_a_compacted_segment_is_whole_no_more(logs, st
     again = start()
     again.get(T_0).config = log.config
     assert not again.has_whole(T_0, TOPIC)
-    assert again.lost_offsets == {T_0: (Gap(before[1], before[2], is_noted=True),)}
+    assert again.lost_offsets == {T_0: (OffsetGap(before[1], before[2], is_noted=True),)}
     assert again.get(T_0).log_end_offset == end
 
 
@@ -303,7 +303,7 @@ def test_a_compacted_log_that_lost_its_first_segment_in_a_stop_is_whole_no_more(
     again = start()
     again.get(T_0).config = log.config
     assert not again.has_whole(T_0, TOPIC)
-    assert again.lost_offsets == {T_0: (Gap(0, before[1], is_at_start=True, is_noted=True),)}
+    assert again.lost_offsets == {T_0: (OffsetGap(0, before[1], is_at_start=True, is_noted=True),)}
 
 
 @pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
@@ -410,7 +410,7 @@ def test_a_segment_that_lost_its_end_with_the_page_cache_keeps_what_follows(logs
     (log.directory.parent / RECOVERY_POINT_CHECKPOINT).unlink()
     boot.write_text("second")
     again = start()
-    gap = Gap(last.base_offset, lost)
+    gap = OffsetGap(last.base_offset, lost)
     assert again.lost_offsets == {T_0: (gap,)}
     kept = [record for record in records if not gap.first_offset <= record[0] < gap.next_offset]
     assert records_of(again.get(T_0)) == kept
@@ -531,7 +531,7 @@ def test_a_marker_that_says_nothing_of_segments_has_their_ends_read(logs, start,
     logs.shutdown()
     (log.directory.parent / directory.CLEAN_SHUTDOWN_FILE).write_bytes(content)
     remove(path)
-    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+    assert start().lost_offsets == {T_0: (OffsetGap(before[2], before[3]),)}
 
 
 def test_a_full_disk_takes_a_marker_without_content(logs, start, monkeypatch):
@@ -548,7 +548,7 @@ def test_a_full_disk_takes_a_marker_without_content(logs, start, monkeypatch):
         logs.shutdown()
     assert (log.directory.parent / directory.CLEAN_SHUTDOWN_FILE).read_bytes() == b""
     remove(path)
-    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+    assert start().lost_offsets == {T_0: (OffsetGap(before[2], before[3]),)}
 
 
 def test_a_gap_outlasts_clean_stops(logs, start):
@@ -557,7 +557,7 @@ def test_a_gap_outlasts_clean_stops(logs, start):
     logs.shutdown()
     remove(path)
     start().shutdown()
-    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+    assert start().lost_offsets == {T_0: (OffsetGap(before[2], before[3]),)}
 
 
 def test_a_segment_removed_under_a_running_broker_is_missed_after_its_clean_stop(logs, start):
@@ -565,4 +565,4 @@ def test_a_segment_removed_under_a_running_broker_is_missed_after_its_clean_stop
     before = bases(log)
     remove(log.segments[2].files.log)
     logs.shutdown()
-    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+    assert start().lost_offsets == {T_0: (OffsetGap(before[2], before[3]),)}

@@ -5,14 +5,14 @@ from structlog.testing import capture_logs
 
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
-from broker.log.gaps import Gap
+from broker.log.gaps import OffsetGap
 from broker.protocol.messages.fetch import PartitionData
 from tests.broker.runtime.replication.test_follower_cuts import kept_offsets
 from tests.broker.runtime.replication.test_replica_fetchers import World, parted, records
 from tests.eventually import eventually
 
 T_0 = TopicPartition("t", 0)
-HOLE, LOST_START = Gap(1, 2), Gap(0, 1, is_at_start=True)
+HOLE, LOST_START = OffsetGap(1, 2), OffsetGap(0, 1, is_at_start=True)
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ async def world(tmp_path):
     world.logs.shutdown()
 
 
-def follow(world: World, gap: Gap) -> None:
+def follow(world: World, gap: OffsetGap) -> None:
     """As if the start of the broker had found the gap in the log, whose end is 3."""
     world.logs._gaps[T_0] = (gap,)
     world.replicas.get("t", 0).partition.high_watermark = 0  # the note of it is lost, too
