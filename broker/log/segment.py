@@ -28,7 +28,7 @@ from broker.records.batch import LENGTH_PREFIX_BYTES, BatchHeader
 _log = logger(__name__)
 
 
-class Extent(NamedTuple):
+class SegmentExtent(NamedTuple):
     """How far the intact batches of a file reach, and what ended them if that was not the end of the file."""
 
     size_bytes: int
@@ -373,7 +373,7 @@ class Segment(StoredSegment):
 
     # --- the index
 
-    def _load_index(self, times: TimeIndex | None = None) -> tuple[OffsetIndex, Extent]:
+    def _load_index(self, times: TimeIndex | None = None) -> tuple[OffsetIndex, SegmentExtent]:
         """From its file, completed from the batches behind its last entry; rebuilt if those do not fit it."""
         index = load_index(
             self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes, is_checked=False
@@ -387,7 +387,7 @@ class Segment(StoredSegment):
             self.store_indexes()
         return index, extent
 
-    def _rebuild_index(self) -> tuple[OffsetIndex, Extent]:
+    def _rebuild_index(self) -> tuple[OffsetIndex, SegmentExtent]:
         index = OffsetIndex(self.base_offset, self._index_interval_bytes)
         extent = self._extend(index)
         self._index = index
@@ -401,7 +401,7 @@ class Segment(StoredSegment):
         epochs: LeaderEpochs | None = None,
         *,
         verify_crc: bool = False,
-    ) -> Extent:
+    ) -> SegmentExtent:
         """Note in what is given all intact batches from the last entry of `index` on. Raises OldFormatError."""
         entry_offset, end = index.last_entry()
         next_offset = self.base_offset
@@ -416,5 +416,5 @@ class Segment(StoredSegment):
         except OldFormatError:
             raise
         except BadBatchError as damage:
-            return Extent(end, next_offset, damage)
-        return Extent(end, next_offset, None)
+            return SegmentExtent(end, next_offset, damage)
+        return SegmentExtent(end, next_offset, None)

@@ -16,7 +16,7 @@ class Step(Enum):
     EXCHANGE = auto()
 
 
-class Extent(NamedTuple):
+class MovedExtent(NamedTuple):
     """Of a log: the offset of its first record, and that after its last."""
 
     start_offset: int
@@ -30,7 +30,7 @@ class EpochStart(NamedTuple):
     start_offset: int
 
 
-def next_step(log: Extent, copy: Extent, bytes_missing: int, rest_bytes_max: int) -> Step:
+def next_step(log: MovedExtent, copy: MovedExtent, bytes_missing: int, rest_bytes_max: int) -> Step:
     """A copy that ends before the log begins (retention was faster), or begins after it (the log was begun anew at an
     earlier offset), holds nothing of use.
     """

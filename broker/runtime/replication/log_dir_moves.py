@@ -28,7 +28,7 @@ from broker.log.hosted_logs import FutureLog
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager
-from broker.replication.log_dir_move import NOTHING, EpochStart, Extent, Step, next_step, shared_end
+from broker.replication.log_dir_move import NOTHING, EpochStart, MovedExtent, Step, next_step, shared_end
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -170,7 +170,10 @@ class LogDirMoves:
             return True
         found = self._missing(log, copy)
         bytes_missing = _bytes_missing(log, copy, found)
-        extents = Extent(log.log_start_offset, log.log_end_offset), Extent(copy.log_start_offset, copy.log_end_offset)
+        extents = (
+            MovedExtent(log.log_start_offset, log.log_end_offset),
+            MovedExtent(copy.log_start_offset, copy.log_end_offset),
+        )
         match next_step(*extents, bytes_missing, LOG_COPY_REST_BYTES_MAX):
             case Step.START_OVER:
                 start = partial(copy.truncate_fully_and_start_at, log.log_start_offset)

@@ -19,7 +19,7 @@ NAMES_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
+class VisibleObjects:
     """One kind of object under one standing."""
 
     seen: int
@@ -32,8 +32,8 @@ class PreviewRow:
 
     resource: Resource
     total: int
-    now: Extent
-    then: Extent
+    now: VisibleObjects
+    then: VisibleObjects
     shown: tuple[str, ...]
     hidden: tuple[str, ...]
 
@@ -58,8 +58,8 @@ def _row(resource: Resource, now: Reach, then: Reach) -> PreviewRow:
     return PreviewRow(
         resource,
         _objects(resource, EVERYTHING).count(),
-        Extent(seen_now.count(), _objects(resource, now, Right.OPERATE).count()),
-        Extent(seen_then.count(), _objects(resource, then, Right.OPERATE).count()),
+        VisibleObjects(seen_now.count(), _objects(resource, now, Right.OPERATE).count()),
+        VisibleObjects(seen_then.count(), _objects(resource, then, Right.OPERATE).count()),
         _names(seen_then.exclude(pk__in=seen_now.values("pk"))),
         _names(seen_now.exclude(pk__in=seen_then.values("pk"))),
     )

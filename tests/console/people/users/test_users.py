@@ -8,7 +8,7 @@ from django.urls import reverse
 from console.kit.access.models import NameRule, PasswordToChange
 from console.kit.access.reach import AccessRule, Level, Resource
 from console.kit.audit.models import AuditEvent
-from console.people.users.preview import Extent, preview
+from console.people.users.preview import VisibleObjects, preview
 from console.people.users.queries import logins_of, role_of, standing_of
 from console.state.clusters.models import Topic
 from tests.console.confirming import digest_in
@@ -238,4 +238,4 @@ def test_an_administrator_may_operate_every_group(administrator, cluster, collec
     collect()
     now, then = standing_of(administrator), standing_of(viewer)
     row = next(rule for rule in preview(now, then) if rule.resource is Resource.GROUP)
-    assert (row.total, row.now, row.then) == (2, Extent(2, 2), Extent(2, 0))
+    assert (row.total, row.now, row.then) == (2, VisibleObjects(2, 2), VisibleObjects(2, 0))
