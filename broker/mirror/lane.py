@@ -124,7 +124,7 @@ class Flow(NamedTuple):
     exactly_once: bool
 
 
-class Lane:
+class MirrorLane:
     """`make_producer(transactional id or None)`: who had the id before is fenced from then on."""
 
     def __init__(

@@ -19,7 +19,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.hands import Hand, Hands
-from broker.mirror.lane import Copied, Flow, Lane, Refusal
+from broker.mirror.lane import Copied, Flow, MirrorLane, Refusal
 from broker.mirror.ledger import MirrorLedger
 from broker.mirror.place import again, look, resume, topic_id_of
 from broker.mirror.producer import Fenced, WriteStopped
@@ -70,8 +70,8 @@ class MirrorTask:
         self._source: Cluster | None = None
         self._target: Cluster | None = None
         self._hands: Hands | None = None
-        self._hand_of: dict[Lane, Hand] = {}
-        self._lanes: dict[TopicPartition, Lane] = {}
+        self._hand_of: dict[MirrorLane, Hand] = {}
+        self._lanes: dict[TopicPartition, MirrorLane] = {}
         self._retry_at: dict[TopicPartition, float] = {}
         self._save_at = 0.0
         self._fenced_at: list[float] = []
@@ -141,14 +141,14 @@ class MirrorTask:
         self._begin([self._lane(part) for part in parts])
         self._save_at = time.monotonic() + self._settings.commit_interval_s
 
-    def _lane(self, copies: Iterable[Copied]) -> Lane:
+    def _lane(self, copies: Iterable[Copied]) -> MirrorLane:
         assert self._hands is not None
         hand = self._hands.next()
-        lane = Lane(self._settings.flow, copies, self._ledger, hand.make_producer, audit=self._audit)
+        lane = MirrorLane(self._settings.flow, copies, self._ledger, hand.make_producer, audit=self._audit)
         self._hand_of[lane] = hand
         return lane
 
-    def _begin(self, lanes: list[Lane]) -> None:
+    def _begin(self, lanes: list[MirrorLane]) -> None:
         for lane in lanes:
             lane.fence()
         for lane in lanes:
@@ -204,7 +204,7 @@ class MirrorTask:
         self._retry_at[copied.source] = time.monotonic() + copied.backoff.fail()
 
     def _copy(self) -> None:
-        by_lane: dict[int, tuple[Lane, list[Portion]]] = {}
+        by_lane: dict[int, tuple[MirrorLane, list[Portion]]] = {}
         reads = self._reader.next(_READ_S)
         for read in reads:
             copied = self.copies[read.partition]
@@ -240,7 +240,7 @@ class MirrorTask:
     def _remember(self, copied: Copied) -> None:
         self._ledger.positions[self._settings.flow.name, copied.source] = copied.position
 
-    def _heed_target(self, lane: Lane, refused: list[Refusal]) -> None:
+    def _heed_target(self, lane: MirrorLane, refused: list[Refusal]) -> None:
         for refusal in refused:
             if refusal.code in _FORGOTTEN:
                 raise refusal
@@ -289,11 +289,11 @@ class MirrorTask:
         self._close_lanes()
 
 
-def _written(lane: Lane, portions: list[Portion]) -> tuple[Lane, list[Refusal]]:
+def _written(lane: MirrorLane, portions: list[Portion]) -> tuple[MirrorLane, list[Refusal]]:
     return lane, lane.write(portions)
 
 
-def _saved(lane: Lane) -> list[Copied]:
+def _saved(lane: MirrorLane) -> list[Copied]:
     moved = [copied for copied in lane.copies.values() if copied.is_moved]
     lane.save()
     return moved

@@ -33,7 +33,7 @@ _NOT_WRITTEN = MOVED | {ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.TOPIC_AUTHORIZA
 _log = logger("broker.probe")
 
 
-class Lane:
+class ProbeLane:
     def __init__(self, broker: int, desk: Desk, timeout_ms: int, security: "ClientSecurity | None"):
         self._broker, self._desk, self._timeout_ms, self._security = broker, desk, timeout_ms, security
         self._connection: BrokerConnection | None = None

@@ -18,7 +18,7 @@ from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk
 from broker.probe.endpoint import ProbeEndpoint
 from broker.probe.keeper import Keeper
-from broker.probe.lane import Lane
+from broker.probe.lane import ProbeLane
 from broker.probe.metrics import ProbeMetrics
 from broker.probe.mirror import MirrorReader
 
@@ -47,7 +47,7 @@ class Probe:
                 config.mirror_bootstrap_servers, config.client_id, read_own_security(config.mirror_client_config)
             )
             self._mirror = MirrorReader(self.desk, there, config.mirror_topic or config.topic)
-        self._lanes: dict[int, Lane] = {}
+        self._lanes: dict[int, ProbeLane] = {}
         self._counted_at_ms = 0
         registry = CollectorRegistry()
         registry.register(ProbeMetrics(self.desk))
@@ -89,7 +89,7 @@ class Probe:
         for broker in self._lanes.keys() - brokers:
             self._lanes.pop(broker).stop.set()
         for broker in brokers - self._lanes.keys():
-            self._lanes[broker] = Lane(broker, self.desk, self._config.request_timeout_ms, self._security)
+            self._lanes[broker] = ProbeLane(broker, self.desk, self._config.request_timeout_ms, self._security)
             run, interval_s = self._lanes[broker].run, self._config.record_interval_ms / 1000
             Thread(target=run, args=(interval_s,), name=f"broker-{broker}", daemon=True).start()
 

@@ -18,7 +18,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class RetentionLane:
     """`kept_x` is where the time of the segments that stay begins; their own times are not asked."""
 
     partition: PartitionRetention
@@ -29,7 +29,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    lanes: tuple[Lane, ...]
+    lanes: tuple[RetentionLane, ...]
     from_ms: int
     to_ms: int
     #: Where retention.ms cuts; None without a limit in sight.
@@ -62,7 +62,7 @@ class _Scale:
         return round(WIDTH * (at_ms - self.from_ms) / max(1, self.to_ms - self.from_ms))
 
 
-def _lane(partition: PartitionRetention, scale: _Scale) -> Lane:
+def _lane(partition: PartitionRetention, scale: _Scale) -> RetentionLane:
     bars, x = [], 0
     for segment in partition.segments:
         end = x if segment.newest_at_ms is None else max(x, min(WIDTH, scale.x(segment.newest_at_ms)))
@@ -70,4 +70,4 @@ def _lane(partition: PartitionRetention, scale: _Scale) -> Lane:
         bars.append(Bar(min(x, WIDTH - BAR_MIN), min(width, WIDTH - min(x, WIDTH - BAR_MIN)), segment))
         x = max(end, x + width)
     kept = partition.segment_count - partition.deleted_segments
-    return Lane(partition, tuple(bars), min(x, WIDTH), kept)
+    return RetentionLane(partition, tuple(bars), min(x, WIDTH), kept)

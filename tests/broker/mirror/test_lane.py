@@ -7,7 +7,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror.batches import copy_of
-from broker.mirror.lane import Copied, Flow, Lane
+from broker.mirror.lane import Copied, Flow, MirrorLane
 from broker.mirror.ledger import LEDGER
 from broker.mirror.producer import Written
 from broker.mirror.reader import Portion
@@ -44,7 +44,7 @@ class ScriptedProducer:
 def begun_lane(producer, *, exactly_once):
     ledger = SimpleNamespace(producers={}, read_to_end=lambda **_options: None)
     copied = Copied(SOURCE, SOURCE)
-    lane = Lane(Flow("north->south", "north", "south", exactly_once), [copied], ledger, lambda _id: producer)
+    lane = MirrorLane(Flow("north->south", "north", "south", exactly_once), [copied], ledger, lambda _id: producer)
     lane.fence()
     lane.begin()
     producer.calls.clear()

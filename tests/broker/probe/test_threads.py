@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from broker.probe.keeper import Keeper
-from broker.probe.lane import Lane
+from broker.probe.lane import ProbeLane
 from broker.probe.mirror import MirrorReader
 
 
@@ -40,7 +40,7 @@ def stumbling(stop):
 
 
 def test_a_lane_goes_on(desk, told, monkeypatch):
-    lane = Lane(1, desk, 1_000, None)
+    lane = ProbeLane(1, desk, 1_000, None)
     monkeypatch.setattr(lane, "round", stumbling(lane.stop))
     lane.run(0.01)
     assert told == ["'a field of a response'"]
