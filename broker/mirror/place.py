@@ -20,7 +20,7 @@ from broker.protocol.messages.offset_for_leader_epoch import (
 _CONSUMER = -1
 
 
-class Source(NamedTuple):
+class SourcePartition(NamedTuple):
     """What a partition of the source is now. `epoch_end`: where the epoch of the last record copied ends, or None."""
 
     topic_id: UUID | None
@@ -35,7 +35,9 @@ class Resumed(NamedTuple):
     notice: str | None
 
 
-def resume(position: Position | None, source: Source, *, from_end: bool, copy_id: UUID | None = None) -> Resumed:
+def resume(
+    position: Position | None, source: SourcePartition, *, from_end: bool, copy_id: UUID | None = None
+) -> Resumed:
     """Pure. A source that lost records it had (an unclean election) goes on where both logs still agree."""
     if position is None:
         return Resumed(source.end if from_end else source.start, None)
@@ -56,7 +58,7 @@ def resume(position: Position | None, source: Source, *, from_end: bool, copy_id
     return Resumed(offset, None)
 
 
-def again(runs: Runs, cut_at: int, source: Source) -> Resumed:
+def again(runs: Runs, cut_at: int, source: SourcePartition) -> Resumed:
     """Pure. The target has lost records from its offset `cut_at` on."""
     place = runs.source_of(cut_at)
     offset = max(source.start, place.offset if place is not None else source.start)
@@ -72,14 +74,14 @@ def topic_id_of(cluster: Cluster, topic: str) -> UUID | None:
     return described.topic_id if described.topic_id and described.topic_id.int else None
 
 
-def look(cluster: Cluster, leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> Source:
+def look(cluster: Cluster, leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> SourcePartition:
     """Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION when there is none), BrokerUnreachable."""
     topic_id = topic_id_of(cluster, partition.topic)
     bounds = []
     for moment in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP):
         (found,) = list_offsets(leaders, {partition: moment}, IsolationLevel.READ_COMMITTED).values()
         bounds.append(found)
-    return Source(topic_id, bounds[0], bounds[1], _epoch_end(leaders, partition, leader_epoch))
+    return SourcePartition(topic_id, bounds[0], bounds[1], _epoch_end(leaders, partition, leader_epoch))
 
 
 def _epoch_end(leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from broker.protocol.schema import Array, Message
-from broker.protocol.source import Source
+from broker.protocol.source import SourceWriter
 
 ErrorCheck = Callable[[Message], int]
 
@@ -19,7 +19,7 @@ def error_check(message_class: type[Message]) -> ErrorCheck:
     """The first error code in a message, 0 (NONE) if it has no other."""
     check = _checks.get(message_class)
     if check is None:
-        source = Source()
+        source = SourceWriter()
         with source.block("def error_in(m):"):
             _look_into(message_class, "m", source)
             source.line("return 0")
@@ -27,7 +27,7 @@ def error_check(message_class: type[Message]) -> ErrorCheck:
     return check
 
 
-def _look_into(struct: Any, name: str, source: Source) -> None:
+def _look_into(struct: Any, name: str, source: SourceWriter) -> None:
     for field in struct.fields:
         if field.name == "error_code":
             with source.block(f"if {name}.error_code:"):

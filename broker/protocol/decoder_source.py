@@ -16,7 +16,7 @@ from broker.common.limits import ENTRIES_DECODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, bytes_, records, string, uuid
 from broker.protocol.schema import Declaration, Message, WireField
-from broker.protocol.source import Source, function_name
+from broker.protocol.source import SourceWriter, function_name
 
 #: Integer arrays up to this length (replica lists, mostly) are read by a layout found in a table.
 _SHORT_ARRAY_MAX = 16
@@ -85,7 +85,7 @@ def _element(kind: Any) -> Any:
     return kind.element if isinstance(kind, Array) else kind
 
 
-class _DecoderSource(Source):
+class _DecoderSource(SourceWriter):
     def __init__(
         self,
         message: type[Message],

@@ -17,7 +17,7 @@ from broker.common.limits import ENTRIES_ENCODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, string, uuid
 from broker.protocol.schema import Message, WireField
-from broker.protocol.source import Source, function_name
+from broker.protocol.source import SourceWriter, function_name
 
 #: Integer arrays up to this length (replica lists, mostly) are written by a layout found in a table.
 _SHORT_ARRAY_MAX = 16
@@ -57,7 +57,7 @@ def _run_writer(code: str) -> Callable[..., bytes]:
     return Layout(">" + code).pack
 
 
-class _EncoderSource(Source):
+class _EncoderSource(SourceWriter):
     def __init__(self, message: type[Message], version: int, *, in_steps: bool = False):
         super().__init__(
             uvarint=primitives.uvarint,

@@ -15,7 +15,7 @@ def function_name(verb: str, code: str) -> str:
     return f"{verb}_{code.replace('?', 't')}"
 
 
-class Source:
+class SourceWriter:
     """Indented lines and the objects they refer to by name."""
 
     def __init__(self, **names: Any):

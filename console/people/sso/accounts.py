@@ -15,7 +15,7 @@ from console.people.users.actions import end_logins, write_standing
 from console.people.users.queries import UserRights, standing_of
 
 
-class Source(Protocol):
+class IdentitySource(Protocol):
     """Whose word it is: a provider, or a directory."""
 
     @property
@@ -33,7 +33,7 @@ DEACTIVATED = "Your account here was deactivated. An administrator can say why."
 _TRIES_MAX = 5
 
 
-def admit(person: Person, grant: Grant | None, configuration: Source) -> User:
+def admit(person: Person, grant: Grant | None, configuration: IdentitySource) -> User:
     """The account of `person`, made at the first login, with what `grant` gives and nothing else.
 
     Without a grant, what an account still has is taken from it. Raises LoginRefusedError.
@@ -60,12 +60,12 @@ def admit(person: Person, grant: Grant | None, configuration: Source) -> User:
     return User.objects.get(pk=identity.user.pk)
 
 
-def _locked_identity(person: Person, configuration: Source) -> Identity | None:
+def _locked_identity(person: Person, configuration: IdentitySource) -> Identity | None:
     found = Identity.objects.select_for_update(of=("self",)).select_related("user")
     return found.filter(issuer=configuration.issuer, subject=person.subject).first()
 
 
-def _make_account(person: Person, configuration: Source) -> Identity:
+def _make_account(person: Person, configuration: IdentitySource) -> Identity:
     """Without a password. Who comes first by two browsers at once has one account all the same."""
     for _ in range(_TRIES_MAX):
         try:

@@ -13,7 +13,7 @@ from broker.mirror.batches import Run
 from broker.mirror.book import Book
 from broker.mirror.groups import Way, move
 from broker.mirror.naming import Chosen, Naming, copied_topics
-from broker.mirror.place import Source, resume
+from broker.mirror.place import SourcePartition, resume
 from broker.mirror.records import (
     HistoryRecord,
     Position,
@@ -87,7 +87,7 @@ def position(offset):
 
 def test_a_copy_that_was_made_anew_gets_all_again():
     kept = position(7)._replace(copy_id=uuid.uuid4())
-    source = Source(TOPIC_ID, 5, 9, 9)
+    source = SourcePartition(TOPIC_ID, 5, 9, 9)
     assert resume(kept, source, from_end=True, copy_id=kept.copy_id) == (7, None)
     offset, notice = resume(kept, source, from_end=True, copy_id=uuid.uuid4())
     assert (offset, "copy was made anew" in notice) == (5, True)
@@ -110,12 +110,12 @@ def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():
 @pytest.mark.parametrize(
     ("kept", "source", "wanted", "word"),
     [
-        (None, Source(TOPIC_ID, 5, 9, None), 5, None),
-        (position(7), Source(TOPIC_ID, 5, 9, 9), 7, None),
-        (position(7), Source(uuid.uuid4(), 0, 90, None), 0, "made anew"),
-        (position(3), Source(TOPIC_ID, 5, 9, 9), 5, "deleted before"),
-        (position(8), Source(TOPIC_ID, 0, 20, 6), 6, "lost its records from 6"),
-        (position(30), Source(TOPIC_ID, 2, 9, None), 2, "copied again"),
+        (None, SourcePartition(TOPIC_ID, 5, 9, None), 5, None),
+        (position(7), SourcePartition(TOPIC_ID, 5, 9, 9), 7, None),
+        (position(7), SourcePartition(uuid.uuid4(), 0, 90, None), 0, "made anew"),
+        (position(3), SourcePartition(TOPIC_ID, 5, 9, 9), 5, "deleted before"),
+        (position(8), SourcePartition(TOPIC_ID, 0, 20, 6), 6, "lost its records from 6"),
+        (position(30), SourcePartition(TOPIC_ID, 2, 9, None), 2, "copied again"),
     ],
 )
 def test_it_goes_on_where_both_still_agree(kept, source, wanted, word):
