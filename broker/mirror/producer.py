@@ -46,7 +46,7 @@ class WriteStopped(BarnabasError):
     """The mirror is to end, and what it wanted to write is not known to be written."""
 
 
-class Written(NamedTuple):
+class BatchWrite(NamedTuple):
     """Base offsets of a partition's first batches, -1 where it is not known; and why there are no more than these."""
 
     offsets: list[int]
@@ -102,7 +102,7 @@ class BatchProducer:
 
     def write(
         self, batches: Mapping[TopicPartition, Sequence[Batch]], refused_s: float = _REFUSED_S
-    ) -> dict[TopicPartition, Written]:
+    ) -> dict[TopicPartition, BatchWrite]:
         """Returns when each is acknowledged by all in-sync replicas, or refused for good.
 
         They are stamped in place. What may pass is waited for, until the mirror is to end. Raises Fenced, WriteStopped,
@@ -119,7 +119,7 @@ class BatchProducer:
             self._round(left)
             self._await(left, refused_s)
         self._tired_of.difference_update(partition for partition, queue in queues.items() if queue.refusal is None)
-        return {partition: Written(queue.offsets, queue.refusal) for partition, queue in queues.items()}
+        return {partition: BatchWrite(queue.offsets, queue.refusal) for partition, queue in queues.items()}
 
     def _await(self, left: Mapping[TopicPartition, Queue], refused_s: float) -> None:
         """A moment; those that have taken nothing for too long are refused, for the others wait for them."""

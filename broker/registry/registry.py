@@ -22,7 +22,7 @@ from broker.registry.names import context_of
 from broker.registry.records import Record, decode_key, decode_value, encode_value
 from broker.registry.registering import referred
 from broker.registry.schema import Content, Named
-from broker.registry.schema_log import SchemaReader, SchemaWriter, WriteFailed, Written
+from broker.registry.schema_log import SchemaReader, SchemaRecord, SchemaWriter, WriteFailed
 from broker.registry.store import Store
 
 Answer = TypeVar("Answer")
@@ -60,7 +60,7 @@ class SchemaRegistry:
 
     # -- what is in the topic
 
-    def _apply(self, records: list[Written]) -> None:
+    def _apply(self, records: list[SchemaRecord]) -> None:
         for record in records:
             try:
                 key = decode_key(record.key or b"null")

@@ -45,7 +45,7 @@ class WriteFailed(BarnabasError):
         self.is_refused = is_refused
 
 
-class Written(NamedTuple):
+class SchemaRecord(NamedTuple):
     """A record as it is in the topic."""
 
     offset: int
@@ -124,7 +124,7 @@ def why_no_transactions(settings: Mapping[str, Any]) -> str:
 class SchemaReader:
     """Hands every committed record to `apply`, on the loop and in order, from the first one on, until `close`."""
 
-    def __init__(self, settings: Mapping[str, Any], topic: str, apply: Callable[[list[Written]], None]):
+    def __init__(self, settings: Mapping[str, Any], topic: str, apply: Callable[[list[SchemaRecord]], None]):
         self._settings = dict(settings) | {
             "group.id": f"schema-registry-reader-{topic}",
             "enable.auto.commit": False,
@@ -198,7 +198,7 @@ class SchemaReader:
     def _take(self, messages: list[Message], done: threading.Event) -> None:
         try:
             records = [
-                Written(_offset(message), message.key(), message.value())
+                SchemaRecord(_offset(message), message.key(), message.value())
                 for message in messages
                 if message.error() is None
             ]

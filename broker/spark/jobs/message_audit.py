@@ -31,7 +31,7 @@ _OUTPUT = "key STRING, value BINARY, reason STRING, place STRING"
 _STATE = "windows STRING, heard_ms LONG"
 
 
-class Written(NamedTuple):
+class OutputRecord(NamedTuple):
     """A row of `_OUTPUT`; a dead one has a reason and a place."""
 
     key: str | None
@@ -95,7 +95,7 @@ def _count_topic(settings: Settings) -> Callable[..., Any]:
             state.update((written(windows), heard_ms))
             due_ms = windows.due_ms(now_ms) or heard_ms + kept_ms
             state.setTimeoutDuration(max(due_ms - now_ms, 1_000))
-        yield pd.DataFrame(rows, columns=Written._fields, dtype=object)
+        yield pd.DataFrame(rows, columns=OutputRecord._fields, dtype=object)
 
     return count_topic
 
@@ -106,7 +106,7 @@ def _read(frames: "Iterator[pd.DataFrame]") -> Iterator[InputRecord]:
             yield InputRecord(int(partition), int(offset), None if value is None else bytes(value))
 
 
-def count(windows: TopicWindows, records: list[InputRecord], now_ms: int, kept_ms: int) -> Iterator[Written]:
+def count(windows: TopicWindows, records: list[InputRecord], now_ms: int, kept_ms: int) -> Iterator[OutputRecord]:
     """One batch of what was said of a topic: `records` in the order of the audit topic. Pure."""
     heard = []
     for record in records:
@@ -114,12 +114,12 @@ def count(windows: TopicWindows, records: list[InputRecord], now_ms: int, kept_m
         try:
             increment = _sound(Increment.from_bytes(record.value))
         except BadIncrement as error:
-            yield Written(None, record.value, str(error)[:_REASON_LENGTH_MAX], place)
+            yield OutputRecord(None, record.value, str(error)[:_REASON_LENGTH_MAX], place)
             continue
         heard.append((record.partition, min(increment.at_ms, now_ms)))
         late = windows.add(increment, now_ms)
         if late is not None:
-            yield Written(increment.key().decode(), late.increment.to_bytes(), f"late: {late.reason}", place)
+            yield OutputRecord(increment.key().decode(), late.increment.to_bytes(), f"late: {late.reason}", place)
     yield from _of_windows(windows, now_ms)
     if heard:
         windows.forget(horizon(heard, kept_ms))
@@ -136,9 +136,9 @@ def _sound(increment: Increment) -> Increment:
     return increment
 
 
-def _of_windows(windows: TopicWindows, now_ms: int) -> Iterator[Written]:
+def _of_windows(windows: TopicWindows, now_ms: int) -> Iterator[OutputRecord]:
     for row in windows.rows(now_ms):
-        yield Written(row.key, None if row.value is None else row.value.encode())
+        yield OutputRecord(row.key, None if row.value is None else row.value.encode())
 
 
 JOB = Job(

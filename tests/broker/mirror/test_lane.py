@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 from broker.mirror.batches import copy_of
 from broker.mirror.lane import Copied, Flow, MirrorLane
 from broker.mirror.ledger import LEDGER
-from broker.mirror.producer import Written
+from broker.mirror.producer import BatchWrite
 from broker.mirror.reader import Portion
 from broker.records.batch import parse_batch_header
 from broker.records.builder import build_batch
@@ -32,7 +32,7 @@ class ScriptedProducer:
     def write(self, batches, refused_s=0.0):
         self.calls.append(("write", *batches))
         error = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, "below min.insync.replicas")
-        return {tp: Written([], error) if tp in self.refuses else Written([5], None) for tp in batches}
+        return {tp: BatchWrite([], error) if tp in self.refuses else BatchWrite([5], None) for tp in batches}
 
     def commit(self):
         self.calls.append(("commit",))
