@@ -3,7 +3,14 @@
 from collections import defaultdict
 
 from broker.common.types import TopicPartition
-from broker.mirror.records import HistoryRecord, Position, PositionRecord, ProducerRecord, SettingsRecord, understood
+from broker.mirror.records import (
+    HistoryRecord,
+    MirrorPosition,
+    PositionRecord,
+    ProducerRecord,
+    SettingsRecord,
+    understood,
+)
 from broker.mirror.runs import Runs
 
 
@@ -11,7 +18,7 @@ class Book:
     """`apply` each record, in the order of the topic."""
 
     def __init__(self) -> None:
-        self.positions: dict[tuple[str, TopicPartition], Position] = {}
+        self.positions: dict[tuple[str, TopicPartition], MirrorPosition] = {}
         self.producers: dict[int, ProducerRecord] = {}
         self.settings: dict[tuple[str, str], SettingsRecord] = {}
         self._runs: defaultdict[tuple[str, TopicPartition], Runs] = defaultdict(Runs)

@@ -28,7 +28,7 @@ from broker.mirror.records import (
     RINGS,
     RUNS_PER_RECORD,
     HistoryRecord,
-    Position,
+    MirrorPosition,
     PositionRecord,
     ProducerRecord,
     Said,
@@ -91,8 +91,8 @@ class Copied:
     notice: str | None = None
 
     @property
-    def position(self) -> Position:
-        return Position(self.next_offset, self.leader_epoch, self.topic_id, self.target.topic, self.copy_id)
+    def position(self) -> MirrorPosition:
+        return MirrorPosition(self.next_offset, self.leader_epoch, self.topic_id, self.target.topic, self.copy_id)
 
     def require_behind(self, base_offset: int) -> None:
         """Raises Refusal if the copy has not what was copied before: it was made anew, or its cluster has lost some."""

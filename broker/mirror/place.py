@@ -8,7 +8,7 @@ from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.mirror.records import Position
+from broker.mirror.records import MirrorPosition
 from broker.mirror.runs import Runs
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from broker.protocol.messages.offset_for_leader_epoch import (
@@ -36,7 +36,7 @@ class Resumed(NamedTuple):
 
 
 def resume(
-    position: Position | None, source: SourcePartition, *, from_end: bool, copy_id: UUID | None = None
+    position: MirrorPosition | None, source: SourcePartition, *, from_end: bool, copy_id: UUID | None = None
 ) -> Resumed:
     """Pure. A source that lost records it had (an unclean election) goes on where both logs still agree."""
     if position is None:

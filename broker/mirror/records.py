@@ -30,7 +30,7 @@ RINGS = ((10.0, 1_000), (1_800.0, 1_000))
 _CLUSTERS_MAX = 100
 
 
-class Position(NamedTuple):
+class MirrorPosition(NamedTuple):
     """`next_offset` in the source is the first that has not been copied, or the first there is. `topic_id` is the
     source's, `copy_id` that of the copy in the target."""
 
@@ -49,7 +49,7 @@ class Position(NamedTuple):
 class PositionRecord(NamedTuple):
     flow: str
     partition: TopicPartition
-    position: Position
+    position: MirrorPosition
     runs: tuple[Run, ...]
 
 
@@ -129,9 +129,11 @@ def understood(key: bytes | None, value: bytes | None) -> Said | None:
     return None
 
 
-def _position(said: dict[str, Any]) -> Position:
+def _position(said: dict[str, Any]) -> MirrorPosition:
     topic_id, copy_id = (UUID(text) if (text := said.get(name)) else None for name in ("topic_id", "copy_id"))
-    return Position(_offset(said["next"]), _integer(said["leader_epoch"]), topic_id, _text(said["target"]), copy_id)
+    return MirrorPosition(
+        _offset(said["next"]), _integer(said["leader_epoch"]), topic_id, _text(said["target"]), copy_id
+    )
 
 
 def _seen(said: Mapping[str, Sequence[Any]]) -> dict[str, Seen]:

@@ -28,7 +28,7 @@ _EPOCH_MAX = 2**31 - 1
 NO_SESSION = 0
 
 
-class Position(NamedTuple):
+class FollowerPosition(NamedTuple):
     """How far a follower's log has come."""
 
     log_end_offset: int
@@ -43,7 +43,7 @@ class Ask(NamedTuple):
     topic_partition: TopicPartition
     topic_id: UUID
     leader_epoch: int
-    position: Position
+    position: FollowerPosition
     is_progress: bool
 
 
@@ -136,7 +136,7 @@ class LeaderLink:
 
     def next_plan(
         self,
-        position_of: Callable[[TopicPartition], Position],
+        position_of: Callable[[TopicPartition], FollowerPosition],
         now_ms: int,
         is_ready: Callable[[Followed], bool] = lambda _known: True,
     ) -> FetchPlan | None:
@@ -164,7 +164,7 @@ class LeaderLink:
         return bool(self._anew or self._progressed or self._forgotten)
 
     def _plan(
-        self, position_of: Callable[[TopicPartition], Position], is_ready: Callable[[Followed], bool]
+        self, position_of: Callable[[TopicPartition], FollowerPosition], is_ready: Callable[[Followed], bool]
     ) -> FetchPlan:
         asks = [
             self._ask(item, position_of, is_progress=True) for item in _take(self._progressed, PARTITIONS_PER_FETCH)
@@ -184,7 +184,11 @@ class LeaderLink:
         return plan
 
     def _ask(
-        self, topic_partition: TopicPartition, position_of: Callable[[TopicPartition], Position], *, is_progress: bool
+        self,
+        topic_partition: TopicPartition,
+        position_of: Callable[[TopicPartition], FollowerPosition],
+        *,
+        is_progress: bool,
     ) -> Ask:
         known, position = self.followed[topic_partition], position_of(topic_partition)
         known.told_start, known.told_end = position.log_start_offset, position.log_end_offset

@@ -44,7 +44,7 @@ class Subscription:
 
 
 @dataclass(frozen=True)
-class Position:
+class StartPosition:
     """Where to begin or end. Offsets may be EARLIEST or LATEST; times are milliseconds.
 
     `everywhere` is EARLIEST, LATEST or None; `offsets` and `times` are by partition; `time_ms` is of all partitions.
@@ -64,8 +64,8 @@ class SourceOptions:
 
     client: ClientSettings
     subscription: Subscription
-    start: Position
-    end: Position
+    start: StartPosition
+    end: StartPosition
     fail_on_data_loss: bool
     max_offsets: int | None
     min_offsets: int | None
@@ -158,22 +158,22 @@ def _assigned(text: str) -> tuple[TopicPartition, ...]:
     return tuple(named)
 
 
-def _position(given: Mapping[str, str], which: str, default: int) -> Position:
+def _position(given: Mapping[str, str], which: str, default: int) -> StartPosition:
     """A moment for all partitions goes before moments by partition, and these before offsets."""
     strategy = one_of("startingOffsetsByTimestampStrategy", given.get("startingoffsetsbytimestampstrategy", "error"),
                       ("error", "latest"))  # fmt: skip
     late_is_latest = which == "ending" or strategy == "latest"
     if text := given.get(f"{which}timestamp"):
         try:
-            return Position(time_ms=int(text), late_is_latest=late_is_latest)
+            return StartPosition(time_ms=int(text), late_is_latest=late_is_latest)
         except ValueError:
             raise ValueError(f"option {which}Timestamp: {text!r} is not a number of milliseconds") from None
     if text := given.get(f"{which}offsetsbytimestamp"):
-        return Position(times=_by_partition(f"{which}OffsetsByTimestamp", text), late_is_latest=late_is_latest)
+        return StartPosition(times=_by_partition(f"{which}OffsetsByTimestamp", text), late_is_latest=late_is_latest)
     text = given.get(f"{which}offsets", "").strip()
     if text.lower() in ("earliest", "latest"):
-        return Position(everywhere=EARLIEST if text.lower() == "earliest" else LATEST)
-    return Position(offsets=_by_partition(f"{which}Offsets", text)) if text else Position(everywhere=default)
+        return StartPosition(everywhere=EARLIEST if text.lower() == "earliest" else LATEST)
+    return StartPosition(offsets=_by_partition(f"{which}Offsets", text)) if text else StartPosition(everywhere=default)
 
 
 def _by_partition(name: str, text: str) -> Offsets:
@@ -190,7 +190,7 @@ def _refuse_endings(given: Mapping[str, str]) -> None:
             raise ValueError(f"option {name} is not valid in a streaming query: a stream has no end")
 
 
-def _check_batch_positions(start: Position, end: Position) -> None:
+def _check_batch_positions(start: StartPosition, end: StartPosition) -> None:
     if start.everywhere == LATEST or LATEST in (start.offsets or {}).values():
         raise ValueError("option startingOffsets cannot be latest in a batch query")
     if end.everywhere == EARLIEST or EARLIEST in (end.offsets or {}).values():

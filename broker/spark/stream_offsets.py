@@ -16,7 +16,7 @@ from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from broker.spark.client_settings import cluster_of
 from broker.spark.offsets import EARLIEST, LATEST, Offsets, resolve
-from broker.spark.source_options import Position, SourceOptions
+from broker.spark.source_options import SourceOptions, StartPosition
 
 #: How long the first offsets are asked for before a query fails to start.
 START_TIMEOUT_S = 60.0
@@ -45,7 +45,7 @@ class StreamOffsets:
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         return self._at(dict.fromkeys(self.partitions(leave_out_missing), LATEST_TIMESTAMP), level)
 
-    def of(self, position: Position) -> Offsets:
+    def of(self, position: StartPosition) -> Offsets:
         """The offsets of a position. ValueError for one that names other partitions, or a time without records."""
         if position.everywhere == EARLIEST:
             return self._at(dict.fromkeys(self.partitions(), EARLIEST_TIMESTAMP))

@@ -12,7 +12,7 @@ from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import CoordinatorTurn
 from broker.log import producer_snapshots
 from broker.log.compaction.log_cleaner import LogCleaner
-from broker.replication.leader_link import Position
+from broker.replication.leader_link import FollowerPosition
 from broker.replication.partition import Partition
 from broker.runtime.coordinators import coordinator_runtime
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
@@ -102,10 +102,10 @@ def _clean_in_vain() -> None:
 def _acknowledge_before_fsync() -> None:
     """Where fsyncs are asked for (flush.messages), a follower says it holds what came during one as well."""
 
-    def position(self: ReplicaFetcher, topic_partition: TopicPartition) -> Position:
+    def position(self: ReplicaFetcher, topic_partition: TopicPartition) -> FollowerPosition:
         log = self._replicas.get(*topic_partition).log
         end = log.log_end_offset
-        return Position(end, log.leader_epoch_at(end - 1), log.log_start_offset)
+        return FollowerPosition(end, log.leader_epoch_at(end - 1), log.log_start_offset)
 
     _replace(ReplicaFetcher, "_position", position)
 

@@ -25,7 +25,7 @@ from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages.fetch import FetchResponse, PartitionData
-from broker.replication.leader_link import NO_SESSION, Followed, LeaderLink, Position
+from broker.replication.leader_link import NO_SESSION, Followed, FollowerPosition, LeaderLink
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
@@ -245,7 +245,7 @@ class ReplicaFetcher:
                 self._send_soon()
                 return
 
-    def _position(self, topic_partition: TopicPartition) -> Position:
+    def _position(self, topic_partition: TopicPartition) -> FollowerPosition:
         """Of a log that is being fsynced because its topic asks for that (flush.messages), as far as it was.
 
         A log that lacks offsets is as if it had none: it is begun anew when its leader has answered (`_cut`).
@@ -253,11 +253,11 @@ class ReplicaFetcher:
         log = known_here(self._replicas.get(*topic_partition)).log
         if gaps := self._replicas.logs.lost_offsets_of(topic_partition):
             start = min(log.log_start_offset, gaps[0].first_offset)
-            return Position(start, NO_LEADER_EPOCH, self._log_starts.start_to_report(topic_partition))
+            return FollowerPosition(start, NO_LEADER_EPOCH, self._log_starts.start_to_report(topic_partition))
         end = log.log_end_offset
         if log.is_flush_due:
             end = min(end, max(log.recovery_point, self.link.followed[topic_partition].told_end))
-        return Position(end, log.leader_epoch_at(end - 1), self._log_starts.start_to_report(topic_partition))
+        return FollowerPosition(end, log.leader_epoch_at(end - 1), self._log_starts.start_to_report(topic_partition))
 
     def _arm_retry(self) -> None:
         retry_at_ms = self.link.next_retry_ms()

@@ -16,7 +16,7 @@ from broker.mirror.naming import Chosen, Naming, copied_topics
 from broker.mirror.place import SourcePartition, resume
 from broker.mirror.records import (
     HistoryRecord,
-    Position,
+    MirrorPosition,
     PositionRecord,
     ProducerRecord,
     SettingsRecord,
@@ -82,7 +82,7 @@ TOPIC_ID = uuid.uuid4()
 
 
 def position(offset):
-    return Position(offset, 3, TOPIC_ID, "copy")
+    return MirrorPosition(offset, 3, TOPIC_ID, "copy")
 
 
 def test_a_copy_that_was_made_anew_gets_all_again():
@@ -95,7 +95,7 @@ def test_a_copy_that_was_made_anew_gets_all_again():
 
 def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():
     book, partition = Book(), TopicPartition("orders", 0)
-    first = Position(9, 3, TOPIC_ID, "copy", uuid.uuid4())
+    first = MirrorPosition(9, 3, TOPIC_ID, "copy", uuid.uuid4())
     second = first._replace(next_offset=5, copy_id=uuid.uuid4())
     for said in (
         PositionRecord("a->b", partition, first, (Run(0, 100, 9),)),

@@ -10,7 +10,7 @@ from broker.mirror import checkpoint_keeper
 from broker.mirror.batches import Run
 from broker.mirror.book import Book
 from broker.mirror.naming import Naming
-from broker.mirror.records import Position, PositionRecord, written
+from broker.mirror.records import MirrorPosition, PositionRecord, written
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -45,7 +45,7 @@ class Groups:
 class ReadBook(Book):
     def __init__(self, _cluster):
         super().__init__()
-        position = Position(9, 0, None, "east.orders")
+        position = MirrorPosition(9, 0, None, "east.orders")
         self.apply(*written(PositionRecord("east->west", ORDERS, position, (Run(0, 10, 9),))))
 
     def read_to_end(self):

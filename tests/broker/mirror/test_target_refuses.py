@@ -10,7 +10,7 @@ from confluent_kafka.admin import (
 
 from broker.common.types import TopicPartition
 from broker.mirror.ledger import MirrorLedger
-from broker.mirror.records import TOPIC, Position, PositionRecord, written
+from broker.mirror.records import TOPIC, MirrorPosition, PositionRecord, written
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import denial, flow, mirroring
 
@@ -98,7 +98,7 @@ def test_the_copy_of_a_topic_at_rest_is_known_by_its_id(north, south, topics):
         side.create(topic)
     north.write(topic, ["0"])
     name, partition = flow(north, south).name, TopicPartition(topic, 0)
-    key, value = written(PositionRecord(name, partition, Position(1, -1, None, topic), ()))
+    key, value = written(PositionRecord(name, partition, MirrorPosition(1, -1, None, topic), ()))
     south.write(TOPIC, [value], key=key)
 
     def known():

@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.limits import PARTITIONS_PER_FETCH
 from broker.common.types import TopicPartition
-from broker.replication.leader_link import CLOSE_TOGETHER_MS, FETCHES_UNDER_WAY, LeaderLink, Position
+from broker.replication.leader_link import CLOSE_TOGETHER_MS, FETCHES_UNDER_WAY, FollowerPosition, LeaderLink
 
 T, U, V = TopicPartition("t", 0), TopicPartition("u", 0), TopicPartition("u", 1)
 ID_T, ID_U = UUID(int=1), UUID(int=2)
@@ -21,7 +21,7 @@ class Follower:
         self.ends = {}
 
     def plan(self, now_ms=0):
-        return self.link.next_plan(lambda item: Position(self.ends.get(item, 0), 4, 0), now_ms)
+        return self.link.next_plan(lambda item: FollowerPosition(self.ends.get(item, 0), 4, 0), now_ms)
 
     def plans(self, now_ms=0):
         found = []
@@ -301,7 +301,7 @@ def test_what_is_not_ready_is_held_and_the_others_are_asked_for(follower):
     follower.opened().plans()
     follower.link.follow(U, ID_U, 6)
     follower.link.follow(V, ID_U, 6)
-    position = Position(0, 4, 0)
+    position = FollowerPosition(0, 4, 0)
     plan = follower.link.next_plan(lambda _: position, 0, lambda known: known.topic_partition != U)
     assert [ask.topic_partition for ask in plan.asks] == [V]
     assert follower.plan() is None

@@ -4,7 +4,7 @@ import pytest
 
 from broker.common.types import TopicPartition
 from broker.spark.offsets import EARLIEST, LATEST
-from broker.spark.source_options import Position, Subscription, read_source_options
+from broker.spark.source_options import StartPosition, Subscription, read_source_options
 
 SERVERS = {"kafka.bootstrap.servers": "127.0.0.1:1, [::1]:2"}
 TOPIC = SERVERS | {"subscribe": "a"}
@@ -17,8 +17,8 @@ def batch(**options: str):
 
 def test_defaults_are_those_of_the_kafka_connector():
     stream = read_source_options(TOPIC, streaming=True)
-    assert (stream.start, stream.fail_on_data_loss, stream.with_headers) == (Position(LATEST), True, False)
-    assert (batch().start, batch().end) == (Position(EARLIEST), Position(LATEST))
+    assert (stream.start, stream.fail_on_data_loss, stream.with_headers) == (StartPosition(LATEST), True, False)
+    assert (batch().start, batch().end) == (StartPosition(EARLIEST), StartPosition(LATEST))
     assert stream.client.bootstrap_servers == (("127.0.0.1", 1), ("::1", 2))
 
 
@@ -29,9 +29,9 @@ def test_names_are_taken_in_any_case():
 
 def test_moments_go_before_offsets():
     by_time, offsets = '{"a": {"0": 1000, "1": 2000}}', '{"a": {"0": 23, "1": -2}}'
-    assert batch(startingOffsets=offsets).start == Position(offsets={P0: 23, P1: EARLIEST})
+    assert batch(startingOffsets=offsets).start == StartPosition(offsets={P0: 23, P1: EARLIEST})
     by_partition = batch(startingOffsets=offsets, startingOffsetsByTimestamp=by_time)
-    assert by_partition.start == Position(times={P0: 1000, P1: 2000})
+    assert by_partition.start == StartPosition(times={P0: 1000, P1: 2000})
     everywhere = batch(startingOffsetsByTimestamp=by_time, startingTimestamp="5", endingTimestamp="9")
     assert (everywhere.start.time_ms, everywhere.end.time_ms) == (5, 9)
 

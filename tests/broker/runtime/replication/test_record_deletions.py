@@ -20,7 +20,7 @@ from broker.protocol.messages.leader_and_isr import (
 )
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.replication.leader_link import LeaderLink, Position
+from broker.replication.leader_link import FollowerPosition, LeaderLink
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
@@ -58,9 +58,9 @@ class Follower:
         self.link = LeaderLink()
         self.link.follow(T, UUID(int=1), 5)
 
-    def _position(self, _partition) -> Position:
+    def _position(self, _partition) -> FollowerPosition:
         end = self.log.log_end_offset
-        return Position(end, self.log.leader_epoch_at(end - 1), self.log.log_start_offset)
+        return FollowerPosition(end, self.log.leader_epoch_at(end - 1), self.log.log_start_offset)
 
     async def exchange(self) -> None:
         """Ask, and take what is answered."""

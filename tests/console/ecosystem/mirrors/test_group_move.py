@@ -7,7 +7,7 @@ import pytest
 
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Run
-from broker.mirror.records import TOPIC, HistoryRecord, Position, PositionRecord, written
+from broker.mirror.records import TOPIC, HistoryRecord, MirrorPosition, PositionRecord, written
 from console.ecosystem.mirrors.group_move import Ends, back, move_plan
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.models import NameRule
@@ -43,7 +43,7 @@ def tell(gateway, flow: str, partition: int, *runs: Run, topic: str = "orders", 
     """As a mirror would, in the cluster it copies into."""
     if TOPIC not in {topic.name for topic in gateway.describe_topics()}:
         gateway.create_topic(TOPIC, 1, 1)
-    position = Position(runs[-1].source + runs[-1].size, 0, None, target)
+    position = MirrorPosition(runs[-1].source + runs[-1].size, 0, None, target)
     for said in (
         PositionRecord(flow, TopicPartition(topic, partition), position, runs[-1:]),
         HistoryRecord(flow, TopicPartition(topic, partition), "0-1", runs),
