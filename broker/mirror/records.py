@@ -19,7 +19,7 @@ import orjson
 
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Run
-from broker.mirror.settings import Seen
+from broker.mirror.settings import SeenValue
 
 TOPIC = "barnabas-mirror.internal"
 #: Of one record; the newest.
@@ -74,8 +74,8 @@ class SettingsRecord(NamedTuple):
     flow: str
     topic: str
     copy: str
-    source: Mapping[str, Seen]
-    target: Mapping[str, Seen]
+    source: Mapping[str, SeenValue]
+    target: Mapping[str, SeenValue]
 
 
 Said = PositionRecord | HistoryRecord | ProducerRecord | SettingsRecord
@@ -136,9 +136,9 @@ def _position(said: dict[str, Any]) -> MirrorPosition:
     )
 
 
-def _seen(said: Mapping[str, Sequence[Any]]) -> dict[str, Seen]:
+def _seen(said: Mapping[str, Sequence[Any]]) -> dict[str, SeenValue]:
     return {
-        _text(name): Seen(None if value is None else _text(value), _offset(since))
+        _text(name): SeenValue(None if value is None else _text(value), _offset(since))
         for name, (value, since) in said.items()
     }
 

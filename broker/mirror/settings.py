@@ -3,7 +3,7 @@ back from one another that people have changed. Pure.
 
 A copy that has one mirror, of a topic that is no copy itself, is as its source is, always: what was changed at the copy
 is taken back, as Kafka's mirror does. Everywhere else the younger of two values counts, setting by setting: a mirror
-writes down what it has seen in its source and in its target and since when (`Seen`), and brings a value only where the
+writes down what it has seen in its source and in its target and since when (`SeenValue`), and brings a value only where the
 target's is older. What differs from the last that was written down has been changed by a person just now. A value keeps
 its age on its way from mirror to mirror, so it comes to rest wherever it meets a younger one. Of two that are equally
 old, as of topics that differed before there was a mirror, the greater text counts, and a default last.
@@ -16,15 +16,15 @@ from typing import NamedTuple
 Settings = Mapping[str, str]
 
 
-class Seen(NamedTuple):
+class SeenValue(NamedTuple):
     """A value, None for the cluster's default, and since when it is known to be that one; 0: since ever."""
 
     value: str | None
     since_ms: int
 
 
-SeenSettings = Mapping[str, Seen]
-_DEFAULT = Seen(None, 0)
+SeenSettings = Mapping[str, SeenValue]
+_DEFAULT = SeenValue(None, 0)
 
 
 class Sides(NamedTuple):
@@ -43,8 +43,8 @@ class Followed(NamedTuple):
     """What to change in the target, None: back to its default; and what has been seen on both sides then."""
 
     changes: dict[str, str | None]
-    source: dict[str, Seen]
-    target: dict[str, Seen]
+    source: dict[str, SeenValue]
+    target: dict[str, SeenValue]
 
 
 def follow(sides: Sides, is_excluded: Callable[[str], object], now_ms: int) -> Followed:
@@ -68,12 +68,12 @@ def _names(sides: Sides) -> set[str]:
     return set().union(sides.source, sides.target, *sides.seen_of_source, *sides.seen_of_target)
 
 
-def _seen(name: str, value: str | None, before: Iterable[SeenSettings], now_ms: int) -> Seen:
+def _seen(name: str, value: str | None, before: Iterable[SeenSettings], now_ms: int) -> SeenValue:
     told = [item.get(name, _DEFAULT) for item in before]
     last_ms = max((seen.since_ms for seen in told), default=0)
-    is_known = not told or Seen(value, last_ms) in told
-    return Seen(value, last_ms if is_known else max(now_ms, last_ms + 1))
+    is_known = not told or SeenValue(value, last_ms) in told
+    return SeenValue(value, last_ms if is_known else max(now_ms, last_ms + 1))
 
 
-def _rank(seen: Seen) -> tuple[int, bool, str]:
+def _rank(seen: SeenValue) -> tuple[int, bool, str]:
     return seen.since_ms, seen.value is not None, seen.value or ""

@@ -70,16 +70,18 @@ class Symptom:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenSymptoms:
     symptoms: tuple[Symptom, ...] = ()
     #: Why nothing of this kind is proposed, where there would be something to say.
     held: Mapping[TroubleKind, str] = field(default_factory=dict)
 
 
-def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> Seen:
+def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> SeenSymptoms:
     """What is wrong now, whatever its mode and however long it has been so. Not to be asked while `facts.is_blind`."""
     if facts.operation:
-        return Seen(held=dict.fromkeys(TroubleKind, f"{facts.operation} is under way: what it does is no trouble."))
+        return SeenSymptoms(
+            held=dict.fromkeys(TroubleKind, f"{facts.operation} is under way: what it does is no trouble.")
+        )
     gone, why_not = _gone(facts)
     found = list(gone)
     held = {TroubleKind.BROKER_GONE: why_not} if why_not else {}
@@ -90,7 +92,7 @@ def look(facts: HealingFacts, rules: Mapping[TroubleKind, TroubleRule]) -> Seen:
             held[kind] = unsettled
         else:
             found += symptoms
-    return Seen(tuple(found), held)
+    return SeenSymptoms(tuple(found), held)
 
 
 def _why_unsettled(facts: HealingFacts) -> str:

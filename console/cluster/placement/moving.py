@@ -16,7 +16,7 @@ from console.cluster.placement.propose import (
     propose_factor,
     propose_spread,
 )
-from console.cluster.placement.what_if import Seen
+from console.cluster.placement.what_if import PartitionNow
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.groups.interface import TopicPartition
 from console.state.clusters.models import Broker, Partition
@@ -48,11 +48,12 @@ def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[Placeme
     return proposal, spreads(weighed, racks, proposal.targets)
 
 
-def seen_now() -> tuple[list[Seen], dict[int, str]]:
+def seen_now() -> tuple[list[PartitionNow], dict[int, str]]:
     """Every partition as last seen, and the racks of the brokers that are registered."""
     rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
     seen = [
-        Seen(_weight_of(row), row.leader, tuple(row.isr), row.topic.min_insync_replicas or 1) for row in rows.iterator()
+        PartitionNow(_weight_of(row), row.leader, tuple(row.isr), row.topic.min_insync_replicas or 1)
+        for row in rows.iterator()
     ]
     return seen, dict(Broker.objects.filter(is_registered=True).values_list("broker_id", "rack"))
 

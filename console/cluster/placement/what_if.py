@@ -19,7 +19,7 @@ _CHANGES_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PartitionNow:
     """A partition now: who leads (None: nobody), who is in sync, and what acks=all needs."""
 
     weighed: Weighed
@@ -68,7 +68,7 @@ class WhatIfOutcome:
     is_cut: bool = False
 
 
-def outcome(seen: Sequence[Seen], racks: Mapping[int, str], scenario: Scenario) -> WhatIfOutcome:
+def outcome(seen: Sequence[PartitionNow], racks: Mapping[int, str], scenario: Scenario) -> WhatIfOutcome:
     """`racks`: the brokers that are registered."""
     before = loads_of(map(_as_led, seen), racks)
     after = [_after(item, scenario) for item in seen]
@@ -106,7 +106,7 @@ def outcome(seen: Sequence[Seen], racks: Mapping[int, str], scenario: Scenario) 
     )
 
 
-def _after(seen: Seen, scenario: Scenario) -> Seen:
+def _after(seen: PartitionNow, scenario: Scenario) -> PartitionNow:
     """The election of `OfflinePartitionLeaderElection`: the first live replica of the assignment that is in sync."""
     isr = tuple(broker for broker in seen.isr if broker not in scenario.lost)
     leader = seen.leader
@@ -118,10 +118,10 @@ def _after(seen: Seen, scenario: Scenario) -> Seen:
         in_per_second=seen.weighed.in_per_second * scenario.traffic,
         read_per_second=seen.weighed.read_per_second * scenario.traffic,
     )
-    return Seen(weighed, leader, isr, seen.min_isr)
+    return PartitionNow(weighed, leader, isr, seen.min_isr)
 
 
-def _as_led(seen: Seen) -> Weighed:
+def _as_led(seen: PartitionNow) -> Weighed:
     """With the leader first, whoever is preferred."""
     replicas = seen.weighed.replicas
     if seen.leader is None or seen.leader not in replicas:
@@ -149,7 +149,7 @@ def _copied(partition: Weighed, target: tuple[int, ...]) -> int:
     return partition.size_bytes * len({*target} - {*partition.replicas})
 
 
-def _places(found: Iterable[Seen]) -> tuple[TopicPartition, ...]:
+def _places(found: Iterable[PartitionNow]) -> tuple[TopicPartition, ...]:
     return tuple(seen.weighed.place for seen in found)
 
 

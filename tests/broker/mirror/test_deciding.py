@@ -24,7 +24,7 @@ from broker.mirror.records import (
     written,
 )
 from broker.mirror.runs import Runs
-from broker.mirror.settings import Seen
+from broker.mirror.settings import SeenValue
 from broker.mirror.topics import TopicAcl, decide, rules_to_make
 
 EVERY = Chosen((BoundedPattern(re.compile(".*")),), (BoundedPattern(re.compile("secret.*")),))
@@ -142,7 +142,7 @@ def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_pl
         PositionRecord("a->b", P, position(5), (Run(1, 2, 3),)),
         HistoryRecord("a->b", P, "0.7", (Run(1, 2, 3), Run(9, 9, 9))),
         ProducerRecord(77, ("one", "two"), None),
-        SettingsRecord("a->b", "t", "a.t", {"x": Seen("1", 7)}, {"x": Seen(None, 1 << 50)}),
+        SettingsRecord("a->b", "t", "a.t", {"x": SeenValue("1", 7)}, {"x": SeenValue(None, 1 << 50)}),
     ],
 )
 def test_what_is_written_is_understood(said):

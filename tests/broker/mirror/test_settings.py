@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.mirror.settings import Seen, Sides, follow
+from broker.mirror.settings import SeenValue, Sides, follow
 from tests.examples import examples
 
 TOPIC = "retention.ms"
@@ -161,7 +161,11 @@ def test_two_sources_of_one_copy_do_not_undo_each_other():
 
 def test_what_is_excluded_is_neither_changed_nor_seen():
     sides = Sides({"a": "1", "b": "1"}, {}, (), (), is_only_way=True)
-    assert follow(sides, lambda name: name == "a", 5) == ({"b": "1"}, {"b": Seen("1", 0)}, {"b": Seen("1", 0)})
+    assert follow(sides, lambda name: name == "a", 5) == (
+        {"b": "1"},
+        {"b": SeenValue("1", 0)},
+        {"b": SeenValue("1", 0)},
+    )
 
 
 MESH = tuple(itertools.permutations("abc", 2))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from console.cluster.placement.moving import seen_now
 from console.cluster.placement.optimise import GOALS, Weighed, loads_of
-from console.cluster.placement.what_if import Scenario, Seen, outcome
+from console.cluster.placement.what_if import PartitionNow, Scenario, outcome
 from console.state.clusters.models import Partition
 from tests.examples import examples
 
@@ -14,7 +14,7 @@ ADDRESS = "/placement/+what-if/"
 
 
 @st.composite
-def worlds(draw) -> tuple[list[Seen], dict[int, str]]:
+def worlds(draw) -> tuple[list[PartitionNow], dict[int, str]]:
     count = draw(st.integers(2, 6))
     racks = {index: draw(st.sampled_from(["a", "b", ""])) for index in range(1, count + 1)}
     seen = []
@@ -23,7 +23,7 @@ def worlds(draw) -> tuple[list[Seen], dict[int, str]]:
         isr = tuple(draw(st.lists(st.sampled_from(replicas), unique=True)))
         leader = draw(st.sampled_from(isr)) if isr else None
         weighed = Weighed(("t", number), replicas, draw(st.integers(0, 1_000)), draw(st.floats(0, 100)))
-        seen.append(Seen(weighed, leader, isr, draw(st.integers(1, 3))))
+        seen.append(PartitionNow(weighed, leader, isr, draw(st.integers(1, 3))))
     return seen, racks
 
 
