@@ -39,7 +39,7 @@ class Sides(NamedTuple):
     is_only_way: bool
 
 
-class Followed(NamedTuple):
+class SettingChanges(NamedTuple):
     """What to change in the target, None: back to its default; and what has been seen on both sides then."""
 
     changes: dict[str, str | None]
@@ -47,8 +47,8 @@ class Followed(NamedTuple):
     target: dict[str, SeenValue]
 
 
-def follow(sides: Sides, is_excluded: Callable[[str], object], now_ms: int) -> Followed:
-    found = Followed({}, {}, {})
+def follow(sides: Sides, is_excluded: Callable[[str], object], now_ms: int) -> SettingChanges:
+    found = SettingChanges({}, {}, {})
     for name in sorted(_names(sides)):
         if is_excluded(name):
             continue

@@ -10,7 +10,7 @@ from broker.mirror.book import Book
 from broker.mirror.ledger import MirrorLedger
 from broker.mirror.naming import Naming
 from broker.mirror.records import TOPIC, SettingsRecord, written
-from broker.mirror.settings import Followed, Sides, follow
+from broker.mirror.settings import SettingChanges, Sides, follow
 from broker.mirror.topic_keeper import TopicKeeper
 
 _FLUSH_S = 30.0
@@ -55,7 +55,7 @@ class SettingsKeeper:
         self._producer.flush(_FLUSH_S)
         return refused | {copy: "they cannot be read" for topic, copy in names.items() if topic not in both}
 
-    def _write_down(self, topic: str, found: Followed) -> None:
+    def _write_down(self, topic: str, found: SettingChanges) -> None:
         flow = self._naming.flow
         record = SettingsRecord(flow, topic, self._naming.copy_of(topic), found.source, found.target)
         if self._here.settings.get((flow, topic)) != record:

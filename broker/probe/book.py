@@ -33,7 +33,7 @@ class Topology:
 
 
 @dataclass(slots=True)
-class Followed:
+class FollowedPartition:
     """One partition: its records, the next offset to read (None: where the next record is written), what ails it."""
 
     ledger: ProbeLedger = field(default_factory=ProbeLedger)
@@ -51,7 +51,7 @@ class Book:
         self.topology = Topology()
         self.watch = BrokerWatch()
         self.tallies = Tallies()
-        self.partitions: dict[int, Followed] = {}
+        self.partitions: dict[int, FollowedPartition] = {}
         self._addresses: dict[int, Address] = {}
 
     def learn(self, told: Topology) -> None:
@@ -65,7 +65,9 @@ class Book:
         self._addresses = {broker: self._addresses[broker] for broker in known}
         self.watch.follow(known)
         for partition in told.partitions:
-            self.partitions.setdefault(partition.index, Followed(mirrored=ProbeLedger() if self.has_mirror else None))
+            self.partitions.setdefault(
+                partition.index, FollowedPartition(mirrored=ProbeLedger() if self.has_mirror else None)
+            )
         parts = (
             {f"broker/{item}" for item in known}
             | {f"partition/{partition}" for partition in self.partitions}
@@ -258,7 +260,7 @@ def _in(blamed: Collection[int], state: PartitionState) -> list[int]:
     return sorted(set(blamed) & {*state.replicas, state.leader})
 
 
-def _fails(followed: Followed, at_ms: float, why: str) -> None:
+def _fails(followed: FollowedPartition, at_ms: float, why: str) -> None:
     followed.error = why
     if followed.failing_since_ms is None:
         followed.failing_since_ms = at_ms

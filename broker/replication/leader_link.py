@@ -66,7 +66,7 @@ class FetchPlan(NamedTuple):
 
 
 @dataclass(slots=True)
-class Followed:
+class FollowerPartition:
     """A partition this broker follows its leader in."""
 
     topic_partition: TopicPartition
@@ -87,7 +87,7 @@ class Followed:
 class LeaderLink:
     """What is followed of one leader, and the session as it stands. Times are monotonic."""
 
-    followed: dict[TopicPartition, Followed] = field(default_factory=dict)
+    followed: dict[TopicPartition, FollowerPartition] = field(default_factory=dict)
     session_id: int = NO_SESSION
     _session_epoch: int = 0
     _sent: int = 0
@@ -109,7 +109,7 @@ class LeaderLink:
             return
         if known is not None and known.topic_id != topic_id:
             self.unfollow(topic_partition)
-        self.followed[topic_partition] = Followed(topic_partition, topic_id, leader_epoch)
+        self.followed[topic_partition] = FollowerPartition(topic_partition, topic_id, leader_epoch)
         self._refused.pop(topic_partition, None)
         self._anew[topic_partition] = None
 
@@ -138,7 +138,7 @@ class LeaderLink:
         self,
         position_of: Callable[[TopicPartition], FollowerPosition],
         now_ms: int,
-        is_ready: Callable[[Followed], bool] = lambda _known: True,
+        is_ready: Callable[[FollowerPartition], bool] = lambda _known: True,
     ) -> FetchPlan | None:
         """The next request to send now, of PARTITIONS_PER_FETCH partitions at most; None if there is none.
 
@@ -164,7 +164,7 @@ class LeaderLink:
         return bool(self._anew or self._progressed or self._forgotten)
 
     def _plan(
-        self, position_of: Callable[[TopicPartition], FollowerPosition], is_ready: Callable[[Followed], bool]
+        self, position_of: Callable[[TopicPartition], FollowerPosition], is_ready: Callable[[FollowerPartition], bool]
     ) -> FetchPlan:
         asks = [
             self._ask(item, position_of, is_progress=True) for item in _take(self._progressed, PARTITIONS_PER_FETCH)
@@ -228,7 +228,7 @@ class LeaderLink:
         if self.followed[topic_partition].told_start != log_start_offset:
             self._progressed[topic_partition] = None
 
-    def hold(self, topic_partition: TopicPartition) -> Followed:
+    def hold(self, topic_partition: TopicPartition) -> FollowerPartition:
         """Our log is not ready: until `release` of what is returned, or a new leader epoch, nothing is asked."""
         known = self.followed[topic_partition]
         known.is_held = True
@@ -236,11 +236,11 @@ class LeaderLink:
             waiting.pop(topic_partition, None)
         return known
 
-    def is_followed(self, known: Followed) -> bool:
+    def is_followed(self, known: FollowerPartition) -> bool:
         """Whether it still is followed as it was, in the same leader epoch."""
         return self.followed.get(known.topic_partition) is known
 
-    def release(self, known: Followed, retry_at_ms: int | None = None) -> None:
+    def release(self, known: FollowerPartition, retry_at_ms: int | None = None) -> None:
         """Ask from where the log ends now, at once or then; nothing if it `is_followed` no longer."""
         if self.is_followed(known):
             known.is_held = False

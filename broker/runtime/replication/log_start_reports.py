@@ -9,7 +9,7 @@ from functools import partial
 
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
-from broker.replication.leader_link import Followed, LeaderLink
+from broker.replication.leader_link import FollowerPartition, LeaderLink
 from broker.runtime.disk.log_start_notes import Refusals
 from broker.runtime.replication.hosted_partition import HostedPartition, known_here
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -22,7 +22,7 @@ class LogStartReports:
         self,
         link: LeaderLink,
         replicas: ReplicaManager,
-        refused: Callable[[Followed, ApiError], None],
+        refused: Callable[[FollowerPartition, ApiError], None],
         send_soon: Callable[[], None],
     ):
         """`refused` is called when a start cannot be noted, and has the partition asked for again later."""
@@ -49,7 +49,7 @@ class LogStartReports:
         noted = self._replicas.logs.log_starts.begin(hosted.log.directory.parent, {topic_partition: start})
         noted.add_done_callback(partial(self._noted, known))
 
-    def _noted(self, known: Followed, noted: "asyncio.Future[Refusals]") -> None:
+    def _noted(self, known: FollowerPartition, noted: "asyncio.Future[Refusals]") -> None:
         known.is_start_being_noted = False
         if not self._link.is_followed(known) or known.is_held:
             return

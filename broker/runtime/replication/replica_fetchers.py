@@ -25,7 +25,7 @@ from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages.fetch import FetchResponse, PartitionData
-from broker.replication.leader_link import NO_SESSION, Followed, FollowerPosition, LeaderLink
+from broker.replication.leader_link import NO_SESSION, FollowerPartition, FollowerPosition, LeaderLink
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
@@ -139,7 +139,7 @@ class ReplicaFetcher:
         self._is_sending_due = False
         self._retry_timer: asyncio.TimerHandle | None = None
         #: Whose logs are to be cut, and what of them the leader said.
-        self._parted: list[tuple[Followed, HostedPartition, PartitionData]] = []
+        self._parted: list[tuple[FollowerPartition, HostedPartition, PartitionData]] = []
         self._troubles = Troubles()
         self._task = asyncio.get_running_loop().create_task(rounds(self._be_connected))
 
@@ -333,7 +333,7 @@ class ReplicaFetcher:
         flushed = self._replicas.logs.flushes.begin(topic_partition, hosted.log)
         flushed.add_done_callback(partial(self._flushed, self.link.followed[topic_partition]))
 
-    def _flushed(self, known: Followed, flushed: asyncio.Future[None]) -> None:
+    def _flushed(self, known: FollowerPartition, flushed: asyncio.Future[None]) -> None:
         if self.link.is_followed(known) and not known.is_held:
             if (refusal := refusal_of(flushed)) is not None:
                 self._not_ready(known, refusal)
@@ -341,7 +341,7 @@ class ReplicaFetcher:
                 self.link.took_records(known.topic_partition, self._clock.monotonic_ms())
                 self._send_soon()
 
-    def _is_ready(self, known: Followed) -> bool:
+    def _is_ready(self, known: FollowerPartition) -> bool:
         """If not, it is asked for when it is."""
         awaited = self._replicas.logs.awaited_before_fetch(known_here(self._replicas.get(*known.topic_partition)))
         if awaited is not None:
@@ -371,7 +371,7 @@ class ReplicaFetcher:
         if self._parted:
             asyncio.get_running_loop().call_soon(self._cut_some)
 
-    def _cut(self, known: Followed, hosted: HostedPartition, data: PartitionData) -> None:
+    def _cut(self, known: FollowerPartition, hosted: HostedPartition, data: PartitionData) -> None:
         """A log that lacks offsets is emptied, and what is in it kept: not before its leader has answered, for until
         then it may be the best log there is, and be elected.
         """
@@ -391,7 +391,7 @@ class ReplicaFetcher:
         else:
             done.add_done_callback(partial(self._ready_again, known))
 
-    def _ready_again(self, known: Followed, done: asyncio.Future[None]) -> None:
+    def _ready_again(self, known: FollowerPartition, done: asyncio.Future[None]) -> None:
         refusal = refusal_of(done)
         if refusal is not None:
             self._not_ready(known, refusal)
@@ -399,7 +399,7 @@ class ReplicaFetcher:
         self.link.release(known)
         self._send_soon()
 
-    def _not_ready(self, known: Followed, error: ApiError) -> None:
+    def _not_ready(self, known: FollowerPartition, error: ApiError) -> None:
         self._tell(known.topic_partition, error.message)
         self.link.release(known, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
         self._send_soon()
