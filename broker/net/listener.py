@@ -49,7 +49,7 @@ class Tls(Protocol):
         """`connection` was accepted and nothing was read of it: all it reads and sends goes through TLS."""
 
 
-class Login(Protocol):
+class ListenerLogin(Protocol):
     """Of a listener whose clients have to prove who they are."""
 
     def begin(self, connection: Connection, serve: OnFrame) -> None:
@@ -73,7 +73,7 @@ class Listener:
         is_ipv6_only: bool = False,
         new_session: NewSession = Session,
         tls: Tls | None = None,
-        login: Login | None = None,
+        login: ListenerLogin | None = None,
     ):
         """`memory`, `turns` and `quotas` are shared by all listeners of a broker."""
         #: May be given until `start`.

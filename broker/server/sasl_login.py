@@ -1,7 +1,7 @@
 """Logins as they happen on connections: whose turn it is, how long it may take, what a failure costs, when it ends.
 
 What is right and wrong is decided in `broker.security.sasl`. A connection of a listener with SASL begins with
-`Login.on_frame`, and when it has logged in that is replaced by the dispatcher's: who is served pays nothing for it.
+`SaslLogin.on_frame`, and when it has logged in that is replaced by the dispatcher's: who is served pays nothing for it.
 A login that ends is a timer, which replaces it once more.
 """
 
@@ -74,7 +74,7 @@ class Logins:
 
     def begin(self, connection: Connection, serve: OnFrame) -> None:
         """`serve` is what answers frames of who is let in."""
-        login = Login(self, connection, serve)
+        login = SaslLogin(self, connection, serve)
         session_of(connection).door = login
         if self.settings.is_required:
             login.require()
@@ -85,7 +85,7 @@ class Logins:
         task.add_done_callback(self._waits.discard)
 
 
-class Login:
+class SaslLogin:
     """Of one connection, for as long as it lives."""
 
     __slots__ = (

@@ -16,7 +16,7 @@ from console.cluster.quotas.models import QuotaRow
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.cluster import KafkaGateway
 from console.kit.gateway.connection.client import ClusterClient
-from console.kit.gateway.connection.client_file import Login, properties_of, security_of
+from console.kit.gateway.connection.client_file import ClientLogin, properties_of, security_of
 from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.connection.trial import Trial, try_cluster
 from console.kit.gateway.zookeeper.znodes import KazooGateway
@@ -153,14 +153,14 @@ def test_a_quota_is_set_felt_seen_beside_its_limit_and_taken_back(browser, colle
 def test_a_trial_says_at_which_step_a_secured_cluster_stops(cluster):
     """As a cluster is tried before it is added on a page."""
 
-    def tried(login: Login) -> Trial:
+    def tried(login: ClientLogin) -> Trial:
         return try_cluster(cluster.bootstrap_servers, security_of(properties_of(login)))
 
-    right = tried(Login("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", _OWN))
+    right = tried(ClientLogin("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", _OWN))
     assert [step.name for step in right.steps] == ["resolve", "connect", "log in", "metadata", "rights"]
     assert right.error == ""
     assert right.steps[-1].words == "on the cluster it may look, see settings, change things"
-    assert tried(Login("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", "guessed")).error.startswith("log in: ")
-    assert tried(Login("SASL_PLAINTEXT", "PLAIN", "console", _OWN)).error.startswith("log in: ")
-    assert tried(Login()).error.startswith("speak Kafka: ")
-    assert tried(Login("SSL")).error.startswith("TLS: ")
+    assert tried(ClientLogin("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", "guessed")).error.startswith("log in: ")
+    assert tried(ClientLogin("SASL_PLAINTEXT", "PLAIN", "console", _OWN)).error.startswith("log in: ")
+    assert tried(ClientLogin()).error.startswith("speak Kafka: ")
+    assert tried(ClientLogin("SSL")).error.startswith("TLS: ")

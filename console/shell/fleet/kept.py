@@ -10,7 +10,7 @@ from django.conf import settings
 
 from console.kit.common.added_clusters import file_in, names_in, read_file
 from console.kit.common.declared_clusters import Cluster, ClustersError
-from console.kit.gateway.connection.client_file import Login, properties_of
+from console.kit.gateway.connection.client_file import ClientLogin, properties_of
 from console.processes.properties_file import write_properties
 
 #: Of a form's fields those that no page shows.
@@ -28,9 +28,9 @@ class KeptForm:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
-    def login(self) -> Login:
+    def login(self) -> ClientLogin:
         both = {**self.said, **self.secrets}
-        return Login(**{item: str(both.get(item, "") or Login.__dict__[item]) for item in LOGIN})
+        return ClientLogin(**{item: str(both.get(item, "") or ClientLogin.__dict__[item]) for item in LOGIN})
 
 
 def added_names() -> list[str]:

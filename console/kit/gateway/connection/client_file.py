@@ -11,13 +11,13 @@ from broker.client.security.properties import PROTOCOLS, SCRAM_MECHANISMS, Clien
 from console.kit.gateway.errors import UNUSABLE, ClientRefusedError
 
 MECHANISMS = ("PLAIN", *SCRAM_MECHANISMS)
-__all__ = ["MECHANISMS", "PROTOCOLS", "Login", "properties_of", "security_of"]
+__all__ = ["MECHANISMS", "PROTOCOLS", "ClientLogin", "properties_of", "security_of"]
 _MODULES = {"PLAIN": "plain.PlainLoginModule"} | dict.fromkeys(SCRAM_MECHANISMS, "scram.ScramLoginModule")
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t"}
 
 
 @dataclass(frozen=True, repr=False)
-class Login:
+class ClientLogin:
     """How one comes in: PEM texts of the authorities, and of the console's own certificate and key."""
 
     protocol: str = "PLAINTEXT"
@@ -29,7 +29,7 @@ class Login:
     key: str = ""
 
 
-def properties_of(login: Login) -> str:
+def properties_of(login: ClientLogin) -> str:
     """The text of a file that holds secrets; empty for a connection in plain text."""
     return "".join(f"{name}={_escaped(value)}\n" for name, value in _pairs(login).items())
 
@@ -46,7 +46,7 @@ def security_of(text: str) -> ClientSecurity:
     return security
 
 
-def _pairs(login: Login) -> Mapping[str, str]:
+def _pairs(login: ClientLogin) -> Mapping[str, str]:
     if login.protocol == "PLAINTEXT":
         return {}
     found = {"security.protocol": login.protocol}

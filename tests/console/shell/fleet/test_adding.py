@@ -20,7 +20,7 @@ from console.kit.common.clusters_file import ClustersFile
 from console.kit.common.outbound import ADDRESSES_MAX, AddressRefusedError, checked_addresses, refusal_of
 from console.kit.common.reloading import is_asked_to_reload
 from console.kit.gateway.connection import trial
-from console.kit.gateway.connection.client_file import Login, properties_of, security_of
+from console.kit.gateway.connection.client_file import ClientLogin, properties_of, security_of
 from console.kit.gateway.connection.trial import try_cluster
 from console.kit.gateway.errors import ClientRefusedError
 from console.kit.gateway.zookeeper.four_letter_words import describe_zookeeper
@@ -274,7 +274,7 @@ class TestTrial:
 
     def test_each_step_that_fails_is_named(self, monkeypatch):
         monkeypatch.setattr(trial, "STEP_S", 1.0)
-        plain, tls = security_of(""), security_of(properties_of(Login("SSL")))
+        plain, tls = security_of(""), security_of(properties_of(ClientLogin("SSL")))
         assert try_cluster("no-such-host.invalid:9092", plain).error.startswith("resolve: no-such-host.invalid is no")
         assert try_cluster("127.0.0.1:1", plain).error == "connect: 127.0.0.1:1: Connection refused."
         with silent_server(b"") as port:
@@ -315,7 +315,7 @@ class TestTrial:
 
     def test_a_login_says_what_was_typed_whatever_that_is(self):
         for text in ('a"b', "a\\b", "a\\", " a ", "ü", "#!=:", "a\\nb", '";required', "a\u2028b", "\x0b\x85\x1cüa"):
-            found = security_of(properties_of(Login("SASL_PLAINTEXT", "PLAIN", text, text)))
+            found = security_of(properties_of(ClientLogin("SASL_PLAINTEXT", "PLAIN", text, text)))
             assert (found.sasl.username, found.sasl.password.reveal()) == (text, text)
 
     def test_no_line_of_its_own_is_in_what_was_typed(self):
@@ -323,12 +323,12 @@ class TestTrial:
         for end in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029":
             url = "sasl.oauthbearer.token.endpoint.url=file:///x"
             text = end.join(("console", "sasl.mechanism=OAUTHBEARER", "sasl.jaas.config=", url, ""))
-            found = security_of(properties_of(Login("SASL_PLAINTEXT", "PLAIN", text, "secret")))
+            found = security_of(properties_of(ClientLogin("SASL_PLAINTEXT", "PLAIN", text, "secret")))
             assert (found.sasl.mechanism, found.sasl.username, found.sasl.bearer) == ("PLAIN", text, None)
 
     def test_what_is_no_certificate_is_told_without_repeating_it(self):
         with pytest.raises(ClientRefusedError) as refusal:
-            security_of(properties_of(Login("SSL", authorities="-----hidden-----")))
+            security_of(properties_of(ClientLogin("SSL", authorities="-----hidden-----")))
         assert "hidden" not in str(refusal.value)
 
 
