@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from broker.probe.blame import BrokerWatch
 from broker.probe.ledger import LOST_AFTER_MS, ProbeLedger, ReadFate
-from broker.probe.record import Mark
+from broker.probe.record import ProbeMark
 from broker.probe.spread import PartitionState, View
 from broker.probe.tally import MIRROR, Parts, ProbeTally, Tallies
 
@@ -105,13 +105,13 @@ class Book:
             tally.unanswered += 1
         self.watch.fail(broker, why, is_broken=is_broken)
 
-    def sending(self, partition: int, at_ms: float) -> Mark:
+    def sending(self, partition: int, at_ms: float) -> ProbeMark:
         followed = self.partitions[partition]
         if followed.mirrored is not None and self._is_mirror_read:
             followed.mirrored.send(at_ms)
         elif followed.mirrored is not None:
             followed.mirrored.pass_by()
-        return Mark(self.run, partition, followed.ledger.send(at_ms))
+        return ProbeMark(self.run, partition, followed.ledger.send(at_ms))
 
     def written(self, broker: int, partition: int, index: int, offset: int, took_ms: float) -> None:
         followed = self.partitions.get(partition)
@@ -142,7 +142,14 @@ class Book:
             tally.not_written += 1
 
     def fetched(
-        self, broker: int, partition: int, marks: Iterable[Mark], position: int, log_start: int, end: int, at_ms: float
+        self,
+        broker: int,
+        partition: int,
+        marks: Iterable[ProbeMark],
+        position: int,
+        log_start: int,
+        end: int,
+        at_ms: float,
     ) -> None:
         """What lies before `position` has been read, and readers see what is below `end`."""
         followed = self.partitions.get(partition)
@@ -159,7 +166,7 @@ class Book:
             tally.fetched += 1
             tally.lost += lost
 
-    def mirrored(self, marks: Iterable[Mark], at_ms: float) -> None:
+    def mirrored(self, marks: Iterable[ProbeMark], at_ms: float) -> None:
         """These were read in the mirror."""
         for mark in marks:
             followed = self.partitions.get(mark.partition)

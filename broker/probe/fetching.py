@@ -1,7 +1,7 @@
 """What is asked of a leader to read the probe's records, and which there are in its answer. Pure."""
 
 from broker.common.errors import ApiError, error_code_of
-from broker.probe.record import Mark, decode
+from broker.probe.record import ProbeMark, decode
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.records.batch import iterate_headers
 from broker.records.record import decode_records
@@ -21,7 +21,7 @@ def fetch_request(topic: str, wanted: dict[int, int], wait_ms: int) -> FetchRequ
     return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, isolation_level=0, topics=topics, forgotten_topics_data=[])
 
 
-def marks_of(told: PartitionData, position: int) -> tuple[list[Mark], int, str]:
+def marks_of(told: PartitionData, position: int) -> tuple[list[ProbeMark], int, str]:
     """The marks of the probe's records from `position` on, what is to be read next, and why it cannot be known."""
     if told.error_code:
         return [], position, error_code_of(told.error_code).meaning

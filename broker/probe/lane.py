@@ -14,7 +14,7 @@ from broker.common.errors import BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.probe.desk import Desk
 from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
-from broker.probe.record import Mark, encode
+from broker.probe.record import ProbeMark, encode
 from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import PartitionData
@@ -75,7 +75,7 @@ class ProbeLane:
             raise
         self._read(topic, led, written)
 
-    def _note_lost_round(self, led: list[int], marks: dict[int, Mark], why: str) -> None:
+    def _note_lost_round(self, led: list[int], marks: dict[int, ProbeMark], why: str) -> None:
         with self._desk.lock:
             at_ms = self._desk.at_ms()
             for number in led:
@@ -83,7 +83,7 @@ class ProbeLane:
                 self._desk.book.not_written(self._broker, number, index, at_ms, why, is_refused=False)
                 self._desk.book.not_fetched(self._broker, number, at_ms, why)
 
-    def _write(self, topic: str, marks: dict[int, Mark], sent_at_ms: float) -> set[int]:
+    def _write(self, topic: str, marks: dict[int, ProbeMark], sent_at_ms: float) -> set[int]:
         """The partitions that have the record."""
         now_ms = self._desk.now_ms()
         data = [PartitionProduceData(index=item, records=encode(mark, now_ms)) for item, mark in marks.items()]

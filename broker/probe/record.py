@@ -10,7 +10,7 @@ from broker.records.record import Record
 VALUE_BYTES = 120
 
 
-class Mark(NamedTuple):
+class ProbeMark(NamedTuple):
     """`run` names one life of one probe; `number` counts from 0 in each partition, that it was written to first."""
 
     run: str
@@ -18,17 +18,17 @@ class Mark(NamedTuple):
     number: int
 
 
-def encode(mark: Mark, now_ms: int) -> bytearray:
+def encode(mark: ProbeMark, now_ms: int) -> bytearray:
     """A batch of one record, not yet given an offset."""
     told = {"run": mark.run, "partition": mark.partition, "index": mark.number, "time": now_ms, "content": ""}
     told["content"] = "x" * max(0, VALUE_BYTES - len(json.dumps(told)))
     return build_batch([Record(0, now_ms, None, json.dumps(told).encode(), ())])
 
 
-def decode(value: bytes | None) -> Mark | None:
+def decode(value: bytes | None) -> ProbeMark | None:
     """None for what no probe wrote."""
     try:
         told = json.loads(value or b"")
-        return Mark(str(told["run"]), int(told["partition"]), int(told["index"]))
+        return ProbeMark(str(told["run"]), int(told["partition"]), int(told["index"]))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from console.automation.drill.samples import Sample
-from console.cluster.charts.drawing import DrawnPanel, Mark
+from console.cluster.charts.drawing import AxisMark, DrawnPanel
 from console.cluster.charts.panels import Panel
 from console.cluster.charts.time_chart import WIDTH, Series, TimeChart, time_chart
 from console.kit.common.figures import grouped
@@ -40,9 +40,9 @@ def charts_of(
     return panels
 
 
-def _marks(chart: TimeChart, moments: Iterable[tuple[int | None, str, str]]) -> list[Mark]:
+def _marks(chart: TimeChart, moments: Iterable[tuple[int | None, str, str]]) -> list[AxisMark]:
     return [
-        Mark(round(WIDTH * (at_ms - chart.from_ms) / (chart.to_ms - chart.from_ms), 1), at_ms, sentence, tone)
+        AxisMark(round(WIDTH * (at_ms - chart.from_ms) / (chart.to_ms - chart.from_ms), 1), at_ms, sentence, tone)
         for at_ms, sentence, tone in moments
         if at_ms is not None and chart.from_ms <= at_ms <= chart.to_ms
     ]

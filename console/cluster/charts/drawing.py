@@ -17,7 +17,7 @@ MARKS_MAX = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AxisMark:
     """Something that happened, on the axis."""
 
     x: float
@@ -30,7 +30,7 @@ class Mark:
 class DrawnPanel:
     panel: Panel
     chart: TimeChart
-    marks: tuple[Mark, ...]
+    marks: tuple[AxisMark, ...]
     #: The route of a page that has more of it.
     link: str = ""
 
@@ -74,6 +74,6 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     return drawn
 
 
-def _mark(change: Change, chart: TimeChart) -> Mark:
+def _mark(change: Change, chart: TimeChart) -> AxisMark:
     share = (change.at_ms - chart.from_ms) / max(1, chart.to_ms - chart.from_ms)
-    return Mark(round(WIDTH * min(max(share, 0.0), 1.0), 1), change.at_ms, change.sentence, change.tone)
+    return AxisMark(round(WIDTH * min(max(share, 0.0), 1.0), 1), change.at_ms, change.sentence, change.tone)

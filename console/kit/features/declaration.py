@@ -108,7 +108,7 @@ class SidebarEntry(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class EntryMark:
     """A count behind an entry's title, hidden while it is 0, as in `2 in trouble`.
 
     `count` is the dotted name of a function that takes the person's `Reach`, or, if the count `is_personal`, the
@@ -223,7 +223,7 @@ class Feature:
     sockets: tuple[Socket, ...] = ()
     #: Of the sidebar; pages and actions as the palette offers them; tabs and verbs of one object.
     links: tuple[Link, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[EntryMark, ...] = ()
     places: tuple[PagePlace, ...] = ()
     commands: tuple[PagePlace, ...] = ()
     tabs: tuple[Tab, ...] = ()

@@ -11,7 +11,7 @@ from django.utils.module_loading import import_string
 
 from console.kit.access.reach import EVERYTHING, Reach
 from console.kit.access.rights import reach_of
-from console.kit.features.declaration import Mark, SidebarEntry
+from console.kit.features.declaration import EntryMark, SidebarEntry
 from console.kit.features.listed import features
 
 _MARKS = {mark.entry: mark for feature in features() for mark in feature.marks}
@@ -55,11 +55,11 @@ def counts_for_all(unknown: Collection[str]) -> dict[SidebarEntry, int | None]:
     }
 
 
-def _shown(mark: Mark, user: User, unknown: Collection[str]) -> ShownMark:
+def _shown(mark: EntryMark, user: User, unknown: Collection[str]) -> ShownMark:
     return _shown_to(mark, user if mark.is_personal else reach_of(user), unknown)
 
 
-def _shown_to(mark: Mark, counted_for: User | Reach, unknown: Collection[str]) -> ShownMark:
+def _shown_to(mark: EntryMark, counted_for: User | Reach, unknown: Collection[str]) -> ShownMark:
     count = None if mark.tier in unknown else _function(mark.count)(counted_for)
     return ShownMark(mark.entry.name.lower(), count, mark.words)
 

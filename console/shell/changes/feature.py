@@ -3,7 +3,16 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    EntryMark,
+    Feature,
+    FormsOf,
+    Link,
+    PushedPage,
+    SidebarEntry,
+)
 from console.kit.features.hook import Hook
 
 LIVE_GROUP = "changes.list"
@@ -21,7 +30,7 @@ FEATURE = Feature(
             after="declaration",
         ),
     ),
-    marks=(Mark(SidebarEntry.CHANGES, "console.shell.changes.queries.count_for", "waiting", is_personal=True),),
+    marks=(EntryMark(SidebarEntry.CHANGES, "console.shell.changes.queries.count_for", "waiting", is_personal=True),),
     places=(
         PagePlace(
             "Approvals", "changes", "changes approve second person waiting windows freeze rules", right=Right.OPERATE

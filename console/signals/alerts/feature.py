@@ -3,7 +3,16 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    EntryMark,
+    Feature,
+    FormsOf,
+    Link,
+    PushedPage,
+    SidebarEntry,
+)
 from console.kit.features.tier import CollectorTier
 
 LIVE_GROUP = "alerts"
@@ -13,7 +22,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("alerts/", "console.signals.alerts.urls"),),
     links=(Link("Alerts", "alerts", entry=SidebarEntry.ALERTS, needs=("sees_all_names",)),),
-    marks=(Mark(SidebarEntry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
+    marks=(EntryMark(SidebarEntry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
     places=(PagePlace("Alerts", "alerts", "rules silence", names_all=True),),
     pushed_pages=(PushedPage("alerts", (LIVE_GROUP,), names_all=True),),
     commands=(

@@ -1,7 +1,7 @@
 """Declares the overview and health of the cluster."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, Mark, PushedPage, SidebarEntry
+from console.kit.features.declaration import Addresses, EntryMark, Feature, FormsOf, Link, PushedPage, SidebarEntry
 from console.kit.live import groups
 
 FEATURE = Feature(
@@ -9,14 +9,18 @@ FEATURE = Feature(
     addresses=(Addresses("", "console.signals.overview.urls"),),
     links=(Link("Overview", "overview", entry=SidebarEntry.OVERVIEW),),
     marks=(
-        Mark(SidebarEntry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble", tier="groups"),
-        Mark(
+        EntryMark(
+            SidebarEntry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble", tier="groups"
+        ),
+        EntryMark(
             SidebarEntry.CONNECTORS,
             "console.signals.overview.marks.failed_connector_count",
             "failed",
             tier="connectors",
         ),
-        Mark(SidebarEntry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing", tier="brokers"),
+        EntryMark(
+            SidebarEntry.BROKERS, "console.signals.overview.marks.missing_broker_count", "missing", tier="brokers"
+        ),
     ),
     places=(PagePlace("Overview", "overview", "home start"),),
     pushed_pages=(PushedPage("overview", (groups.CLUSTER_OVERVIEW,)),),

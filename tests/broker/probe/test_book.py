@@ -3,7 +3,7 @@
 from broker.probe.blame import SILENT_MS
 from broker.probe.book import TROUBLED_MS, Book, Topology
 from broker.probe.ledger import LOST_AFTER_MS
-from broker.probe.record import Mark, decode, encode
+from broker.probe.record import ProbeMark, decode, encode
 from broker.probe.spread import PartitionState
 from broker.records.record import decode_records
 
@@ -41,7 +41,7 @@ def test_a_record_is_counted_for_the_whole_its_broker_and_its_partition():
 def test_records_of_another_life_are_nothing_to_it():
     book = book_of(1, 2, 3)
     round_trip(book, 1, 0, 5)
-    book.fetched(1, 0, [Mark("before", 0, 0), Mark("before", 0, 1)], 9, 0, 9, 20)
+    book.fetched(1, 0, [ProbeMark("before", 0, 0), ProbeMark("before", 0, 1)], 9, 0, 9, 20)
     whole = book.tallies.total["whole"]
     assert (whole.read, whole.lost, whole.duplicated) == (1, 0, 0)
 
@@ -152,7 +152,7 @@ def test_what_was_sent_before_the_mirror_was_read_is_not_looked_for_there():
 
 
 def test_a_record_is_what_was_put_into_it_and_others_are_none():
-    (record,) = decode_records(encode(Mark("run", 2, 7), 1_000))
-    assert decode(record.value) == Mark("run", 2, 7)
+    (record,) = decode_records(encode(ProbeMark("run", 2, 7), 1_000))
+    assert decode(record.value) == ProbeMark("run", 2, 7)
     assert len(record.value) == 120
     assert [decode(value) for value in (None, b"", b"[]", b"{}", b"\xff", b"[" * 10_000)] == [None] * 6
