@@ -1,6 +1,6 @@
 """Arrays: one schema for all items, or one for each of the first ones and something for the rest."""
 
-from broker.registry.json_schema.comparison import Comparison
+from broker.registry.json_schema.comparison import JsonSchemaComparison
 from broker.registry.json_schema.model import JsonSchemaNode
 from broker.registry.json_schema.openness import compare_rest, rest_of
 from broker.registry.json_schema.values import compare_bounds
@@ -10,7 +10,7 @@ _BOUNDS = {
 }  # fmt: skip
 
 
-def compare_arrays(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_arrays(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     with comparison.at("items"):
         comparison.compare(_all_items(original), _all_items(update))
     _compare_tuples(comparison, original, update)
@@ -33,7 +33,7 @@ def _tuple(node: JsonSchemaNode) -> list[JsonSchemaNode]:
     return [node.child(item) for item in items] if isinstance(items, list) else []
 
 
-def _compare_tuples(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def _compare_tuples(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     olds, news = _tuple(original), _tuple(update)
     for index in range(max(len(olds), len(news))):
         with comparison.at("items", str(index)):
@@ -45,7 +45,7 @@ def _compare_tuples(comparison: Comparison, original: JsonSchemaNode, update: Js
                 comparison.compare(olds[index], news[index])
 
 
-def _removed(comparison: Comparison, old: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def _removed(comparison: JsonSchemaComparison, old: JsonSchemaNode, update: JsonSchemaNode) -> None:
     rest = rest_of(update, "Items")
     if rest is True:
         comparison.add("ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL")
@@ -59,7 +59,7 @@ def _removed(comparison: Comparison, old: JsonSchemaNode, update: JsonSchemaNode
         comparison.add(f"{kind}_FROM_CLOSED_CONTENT_MODEL")
 
 
-def _added(comparison: Comparison, original: JsonSchemaNode, new: JsonSchemaNode) -> None:
+def _added(comparison: JsonSchemaComparison, original: JsonSchemaNode, new: JsonSchemaNode) -> None:
     rest = rest_of(original, "Items")
     if rest is True:
         kind = "ITEM_WITH_EMPTY_SCHEMA_ADDED" if new.kind == "any" else "ITEM_ADDED"

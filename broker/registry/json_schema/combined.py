@@ -1,19 +1,19 @@
 """Schemas made of others: one of them, any, all, or not this one."""
 
-from broker.registry.json_schema.comparison import Comparison
+from broker.registry.json_schema.comparison import JsonSchemaComparison
 from broker.registry.json_schema.model import ALL, ANY, JsonSchemaNode
 from broker.registry.json_schema.values import as_key
 from broker.registry.schema import SchemaDifference
 
 
-def compare_negations(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_negations(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     """What is excluded may become less: compared the other way round."""
     with comparison.at("not"):
         found = comparison.compared(update.subs[0], original.subs[0])
         comparison.add("NOT_TYPE_NARROWED" if comparison.is_harmless(found) else "NOT_TYPE_EXTENDED")
 
 
-def compare_combined(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_combined(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     olds, news = _distinct(original.subs), _distinct(update.subs)
     if not _compare_criteria(comparison, original, update):
         return
@@ -33,7 +33,7 @@ def compare_combined(comparison: Comparison, original: JsonSchemaNode, update: J
         comparison.take(fits[old_at][new_at])
 
 
-def _compare_criteria(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> bool:
+def _compare_criteria(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> bool:
     """False if nothing more is to be compared."""
     if original.criterion == update.criterion:
         return True

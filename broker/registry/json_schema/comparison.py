@@ -9,7 +9,7 @@ from broker.registry.json_schema.model import ALL, JsonSchemaNode
 from broker.registry.schema import SchemaDifference
 
 Pair = tuple[int, int]
-Compare: TypeAlias = Callable[["Comparison", JsonSchemaNode, JsonSchemaNode], None]
+Compare: TypeAlias = Callable[["JsonSchemaComparison", JsonSchemaNode, JsonSchemaNode], None]
 #: Whether a pattern means a name of a property. Raises InvalidSchema where that takes too long.
 Means: TypeAlias = Callable[[str, str], bool]
 #: Steps of the budget for a pair that is compared, and for one whose result is known.
@@ -20,7 +20,7 @@ _ANNOTATIONS = {
 }  # fmt: skip
 
 
-class Comparison:
+class JsonSchemaComparison:
     """Collects `found` at the current path."""
 
     def __init__(

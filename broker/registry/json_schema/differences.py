@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.json_schema.arrays import compare_arrays
 from broker.registry.json_schema.combined import compare_combined, compare_negations
-from broker.registry.json_schema.comparison import Compare, Comparison, Means, Pair
+from broker.registry.json_schema.comparison import Compare, JsonSchemaComparison, Means, Pair
 from broker.registry.json_schema.difference import COMPATIBLE, LENIENT
 from broker.registry.json_schema.model import JsonSchemaNode
 from broker.registry.json_schema.objects import compare_objects
@@ -37,7 +37,7 @@ def differences(
     wrong: frozenset[Pair] = frozenset()
     budget = ComparisonBudget()
     while True:
-        comparison = Comparison(_BY_KIND, harmless, wrong, means, budget)
+        comparison = JsonSchemaComparison(_BY_KIND, harmless, wrong, means, budget)
         comparison.compare(original, update)
         found = comparison.incompatible_pairs()
         if not comparison.has_assumed or found == wrong:

@@ -2,13 +2,13 @@
 model anything may have been there before, of another type.
 """
 
-from broker.registry.json_schema.comparison import Comparison, Means
+from broker.registry.json_schema.comparison import JsonSchemaComparison, Means
 from broker.registry.json_schema.model import JsonSchemaNode
 from broker.registry.json_schema.openness import compare_rest, rest_of
 from broker.registry.json_schema.values import compare_bounds
 
 
-def compare_objects(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_objects(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     _compare_properties(comparison, original, update)
     compare_bounds(comparison, original, update, {"maxProperties": "MAX_PROPERTIES", "minProperties": "MIN_PROPERTIES"})
     compare_rest(comparison, original, update, "additionalProperties", "ADDITIONAL_PROPERTIES")
@@ -39,7 +39,7 @@ def _cover(means: Means, node: JsonSchemaNode, name: str) -> JsonSchemaNode | No
     return rest if isinstance(rest, JsonSchemaNode) else None
 
 
-def _compare_properties(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def _compare_properties(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     olds, news = properties_of(original), properties_of(update)
     required = required_of(update)
     for name in sorted(olds.keys() | news.keys()):
@@ -52,7 +52,7 @@ def _compare_properties(comparison: Comparison, original: JsonSchemaNode, update
                 comparison.compare(olds[name], news[name])
 
 
-def _removed(comparison: Comparison, old: JsonSchemaNode, update: JsonSchemaNode, name: str) -> None:
+def _removed(comparison: JsonSchemaComparison, old: JsonSchemaNode, update: JsonSchemaNode, name: str) -> None:
     if is_open(update):
         comparison.add("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL")
     elif (cover := _cover(comparison.means, update, name)) is not None:
@@ -67,7 +67,7 @@ def _removed(comparison: Comparison, old: JsonSchemaNode, update: JsonSchemaNode
 
 
 def _added(
-    comparison: Comparison, original: JsonSchemaNode, new: JsonSchemaNode, name: str, *, is_required: bool
+    comparison: JsonSchemaComparison, original: JsonSchemaNode, new: JsonSchemaNode, name: str, *, is_required: bool
 ) -> None:
     if is_open(original) and new.kind == "any":
         comparison.add("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL")
@@ -82,7 +82,7 @@ def _added(
     comparison.add(f"{kind}_ADDED_TO_{'OPEN' if is_open(original) else 'UNOPEN'}_CONTENT_MODEL")
 
 
-def _compare_required(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def _compare_required(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     """Of the properties both name; what becomes of others is said where they come and go."""
     news = properties_of(update)
     old_required, new_required = required_of(original), required_of(update)
@@ -102,7 +102,7 @@ def dependencies_of(node: JsonSchemaNode) -> tuple[dict[str, set[str]], dict[str
     return names, schemas | {name: node.child(item) for name, item in (node.said.get("dependentSchemas") or {}).items()}
 
 
-def _compare_dependencies(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def _compare_dependencies(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     (old_names, old_schemas), (new_names, new_schemas) = dependencies_of(original), dependencies_of(update)
     for name in sorted(old_names.keys() | new_names.keys()):
         old, new = old_names.get(name), new_names.get(name)

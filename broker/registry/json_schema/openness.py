@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from broker.registry.json_schema.comparison import Comparison
+from broker.registry.json_schema.comparison import JsonSchemaComparison
 from broker.registry.json_schema.model import JsonSchemaNode
 
 
@@ -27,7 +27,7 @@ def rest_of(node: JsonSchemaNode, what: str) -> bool | JsonSchemaNode:
 
 
 def compare_rest(
-    comparison: Comparison,
+    comparison: JsonSchemaComparison,
     original: JsonSchemaNode,
     update: JsonSchemaNode,
     keyword: str,

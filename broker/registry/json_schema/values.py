@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from decimal import Decimal
 from typing import Any
 
-from broker.registry.json_schema.comparison import Comparison
+from broker.registry.json_schema.comparison import JsonSchemaComparison
 from broker.registry.json_schema.model import JsonSchemaNode
 
 
@@ -16,7 +16,7 @@ def as_key(value: Any) -> Hashable:
 
 
 def compare_bounds(
-    comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode, names: dict[str, str]
+    comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode, names: dict[str, str]
 ) -> None:
     """Of each keyword: added, removed, increased or decreased."""
     for keyword, name in names.items():
@@ -34,7 +34,7 @@ def _number(value: Any) -> Decimal | None:
     return Decimal(str(value)) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def compare_strings(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_strings(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     compare_bounds(comparison, original, update, {"maxLength": "MAX_LENGTH", "minLength": "MIN_LENGTH"})
     old, new = original.said.get("pattern"), update.said.get("pattern")
     if old != new:
@@ -42,7 +42,7 @@ def compare_strings(comparison: Comparison, original: JsonSchemaNode, update: Js
         comparison.add(f"PATTERN_{change}", "pattern")
 
 
-def compare_numbers(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_numbers(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     names = {
         "maximum": "MAXIMUM", "minimum": "MINIMUM",
         "exclusiveMaximum": "EXCLUSIVE_MAXIMUM", "exclusiveMinimum": "EXCLUSIVE_MINIMUM",
@@ -57,7 +57,7 @@ def compare_numbers(comparison: Comparison, original: JsonSchemaNode, update: Js
         comparison.add("TYPE_EXTENDED" if original.is_integer else "TYPE_NARROWED")
 
 
-def _compare_multiples(comparison: Comparison, old: Decimal | None, new: Decimal | None) -> None:
+def _compare_multiples(comparison: JsonSchemaComparison, old: Decimal | None, new: Decimal | None) -> None:
     if old == new:
         return
     if old is None or new is None:
@@ -69,7 +69,7 @@ def _compare_multiples(comparison: Comparison, old: Decimal | None, new: Decimal
     comparison.add(f"MULTIPLE_OF_{change}", "multipleOf")
 
 
-def compare_enums(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_enums(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     old, new = original.said["enum"], update.said["enum"]
     olds, news = set(map(as_key, old)), set(map(as_key, new))
     added, removed = news - olds, olds - news
@@ -78,6 +78,6 @@ def compare_enums(comparison: Comparison, original: JsonSchemaNode, update: Json
         comparison.add(f"ENUM_ARRAY_{change}", "enum")
 
 
-def compare_consts(comparison: Comparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
+def compare_consts(comparison: JsonSchemaComparison, original: JsonSchemaNode, update: JsonSchemaNode) -> None:
     if original.said["const"] != update.said["const"]:
         comparison.add("ENUM_ARRAY_CHANGED", "const")

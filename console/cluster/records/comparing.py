@@ -22,7 +22,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RecordComparison:
     pairs: tuple[Pair, ...]
     #: One of them has more lines than were looked at.
     is_cut: bool
@@ -32,10 +32,10 @@ class Comparison:
         return not self.is_cut and all(pair.kind in ("same", "skipped") for pair in self.pairs)
 
 
-def compare(left: str, right: str) -> Comparison:
+def compare(left: str, right: str) -> RecordComparison:
     lines = [_lines(text) for text in (left, right)]
     is_cut = any(len(line) > LINES_MAX for line in lines)
-    return Comparison(tuple(_pairs(lines[0][:LINES_MAX], lines[1][:LINES_MAX])), is_cut)
+    return RecordComparison(tuple(_pairs(lines[0][:LINES_MAX], lines[1][:LINES_MAX])), is_cut)
 
 
 def _lines(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.cluster.records.actions import count_reading
-from console.cluster.records.comparing import Comparison, compare
+from console.cluster.records.comparing import RecordComparison, compare
 from console.cluster.records.decoders import RecordDecoder
 from console.cluster.records.masked_source import hidden_from, source_for
 from console.cluster.records.presenters import ShownRecord
@@ -80,7 +80,7 @@ def _record_named(request: UserRequest, topic: Topic, text: str) -> tuple[Topic,
     return other, _record_at(request, other, int(place[2]), int(place[3]))
 
 
-def _compared(left: tuple[Topic, RecordView], right: tuple[Topic, RecordView]) -> list[tuple[str, Comparison]]:
+def _compared(left: tuple[Topic, RecordView], right: tuple[Topic, RecordView]) -> list[tuple[str, RecordComparison]]:
     texts = [_texts(topic, record) for topic, record in (left, right)]
     return [(part, compare(texts[0][part], texts[1][part])) for part in texts[0]]
 

@@ -54,7 +54,7 @@ def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class VersionComparison:
     """Two versions of a subject, or one where there is no other."""
 
     old: Schema | None
@@ -68,7 +68,7 @@ class SubjectView:
     name: str
     versions: Sequence[int]
     deleted: frozenset[int]
-    comparison: Comparison
+    comparison: VersionComparison
     level: str | None
     mode: str | None
     #: What holds where the subject says nothing of its own.
@@ -150,7 +150,7 @@ def _chosen(text: str, versions: Sequence[int]) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 10 and int(text) in versions else None
 
 
-def _compared(asked: RegistryGateway, name: str, old: int | None, new: int) -> Comparison:
+def _compared(asked: RegistryGateway, name: str, old: int | None, new: int) -> VersionComparison:
     one, other = asked.version(name, old) if old is not None else None, asked.version(name, new)
     texts = laid_out(one.text) if one else "", laid_out(other.text)
-    return Comparison(one, other, rows_of(*texts) if one else rows_of(texts[1], texts[1]), is_cut(*texts))
+    return VersionComparison(one, other, rows_of(*texts) if one else rows_of(texts[1], texts[1]), is_cut(*texts))
