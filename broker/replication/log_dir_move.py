@@ -8,7 +8,7 @@ from typing import NamedTuple
 NOTHING = -1
 
 
-class Step(Enum):
+class LogDirMoveStep(Enum):
     #: The copy begins anew where the log does.
     START_OVER = auto()
     COPY = auto()
@@ -30,13 +30,13 @@ class EpochStart(NamedTuple):
     start_offset: int
 
 
-def next_step(log: MovedExtent, copy: MovedExtent, bytes_missing: int, rest_bytes_max: int) -> Step:
+def next_step(log: MovedExtent, copy: MovedExtent, bytes_missing: int, rest_bytes_max: int) -> LogDirMoveStep:
     """A copy that ends before the log begins (retention was faster), or begins after it (the log was begun anew at an
     earlier offset), holds nothing of use.
     """
     if copy.end_offset < log.start_offset or copy.start_offset > log.start_offset:
-        return Step.START_OVER
-    return Step.EXCHANGE if bytes_missing <= rest_bytes_max else Step.COPY
+        return LogDirMoveStep.START_OVER
+    return LogDirMoveStep.EXCHANGE if bytes_missing <= rest_bytes_max else LogDirMoveStep.COPY
 
 
 def shared_end(

@@ -28,7 +28,7 @@ from broker.log.hosted_logs import FutureLog
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager
-from broker.replication.log_dir_move import NOTHING, EpochStart, MovedExtent, Step, next_step, shared_end
+from broker.replication.log_dir_move import NOTHING, EpochStart, LogDirMoveStep, MovedExtent, next_step, shared_end
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -175,13 +175,13 @@ class LogDirMoves:
             MovedExtent(copy.log_start_offset, copy.log_end_offset),
         )
         match next_step(*extents, bytes_missing, LOG_COPY_REST_BYTES_MAX):
-            case Step.START_OVER:
+            case LogDirMoveStep.START_OVER:
                 start = partial(copy.truncate_fully_and_start_at, log.log_start_offset)
                 await self._do(partition, future, start)
-            case Step.COPY:
+            case LogDirMoveStep.COPY:
                 assert found is not None  # a copy that ends outside of the log starts over
                 return await self._copy(partition, future, found)
-            case Step.EXCHANGE:
+            case LogDirMoveStep.EXCHANGE:
                 assert found is not None
                 await self._exchange(partition, hosted, future, found)
         return True

@@ -97,7 +97,7 @@ def uses_of_user(name: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class QuotaStep:
     """One entity that may decide, in the order in which brokers ask."""
 
     words: str
@@ -111,7 +111,7 @@ class QuotaVerdict:
 
     label: str
     text: str
-    steps: tuple[Step, ...]
+    steps: tuple[QuotaStep, ...]
 
     @property
     def decider(self) -> str:
@@ -141,7 +141,7 @@ class QuotaTable:
     verdicts: tuple[QuotaVerdict, ...]
 
     @property
-    def rows(self) -> list[tuple[Step, ...]]:
+    def rows(self) -> list[tuple[QuotaStep, ...]]:
         return list(zip(*(verdict.steps for verdict in self.verdicts), strict=True))
 
 
@@ -151,6 +151,6 @@ def tables_of(found: list[QuotaVerdict]) -> list[QuotaTable]:
     return [QuotaTable("The client", of_client), *(QuotaTable("Its address", (item,)) for item in of_address)]
 
 
-def _step(entity: QuotaEntity, key: str, quotas: Quotas, decides: bool) -> Step:
+def _step(entity: QuotaEntity, key: str, quotas: Quotas, decides: bool) -> QuotaStep:
     value = quotas.get(entity, {}).get(key)
-    return Step(in_words(entity), "" if value is None else amount(key, value), decides)
+    return QuotaStep(in_words(entity), "" if value is None else amount(key, value), decides)

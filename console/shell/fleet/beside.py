@@ -9,7 +9,7 @@ from console.cluster.schemas.configuration import RegistryAddress
 from console.ecosystem.connectors.client import ConnectClient
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.common.outbound import AddressRefusedError, checked_addresses
-from console.kit.gateway.connection.trial import Step
+from console.kit.gateway.connection.trial import TrialStep
 from console.kit.gateway.errors import GatewayError
 from console.shell.fleet.kept import KeptForm
 
@@ -36,42 +36,42 @@ class _TypedRegistry(RegistryAddress):
         return self.typed
 
 
-def steps_beside(kept: KeptForm, cluster_id: str) -> Iterator[Step]:
+def steps_beside(kept: KeptForm, cluster_id: str) -> Iterator[TrialStep]:
     """One for each that is named; whoever tells another cluster than that is refused."""
     servers = str(kept.said.get("zookeeper", "")).partition("/")[0]
     # What it tells is looked at later, by a process of its own: here only where it is.
     if problem := _why_not_asked(f"zookeeper://{part.strip()}" for part in servers.split(",") if part.strip()):
-        yield Step(ZOOKEEPER, error=problem)
+        yield TrialStep(ZOOKEEPER, error=problem)
     if addresses := str(kept.said.get("connect", "")):
         yield _of_connect(tuple(part.strip().rstrip("/") for part in addresses.split(",")), kept, cluster_id)
     if url := str(kept.said.get("schema_registry", "")):
         yield _of_registry(url.rstrip("/"), kept, cluster_id)
 
 
-def _of_connect(addresses: tuple[str, ...], kept: KeptForm, cluster_id: str) -> Step:
+def _of_connect(addresses: tuple[str, ...], kept: KeptForm, cluster_id: str) -> TrialStep:
     if problem := _why_not_asked(addresses):
-        return Step(CONNECT, error=problem)
+        return TrialStep(CONNECT, error=problem)
     told = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect")), lambda: cluster_id).workers()
     silent = {item: worker for item, worker in told.items() if isinstance(worker, str)}
     if len(silent) == len(told):
         address, why = next(iter(silent.items()))
-        return Step(CONNECT, error=f"{address}: {why}")
+        return TrialStep(CONNECT, error=f"{address}: {why}")
     words = f"{len(told) - len(silent)} of {len(told)} workers answer"
-    return Step(CONNECT, words)
+    return TrialStep(CONNECT, words)
 
 
-def _of_registry(url: str, kept: KeptForm, cluster_id: str) -> Step:
+def _of_registry(url: str, kept: KeptForm, cluster_id: str) -> TrialStep:
     if problem := _why_not_asked((url,)):
-        return Step(REGISTRY, error=problem)
+        return TrialStep(REGISTRY, error=problem)
     try:
         address = _TypedRegistry(url, typed=_login(kept, "registry"))
         told = RegistryClient(address, meant=lambda: cluster_id).ask("GET", "config")
     except GatewayError as error:
-        return Step(REGISTRY, error=str(error))
+        return TrialStep(REGISTRY, error=str(error))
     level = told.get("compatibilityLevel") if isinstance(told, dict) else None
     if not isinstance(level, str):
-        return Step(REGISTRY, error=f"{url} answers, but not as a schema registry.")
-    return Step(REGISTRY, f"it answers; default compatibility {level[:40]}")
+        return TrialStep(REGISTRY, error=f"{url} answers, but not as a schema registry.")
+    return TrialStep(REGISTRY, f"it answers; default compatibility {level[:40]}")
 
 
 def _why_not_asked(urls: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from console.kit.common.cluster_urls import address_in
 from console.kit.common.current_cluster import MAIN, all_clusters, in_cluster, is_main
 from console.kit.common.declared_clusters import CLUSTERS_MAX, ClustersError
 from console.kit.common.user_request import UserRequest
-from console.kit.gateway.connection.trial import Step, Trial, try_cluster
+from console.kit.gateway.connection.trial import Trial, TrialStep, try_cluster
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.shell.fleet.actions import do_keep, do_remove, do_start_afresh, note_trial
@@ -30,7 +30,9 @@ NO_CLUSTER = "No cluster of this name was added here; those of clusters.toml are
 _SEALED_FOR = "a cluster"
 #: A trial holds a thread for some seconds, and connects to where somebody says.
 _trials = threading.BoundedSemaphore(2)
-_BUSY = Trial((Step("wait", error="Two trials are under way; this one was not begun. Try again in some seconds."),))
+_BUSY = Trial(
+    (TrialStep("wait", error="Two trials are under way; this one was not begun. Try again in some seconds."),)
+)
 
 
 @require_http_methods(_METHODS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.replication.log_dir_move import NOTHING, EpochStart, MovedExtent, Step, next_step, shared_end
+from broker.replication.log_dir_move import NOTHING, EpochStart, LogDirMoveStep, MovedExtent, next_step, shared_end
 
 REST = 100
 
@@ -12,13 +12,13 @@ REST = 100
 @pytest.mark.parametrize(
     ("log", "copy", "bytes_missing", "step"),
     [
-        (MovedExtent(0, 50), MovedExtent(0, 10), REST + 1, Step.COPY),
-        (MovedExtent(0, 50), MovedExtent(0, 49), REST, Step.EXCHANGE),
-        (MovedExtent(0, 50), MovedExtent(0, 50), 0, Step.EXCHANGE),
-        (MovedExtent(20, 50), MovedExtent(0, 10), 0, Step.START_OVER),
-        (MovedExtent(20, 50), MovedExtent(0, 20), REST + 1, Step.COPY),
-        (MovedExtent(50, 50), MovedExtent(0, 10), 0, Step.START_OVER),
-        (MovedExtent(0, 5), MovedExtent(30, 40), 0, Step.START_OVER),
+        (MovedExtent(0, 50), MovedExtent(0, 10), REST + 1, LogDirMoveStep.COPY),
+        (MovedExtent(0, 50), MovedExtent(0, 49), REST, LogDirMoveStep.EXCHANGE),
+        (MovedExtent(0, 50), MovedExtent(0, 50), 0, LogDirMoveStep.EXCHANGE),
+        (MovedExtent(20, 50), MovedExtent(0, 10), 0, LogDirMoveStep.START_OVER),
+        (MovedExtent(20, 50), MovedExtent(0, 20), REST + 1, LogDirMoveStep.COPY),
+        (MovedExtent(50, 50), MovedExtent(0, 10), 0, LogDirMoveStep.START_OVER),
+        (MovedExtent(0, 5), MovedExtent(30, 40), 0, LogDirMoveStep.START_OVER),
     ],
 )
 def test_what_is_missing_says_what_to_do_next(log, copy, bytes_missing, step):

@@ -29,7 +29,7 @@ _NEEDED = {Operation.DESCRIBE: "look", Operation.DESCRIBE_CONFIGS: "see settings
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TrialStep:
     """`error`: one sentence; the steps behind were not tried."""
 
     name: str
@@ -41,7 +41,7 @@ class Step:
 class Trial:
     """`cluster_id` is empty where nobody answered."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[TrialStep, ...]
     cluster_id: str = ""
 
     @property
@@ -52,7 +52,7 @@ class Trial:
 def try_cluster(bootstrap: str, security: ClientSecurity) -> Trial:
     """The first server that lets us in, or the last that did not."""
     ends = time.monotonic() + ALL_S
-    found = Trial((Step("resolve", error="There is no server to ask."),))
+    found = Trial((TrialStep("resolve", error="There is no server to ask."),))
     for host, port in parse_bootstrap_servers(bootstrap)[:SERVERS_MAX]:
         if time.monotonic() > ends:
             break
@@ -75,69 +75,69 @@ class _Server:
                 break
         return Trial(tuple(steps), self._cluster_id)
 
-    def _steps(self) -> Iterator[Step]:
+    def _steps(self) -> Iterator[TrialStep]:
         try:
             addresses = checked_addresses(self._host, self._port)
         except AddressRefusedError as error:
-            yield Step("resolve", error=str(error))
+            yield TrialStep("resolve", error=str(error))
             return
-        yield Step("resolve", f"{self._host} is {', '.join(addresses[:4])}")
+        yield TrialStep("resolve", f"{self._host} is {', '.join(addresses[:4])}")
         try:
             socket.create_connection((addresses[0], self._port), STEP_S).close()
         except OSError as error:
             why = "nobody answers" if isinstance(error, TimeoutError) else error.strerror or type(error).__name__
-            yield Step("connect", error=f"{self._host}:{self._port}: {why}.")
+            yield TrialStep("connect", error=f"{self._host}:{self._port}: {why}.")
             return
-        yield Step("connect", f"port {self._port} is open")
+        yield TrialStep("connect", f"port {self._port} is open")
         yield from self._as_client()
 
-    def _as_client(self) -> Iterator[Step]:
+    def _as_client(self) -> Iterator[TrialStep]:
         last = "log in" if self._security.sasl else "TLS" if self._security.tls else "speak Kafka"
         try:
             connection = BrokerConnection(
                 self._host, self._port, timeout_s=STEP_S, client_id="barnabas-console", security=self._security
             )
         except NotTrusted as error:
-            yield Step("TLS", error=f"{error}.")
+            yield TrialStep("TLS", error=f"{error}.")
         except LoginRefused as error:
-            yield Step("log in", error=f"{error}.")
+            yield TrialStep("log in", error=f"{error}.")
         except ClosedAtOnce as error:
-            yield Step("speak Kafka" if self._security.tls is None else last, error=f"{error}.")
+            yield TrialStep("speak Kafka" if self._security.tls is None else last, error=f"{error}.")
         except BarnabasError as error:
-            yield Step("TLS" if self._security.tls and "TLS" in str(error) else last, error=f"{error}.")
+            yield TrialStep("TLS" if self._security.tls and "TLS" in str(error) else last, error=f"{error}.")
         else:
             with connection:
                 yield from self._inside(connection)
 
-    def _inside(self, connection: BrokerConnection) -> Iterator[Step]:
+    def _inside(self, connection: BrokerConnection) -> Iterator[TrialStep]:
         if self._security.tls:
-            yield Step("TLS", "both trust each other" if self._security.tls.keystore else "the broker is trusted")
+            yield TrialStep("TLS", "both trust each other" if self._security.tls.keystore else "the broker is trusted")
         if self._security.sasl:
-            yield Step("log in", f"as {self._security.sasl.username} by {self._security.sasl.mechanism}")
+            yield TrialStep("log in", f"as {self._security.sasl.username} by {self._security.sasl.mechanism}")
         try:
             told = connection.ask(MetadataRequest(topics=[]), timeout_s=STEP_S)
         except BarnabasError as error:
-            yield Step("metadata", error=f"{error}.")
+            yield TrialStep("metadata", error=f"{error}.")
             return
         self._cluster_id = told.cluster_id or ""
         count = len(told.brokers)
         words = f"cluster {self._cluster_id or 'without an id'}, {count} broker{'' if count == 1 else 's'}"
         if not count:
-            yield Step("metadata", error="The broker knows of no broker.")
+            yield TrialStep("metadata", error="The broker knows of no broker.")
             return
-        yield Step("metadata", words)
+        yield TrialStep("metadata", words)
         yield _rights(connection)
 
 
-def _rights(connection: BrokerConnection) -> Step:
+def _rights(connection: BrokerConnection) -> TrialStep:
     """What a cluster says its clients may do; nothing is tried, for that would change something."""
     bits = OPERATIONS_NOT_REQUESTED
     with suppress(BarnabasError, BrokerUnreachable):
         asked = DescribeClusterRequest(include_cluster_authorized_operations=True)
         bits = connection.ask(asked, timeout_s=STEP_S).cluster_authorized_operations
     if bits == OPERATIONS_NOT_REQUESTED:
-        return Step("rights", "the cluster does not tell; what is refused will say so on its page")
+        return TrialStep("rights", "the cluster does not tell; what is refused will say so on its page")
     may = [words for operation, words in _NEEDED.items() if bits & (1 << operation)]
     lacks = [words for operation, words in _NEEDED.items() if not bits & (1 << operation)]
     told = f"on the cluster it may {', '.join(may) or 'nothing'}"
-    return Step("rights", f"{told}; it may not {', '.join(lacks)}" if lacks else told)
+    return TrialStep("rights", f"{told}; it may not {', '.join(lacks)}" if lacks else told)
