@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
-from broker.replication.partition import Partition
+from broker.replication.partition import ReplicaPartition
 
 
-def closest_replica(partition: Partition, rack: str, racks: Mapping[int, str | None], fetch_offset: int) -> int | None:
+def closest_replica(
+    partition: ReplicaPartition, rack: str, racks: Mapping[int, str | None], fetch_offset: int
+) -> int | None:
     """The in-sync follower in `rack` that has come furthest and holds what is before `fetch_offset`.
 
     None when the leader is as close as any. `racks` are those of the live brokers.

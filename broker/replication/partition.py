@@ -28,7 +28,7 @@ class LeadershipState:
 
 
 @dataclass(slots=True)
-class Partition:
+class ReplicaPartition:
     """One replica's view of its partition; `broker_id` is who we are. Times are monotonic."""
 
     topic_partition: TopicPartition

@@ -13,7 +13,7 @@ from broker.coordinator.outcome import CoordinatorTurn
 from broker.log import producer_snapshots
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.replication.leader_link import FollowerPosition
-from broker.replication.partition import Partition
+from broker.replication.partition import ReplicaPartition
 from broker.runtime.coordinators import coordinator_runtime
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.coordinators.loading import replay_all
@@ -37,7 +37,7 @@ def _commit_below_min_isr() -> None:
     """The high watermark passes what the last replica in sync holds, however many were asked for (KAFKA-15583)."""
 
     def ungated(method: Callable[..., bool]) -> Callable[..., bool]:
-        def moves(self: Partition, *arguments: int) -> bool:
+        def moves(self: ReplicaPartition, *arguments: int) -> bool:
             is_under, self.is_under_min_isr = self.is_under_min_isr, False
             try:
                 return method(self, *arguments)
@@ -46,8 +46,8 @@ def _commit_below_min_isr() -> None:
 
         return moves
 
-    _replace(Partition, "record_append", ungated(Partition.record_append))
-    _replace(Partition, "_advance_high_watermark", ungated(Partition._advance_high_watermark))
+    _replace(ReplicaPartition, "record_append", ungated(ReplicaPartition.record_append))
+    _replace(ReplicaPartition, "_advance_high_watermark", ungated(ReplicaPartition._advance_high_watermark))
 
 
 def _coordinate_below_min_isr() -> None:

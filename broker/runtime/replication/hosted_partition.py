@@ -13,7 +13,7 @@ from broker.common.types import NO_BROKER, NO_LEADER_EPOCH
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState
-from broker.replication.partition import LeadershipState, Partition
+from broker.replication.partition import LeadershipState, ReplicaPartition
 from broker.runtime.audit.append_count import AppendCount
 
 _log = logger(__name__)
@@ -29,7 +29,7 @@ More = TypeVarTuple("More")
 class HostedPartition:
     """A partition with its log on this broker."""
 
-    partition: Partition
+    partition: ReplicaPartition
     log: Log
     topic_id: UUID
     #: What is appended is counted, if its topic asks for that and this broker leads it.

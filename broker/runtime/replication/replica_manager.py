@@ -22,7 +22,7 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.protocol.primitives import Buffer
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch, parse_batch_header
 from broker.records.control import EndMarker, build_marker
-from broker.replication.partition import Partition
+from broker.replication.partition import ReplicaPartition
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.hosted_partition import (
     HostedPartition,
@@ -171,7 +171,7 @@ class ReplicaManager:
             log = self.logs.open(topic_partition, topic_id, is_new=is_new)
             log.config = config or log.config
             known_committed = self.logs.high_watermark_of(topic_partition)
-            partition = Partition(topic_partition, self._broker_id, known_committed)
+            partition = ReplicaPartition(topic_partition, self._broker_id, known_committed)
             partition.require_in_sync(log.config.min_insync_replicas)
             hosted = HostedPartition(partition, log, topic_id)
             self._hosted[topic_partition] = hosted

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from console.ecosystem.mirrors.feature import LIVE_GROUP
-from console.ecosystem.mirrors.figures import SILENT_AFTER_MS, Partition, partition_of, total
+from console.ecosystem.mirrors.figures import SILENT_AFTER_MS, MirrorPartition, partition_of, total
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.gateway.connect import mirror_gateways
 from console.kit.gateway.errors import GatewayError
@@ -35,7 +35,7 @@ class MirrorCollector:
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int], cluster: str = ""):
         self._gateway, self._now_ms, self._cluster = gateway, clock_ms, cluster
         self._stream: RecordStream | None = None
-        self._partitions: defaultdict[_Key, dict[str, Partition]] = defaultdict(dict)
+        self._partitions: defaultdict[_Key, dict[str, MirrorPartition]] = defaultdict(dict)
         self._targets: dict[_Key, str] = {}
 
     def look(self, topics: Collection[str] | None = None) -> bool:

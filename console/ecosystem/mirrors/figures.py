@@ -9,7 +9,7 @@ from console.kit.gateway.processes.mirror import WHOLE_TOPIC, Status
 SILENT_AFTER_MS = 150_000
 
 
-class Partition(NamedTuple):
+class MirrorPartition(NamedTuple):
     """As it is kept. `rate`: records a second between the last two words."""
 
     next_offset: int
@@ -25,14 +25,14 @@ class Partition(NamedTuple):
     is_paused: bool = False
 
 
-def partition_of(status: Status, before: Partition | None) -> Partition:
-    return Partition(
+def partition_of(status: Status, before: MirrorPartition | None) -> MirrorPartition:
+    return MirrorPartition(
         status.next_offset, status.lag, status.copied_until_ms, status.records, status.bytes, status.skipped,
         _rate(status, before), status.error, status.notice, status.at_ms, status.is_paused,
     )  # fmt: skip
 
 
-def _rate(status: Status, before: Partition | None) -> float:
+def _rate(status: Status, before: MirrorPartition | None) -> float:
     """0 where there is nothing to compare with: the first word, or that of another life of the mirror."""
     if before is None or status.at_ms <= before.at_ms or status.records < before.records:
         return 0.0
@@ -44,7 +44,7 @@ def named(number: int) -> str:
     return "topic" if number == WHOLE_TOPIC else f"partition {number}"
 
 
-def total(partitions: Mapping[str, Partition]) -> dict[str, Any]:
+def total(partitions: Mapping[str, MirrorPartition]) -> dict[str, Any]:
     """Columns of the topic."""
     rows = list(partitions.values())
     failing = [

@@ -6,7 +6,7 @@ from itertools import groupby
 
 from django.db.models import Q, QuerySet
 
-from console.ecosystem.mirrors.figures import SILENT_AFTER_MS, Partition, named
+from console.ecosystem.mirrors.figures import SILENT_AFTER_MS, MirrorPartition, named
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
@@ -48,8 +48,8 @@ class MirroredTopicRow:
         return max(self.now_ms - row.copied_until_ms, 0)
 
     @property
-    def partitions(self) -> list[tuple[int, Partition]]:
-        return sorted((int(number), Partition(*item)) for number, item in self.row.partitions.items())
+    def partitions(self) -> list[tuple[int, MirrorPartition]]:
+        return sorted((int(number), MirrorPartition(*item)) for number, item in self.row.partitions.items())
 
     @property
     def failing(self) -> list[tuple[str, str]]:

@@ -2,14 +2,14 @@
 
 from broker.common.types import TopicPartition
 from broker.replication.closest_replica import closest_replica
-from broker.replication.partition import LeadershipState, Partition
+from broker.replication.partition import LeadershipState, ReplicaPartition
 
 LEADER, NEAR, NEARER, FAR = 1, 2, 3, 4
 RACKS = {LEADER: "a", NEAR: "b", NEARER: "b", FAR: "c"}
 
 
-def led(isr=(LEADER, NEAR, NEARER, FAR), **ends) -> Partition:
-    partition = Partition(TopicPartition("t", 0), LEADER)
+def led(isr=(LEADER, NEAR, NEARER, FAR), **ends) -> ReplicaPartition:
+    partition = ReplicaPartition(TopicPartition("t", 0), LEADER)
     partition.apply(LeadershipState(LEADER, 0, isr, (LEADER, NEAR, NEARER, FAR), 0, 0), log_end_offset=100)
     for replica, end in {NEAR: 80, NEARER: 90, FAR: 100, **{int(k[1:]): v for k, v in ends.items()}}.items():
         partition.record_fetch(replica, end, now_ms=1)

@@ -4,7 +4,7 @@ import pytest
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.replication.partition import LeadershipState, Partition
+from broker.replication.partition import LeadershipState, ReplicaPartition
 
 ME, NEAR, FAR = 1, 2, 3
 LAG_MAX = 10_000
@@ -14,8 +14,8 @@ def state(leader=ME, leader_epoch=5, isr=(ME, NEAR, FAR), replicas=(ME, NEAR, FA
     return LeadershipState(leader, leader_epoch, isr, replicas, controller_epoch=1, zk_version=zk_version)
 
 
-def led(log_end_offset=10, high_watermark=0, **given) -> Partition:
-    partition = Partition(TopicPartition("t", 0), ME, high_watermark)
+def led(log_end_offset=10, high_watermark=0, **given) -> ReplicaPartition:
+    partition = ReplicaPartition(TopicPartition("t", 0), ME, high_watermark)
     partition.apply(state(**given), log_end_offset, now_ms=0)
     return partition
 
@@ -45,7 +45,7 @@ def test_high_watermark_never_moves_backwards_within_an_epoch():
 
 
 def test_a_new_leader_keeps_the_high_watermark_it_followed_with():
-    follower = Partition(TopicPartition("t", 0), ME)
+    follower = ReplicaPartition(TopicPartition("t", 0), ME)
     follower.apply(state(leader=NEAR, leader_epoch=4), log_end_offset=10)
     follower.record_fetched(12, leader_high_watermark=9)
     follower.apply(state(leader_epoch=5), log_end_offset=12)
@@ -57,7 +57,7 @@ def test_a_new_leader_keeps_the_high_watermark_it_followed_with():
 
 
 def test_a_follower_knows_no_more_committed_than_it_holds():
-    follower = Partition(TopicPartition("t", 0), ME)
+    follower = ReplicaPartition(TopicPartition("t", 0), ME)
     follower.apply(state(leader=NEAR), log_end_offset=0)
     follower.record_fetched(5, leader_high_watermark=100)
     assert follower.high_watermark == 5
@@ -117,7 +117,7 @@ def test_nothing_more_is_committed_while_the_isr_is_smaller_than_the_minimum():
 
 
 def test_a_leader_that_begins_below_the_minimum_commits_nothing():
-    partition = Partition(TopicPartition("t", 0), ME, high_watermark=3)
+    partition = ReplicaPartition(TopicPartition("t", 0), ME, high_watermark=3)
     partition.require_in_sync(2)
     partition.apply(state(isr=(ME,)), log_end_offset=10)
     assert partition.high_watermark == 3
@@ -136,7 +136,7 @@ def test_a_minimum_that_is_lowered_commits_what_waited_for_it():
 
 
 def test_a_minimum_is_nothing_to_a_follower():
-    follower = Partition(TopicPartition("t", 0), ME)
+    follower = ReplicaPartition(TopicPartition("t", 0), ME)
     follower.apply(state(leader=NEAR, isr=(NEAR,)), log_end_offset=10)
     assert not follower.require_in_sync(2)
     assert follower.record_fetched(10, leader_high_watermark=10)

@@ -2,7 +2,7 @@ import pytest
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.types import TopicPartition
-from broker.replication.partition import LeadershipState, Partition
+from broker.replication.partition import LeadershipState, ReplicaPartition
 
 ME, OTHER = 1, 2
 
@@ -11,8 +11,8 @@ def state(leader=ME, leader_epoch=5, isr=(ME,), replicas=(ME,)):
     return LeadershipState(leader, leader_epoch, isr, replicas, controller_epoch=1, zk_version=0)
 
 
-def partition(**given) -> Partition:
-    fresh = Partition(TopicPartition("t", 0), ME)
+def partition(**given) -> ReplicaPartition:
+    fresh = ReplicaPartition(TopicPartition("t", 0), ME)
     fresh.apply(state(**given), log_end_offset=10)
     return fresh
 
@@ -58,7 +58,7 @@ def test_an_older_leader_epoch_is_ignored():
 
 
 def test_a_replica_without_role_serves_nobody():
-    assert refusal(Partition(TopicPartition("t", 0), ME)) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert refusal(ReplicaPartition(TopicPartition("t", 0), ME)) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def test_a_follower_is_not_the_leader():

@@ -18,7 +18,7 @@ from broker.log.manager import LogManager
 from broker.log.retention import RetentionPlan
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.replication.partition import Partition
+from broker.replication.partition import ReplicaPartition
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
@@ -71,7 +71,7 @@ async def test_the_next_pass_has_the_memory_and_rate_set_last(housekeeping, conf
 async def test_silent_producers_are_forgotten_in_time(tmp_path, housekeeping, config, monkeypatch):
     log = Log.open(tmp_path / "t-0", LogConfig())
     log.append(build_batch([Record(0, 1_000, None, b"v")], producer_id=7, producer_epoch=0, base_sequence=0), 0)
-    hosted = HostedPartition(Partition(TopicPartition("t", 0), 1), log, UUID(int=1))
+    hosted = HostedPartition(ReplicaPartition(TopicPartition("t", 0), 1), log, UUID(int=1))
     monkeypatch.setattr(housekeeping, "_replicas", [hosted])
     config.set_dynamic({"producer.id.expiration.ms": 1}, {})
     await housekeeping._expire_producers()
@@ -87,7 +87,7 @@ async def eventually_forgets(housekeeping, log) -> None:
 
 async def test_retention_that_fails_is_warned_of_once_until_it_went_well(tmp_path, housekeeping, monkeypatch):
     log = Log.open(tmp_path / "t-0", LogConfig())
-    hosted = HostedPartition(Partition(TopicPartition("t", 0), 1), log, UUID(int=1))
+    hosted = HostedPartition(ReplicaPartition(TopicPartition("t", 0), 1), log, UUID(int=1))
     monkeypatch.setattr(housekeeping, "_replicas", [hosted])
     outcomes = iter(["a bad disk", "a bad disk", None, "a bad disk", "a worse disk"])
 
@@ -106,7 +106,9 @@ async def test_retention_that_fails_is_warned_of_once_until_it_went_well(tmp_pat
 async def test_a_log_that_is_gone_is_no_failure_of_retention(tmp_path, housekeeping, monkeypatch):
     """Its directory failed, which was told of as such, or its topic was deleted."""
     logs = [Log.open(tmp_path / f"t-{index}", LogConfig()) for index in range(2)]
-    both = [HostedPartition(Partition(TopicPartition("t", at), 1), log, UUID(int=1)) for at, log in enumerate(logs)]
+    both = [
+        HostedPartition(ReplicaPartition(TopicPartition("t", at), 1), log, UUID(int=1)) for at, log in enumerate(logs)
+    ]
     monkeypatch.setattr(housekeeping, "_replicas", both)
     logs[0].close()
     facts = Log.retention_facts
@@ -128,8 +130,8 @@ def expired(tmp_path, housekeeping, monkeypatch) -> Log:
     log.config = LogConfig(segment_bytes=200, retention_bytes=1)
     while len(log.segments) < 3:
         log.append(build_batch([Record(0, 1_000, None, b"." * 80)]), 0)
-    partition = Partition(T_0, 1)
-    monkeypatch.setattr(Partition, "high_watermark", log.segments[-1].base_offset)
+    partition = ReplicaPartition(T_0, 1)
+    monkeypatch.setattr(ReplicaPartition, "high_watermark", log.segments[-1].base_offset)
     monkeypatch.setattr(housekeeping, "_replicas", [HostedPartition(partition, log, UUID(int=1))])
     return log
 

@@ -8,7 +8,7 @@ import pytest
 from broker.common.clock import SystemClock
 from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
-from broker.replication.partition import LeadershipState, Partition
+from broker.replication.partition import LeadershipState, ReplicaPartition
 from broker.runtime.replication import isr_updater
 from broker.runtime.replication.isr_updater import IsrUpdater
 from broker.zookeeper.errors import MalformedZnode
@@ -52,7 +52,7 @@ class Replicas(list):
 
 @pytest.fixture
 def led():
-    partition = Partition(PARTITION, ME)
+    partition = ReplicaPartition(PARTITION, ME)
     role = LeadershipState(ME, 1, (ME,), (ME, NEAR, FAR), controller_epoch=1, zk_version=0)
     partition.apply(role, log_end_offset=0)
     return SimpleNamespace(partition=partition, log=SimpleNamespace(is_offline=False))
@@ -234,7 +234,7 @@ async def test_what_nobody_foresaw_does_not_end_the_looking_nor_leave_a_change_u
     store, replicas = Store(), Replicas([led])
     store.go_on.set()
     led.partition.apply(LeadershipState(ME, 2, (ME, NEAR), (ME, NEAR, FAR), controller_epoch=1, zk_version=1), 0)
-    owner = Partition if place == "isr_without_laggards" else Replicas
+    owner = ReplicaPartition if place == "isr_without_laggards" else Replicas
     real, calls = getattr(owner, place), []
 
     def raising_at_first(*arguments):
