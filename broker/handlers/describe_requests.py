@@ -18,7 +18,7 @@ from broker.runtime.request_times import ApiTimes
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
-from broker.security.quotas.client_quotas import Use
+from broker.security.quotas.client_quotas import QuotaSensor
 from broker.security.rights import Rights
 
 
@@ -52,7 +52,7 @@ def _result(api: ApiKey, times: ApiTimes) -> DescribeRequestsResult:
     )
 
 
-def _use(use: Use) -> DescribeRequestsQuotaUse:
+def _use(use: QuotaSensor) -> DescribeRequestsQuotaUse:
     return DescribeRequestsQuotaUse(
         key=str(use.key),
         user=use.user,

@@ -36,7 +36,7 @@ class TopicUser:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class TopicUsage:
     """`clause`: stream job clicks-by-page reads it."""
 
     clause: str
@@ -52,7 +52,7 @@ _PLURAL = {"reads": "read", "writes": "write", "reads and writes": "read and wri
 USERS = HookPoint[Callable[[Collection[str]], Iterable[TopicUser]]]("console.processes.topic_users.USERS")
 
 
-def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[Use, ...]]:
+def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[TopicUsage, ...]]:
     """By topic. What is out of `reach` is counted and not named."""
     wanted = frozenset(topics)
     found: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
@@ -62,7 +62,7 @@ def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[Use, ...]]
     return {topic: tuple(_uses(users, reach)) for topic, users in found.items()}
 
 
-def sentences(uses: Iterable[Use], running: str, at_rest: str) -> Iterator[str]:
+def sentences(uses: Iterable[TopicUsage], running: str, at_rest: str) -> Iterator[str]:
     """One for each, which ends with what becomes of one that runs, or of one that does not."""
     uses = list(uses)
     for use in uses[:TOLD_MAX]:
@@ -71,18 +71,18 @@ def sentences(uses: Iterable[Use], running: str, at_rest: str) -> Iterator[str]:
         yield f"So do {len(uses) - TOLD_MAX} more; Dependencies has them."
 
 
-def _uses(users: Iterable[tuple[TopicUser, str]], reach: Reach) -> Iterator[Use]:
+def _uses(users: Iterable[tuple[TopicUser, str]], reach: Reach) -> Iterator[TopicUsage]:
     hidden: Counter[tuple[str, bool]] = Counter()
     for user, verb in sorted(users, key=lambda user: user[0].label):
         if not user.process or Right.VIEW in reach.rights_on(Resource.PROCESS, user.process):
-            yield Use(f"{user.label} {verb} it", user.runs)
+            yield TopicUsage(f"{user.label} {verb} it", user.runs)
         else:
             hidden[verb, user.runs] += 1
     for (verb, runs), count in sorted(hidden.items()):
         if count == 1:
-            yield Use(f"a process that your rights do not reach {verb} it", runs)
+            yield TopicUsage(f"a process that your rights do not reach {verb} it", runs)
         else:
-            yield Use(f"{count} processes that your rights do not reach {_PLURAL[verb]} it", runs)
+            yield TopicUsage(f"{count} processes that your rights do not reach {_PLURAL[verb]} it", runs)
 
 
 def _verb(user: TopicUser, topic: str) -> str:

@@ -16,7 +16,7 @@ from broker.common.security_limits import QUOTA_USES_TOLD_MAX
 from broker.config.broker import BrokerConfig
 from broker.runtime.config_changes import Apply
 from broker.security.quotas.addresses import AddressQuotas
-from broker.security.quotas.client_quotas import ClientQuotas, Use
+from broker.security.quotas.client_quotas import ClientQuotas, QuotaSensor
 from broker.security.quotas.entities import QuotaEntity, entity_at
 from broker.security.quotas.filters import EntityFilter
 from broker.security.quotas.meter import Meter
@@ -176,11 +176,11 @@ class Quotas:
         """For a connection that has just come: 0, or how long it is to be held before it is closed."""
         return self.addresses.admit(address, self.now_ns()) / 1000 if self.addresses.is_on else 0.0
 
-    def uses(self) -> list[Use]:
+    def uses(self) -> list[QuotaSensor]:
         """The quotas of clients nearest to their bounds."""
         return self.clients.uses(self.now_ns(), QUOTA_USES_TOLD_MAX)
 
-    def address_uses(self) -> list[Use]:
+    def address_uses(self) -> list[QuotaSensor]:
         """As `uses`, of addresses and the connections they open."""
         return self.addresses.uses(self.now_ns(), QUOTA_USES_TOLD_MAX)
 

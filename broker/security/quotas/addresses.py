@@ -1,7 +1,7 @@
 """How many connections an address may open per second (KIP-612). Pure: times are monotonic, in ns."""
 
 from broker.common.security_limits import QUOTA_SENSOR_IDLE_S, QUOTA_SENSORS_MAX
-from broker.security.quotas.client_quotas import Use
+from broker.security.quotas.client_quotas import QuotaSensor
 from broker.security.quotas.values import QuotaKey
 from broker.security.quotas.windows import WindowedRate, Windows
 
@@ -63,12 +63,12 @@ class AddressQuotas:
         """All that connections were held, as far as their addresses are remembered."""
         return sum(sensor.throttled_ms for sensor in self._rates.values())
 
-    def uses(self, now_ns: int, most: int) -> list[Use]:
+    def uses(self, now_ns: int, most: int) -> list[QuotaSensor]:
         """The addresses that have used the largest share of what they may, at most so many."""
         self.expire(now_ns)
         key = QuotaKey.CONNECTION_CREATION_RATE
         uses = [
-            Use(key, "", "", sensor.bound, sensor.rate(now_ns), sensor.throttled_ms, ip)
+            QuotaSensor(key, "", "", sensor.bound, sensor.rate(now_ns), sensor.throttled_ms, ip)
             for ip, sensor in self._rates.items()
             if self._limit(ip)
         ]

@@ -39,7 +39,7 @@ class Tags(NamedTuple):
     client_id: str
 
 
-class Use(NamedTuple):
+class QuotaSensor(NamedTuple):
     """One sensor as people see it: who shares it, and the rate beside the bound, in the unit of the quota."""
 
     key: QuotaKey
@@ -188,11 +188,11 @@ class ClientQuotas:
 
     # -- what is told
 
-    def uses(self, now_ns: int, most: int) -> list[Use]:
+    def uses(self, now_ns: int, most: int) -> list[QuotaSensor]:
         """Those that have used the largest share of what they may, at most so many."""
         self.expire(now_ns)
         uses = [
-            Use(
+            QuotaSensor(
                 tags.key,
                 desanitized(tags.user),
                 desanitized(tags.client_id),

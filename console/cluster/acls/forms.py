@@ -6,7 +6,7 @@ from django import forms
 
 from console.cluster.acls.queries import ALL_OPERATIONS
 from console.cluster.acls.rule_file import BYTES_MAX, RuleFileError, rules_in
-from console.cluster.acls.uses import Client, Use, names_in
+from console.cluster.acls.uses import AclUse, Client, names_in
 from console.kit.gateway.acls.interface import (
     ANY_HOST,
     CLUSTER_NAME,
@@ -91,7 +91,7 @@ class UseForm(forms.Form):
         label="Principal", max_length=1_024, widget=forms.TextInput({"list": "principals", "autocomplete": "off"})
     )
 
-    def __init__(self, use: Use, *arguments: Any, **named: Any) -> None:
+    def __init__(self, use: AclUse, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._use = use
         for field in use.fields:

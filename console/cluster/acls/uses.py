@@ -34,7 +34,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class AclUse:
     """`fields`: names that have to be given, in the order of the form."""
 
     label: str
@@ -91,26 +91,26 @@ def _kafka_streams(client: Client) -> Iterator[AclRule]:
         yield from client.on("TRANSACTIONAL_ID", f"{application}-*", "WRITE")
 
 
-USES: Mapping[str, Use] = {
-    "producer": Use("Producer", "writes to topics", ("writes",), _writes),
-    "transactional-producer": Use(
+USES: Mapping[str, AclUse] = {
+    "producer": AclUse("Producer", "writes to topics", ("writes",), _writes),
+    "transactional-producer": AclUse(
         "Producer in transactions",
         "writes to topics, all or nothing",
         ("writes", "transactional_ids"),
         _in_transactions,
     ),
-    "consumer": Use("Consumer", "reads topics in a group", ("reads", "groups"), _reads),
-    "copier": Use(
+    "consumer": AclUse("Consumer", "reads topics in a group", ("reads", "groups"), _reads),
+    "copier": AclUse(
         "Consumer that writes in transactions",
         "reads, and writes what comes of it, exactly once",
         ("reads", "groups", "writes", "transactional_ids"),
         _copies,
     ),
-    "kafka-streams": Use(
+    "kafka-streams": AclUse(
         "Kafka Streams application", "named by its application.id", ("application", "reads", "writes"), _kafka_streams
     ),
-    "stream-job": Use("Stream job on Spark", "of this console", ("reads", "writes"), _streams),
-    "connect-worker": Use(
+    "stream-job": AclUse("Stream job on Spark", "of this console", ("reads", "writes"), _streams),
+    "connect-worker": AclUse(
         "Connect worker", "keeps what it knows in three topics; its connectors need more", ("keeps", "groups"), _works
     ),
 }

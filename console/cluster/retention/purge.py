@@ -13,7 +13,7 @@ from console.kit.common.figures import grouped
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.records.interface import OffsetSpan
 from console.kit.plans.plan import Plan, PlanLine
-from console.processes.topic_users import Use, sentences
+from console.processes.topic_users import TopicUsage, sentences
 
 PURGE = "delete records"
 #: Partitions of one plan.
@@ -39,7 +39,7 @@ class Doomed:
     spans: Mapping[int, OffsetSpan]
     silent: tuple[int, ...] = ()
     #: What stream jobs, connectors and mirrors do with the topic.
-    uses: tuple[Use, ...] = field(default=())
+    uses: tuple[TopicUsage, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from console.kit.common.figures import grouped, rate, size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.records.interface import OffsetSpan
 from console.kit.plans.plan import Plan, PlanLine
-from console.processes.topic_users import Use, sentences
+from console.processes.topic_users import TopicUsage, sentences
 
 DELETE, UNDO_CREATION = "delete topic", "undo create topic"
 #: What goes on changing while somebody looks at the plan.
@@ -35,7 +35,7 @@ class DoomedTopic:
     groups: Sequence[str] = ()
     hidden_groups: Collection[int] = frozenset()
     #: What stream jobs, connectors and mirrors do with it.
-    uses: Sequence[Use] = ()
+    uses: Sequence[TopicUsage] = ()
 
     @property
     def hung_on(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from console.kit.common.figures import grouped, minute
 from console.kit.gateway.groups.interface import GroupsView
 from console.kit.gateway.records.interface import OffsetSpan
 from console.kit.plans.plan import Plan, PlanLine
-from console.processes.topic_users import Use
+from console.processes.topic_users import TopicUsage
 
 LATER, MANY_LATER, CALL_OFF = "delete topic later", "delete topics later", "call off deletion"
 GRACE = timedelta(days=1)
@@ -57,7 +57,7 @@ class Now:
     """What a deletion is asked again when it is due. `uses`: of whatever runs beside it."""
 
     traces: Traces
-    uses: Sequence[Use] = ()
+    uses: Sequence[TopicUsage] = ()
 
 
 def traces_of(

@@ -16,7 +16,7 @@ from console.cluster.topics.grace_queries import with_going
 from console.cluster.topics.platform import PLATFORM
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
-from console.processes.topic_users import Use, uses_of
+from console.processes.topic_users import TopicUsage, uses_of
 from console.state.clusters.access import rights_on_topic, topics_within
 from console.state.clusters.models import Partition, Topic
 from console.state.consumers.access import partitions_within
@@ -153,7 +153,7 @@ def doomed_topics(topics: Sequence[Topic], reach: Reach) -> list[DoomedTopic]:
     return [_doomed(topic, readers[topic.name], uses.get(topic.name, ()), reach) for topic in topics]
 
 
-def _doomed(topic: Topic, readers: dict[int, str], uses: tuple[Use, ...], reach: Reach) -> DoomedTopic:
+def _doomed(topic: Topic, readers: dict[int, str], uses: tuple[TopicUsage, ...], reach: Reach) -> DoomedTopic:
     seen = {number for number, group in readers.items() if Right.VIEW in reach.rights_on(Resource.GROUP, group)}
     return DoomedTopic(
         **{field: getattr(topic, field) for field in _TOLD},

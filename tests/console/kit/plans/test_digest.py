@@ -45,7 +45,7 @@ from console.processes.addition import Preconditions, addition_plan
 from console.processes.consequences import Consequence
 from console.processes.ending import KILL, RESTART, STOP, ending_plan
 from console.processes.removal import removal_plan
-from console.processes.topic_users import Use
+from console.processes.topic_users import TopicUsage
 from console.state.clusters.models import Topic
 from console.state.consumers.removal import delete_plan, forget_plan, forgotten
 from console.state.consumers.reset import OffsetMove as OffsetMove
@@ -251,7 +251,7 @@ MAKERS = [
         {
             "name",
             "topic_id",
-            ("uses", (Use("job reads it", True),)),
+            ("uses", (TopicUsage("job reads it", True),)),
             ("hidden_groups", frozenset({7})),
             ("groups", ("g", "h")),
         },
@@ -260,7 +260,7 @@ MAKERS = [
         lambda **changed: later_plan([replace(DOOMED, **changed)], TRACES, NOON, "", ""),
         {
             "topic_id",
-            ("uses", (Use("job reads it", False),)),
+            ("uses", (TopicUsage("job reads it", False),)),
             ("hidden_groups", frozenset({7})),
             ("groups", ("g", "h")),
         },
