@@ -29,7 +29,7 @@ from broker.runtime.requests.context import RequestContext, Services
 from broker.security.membership import is_member
 from broker.security.session import Session
 from broker.server.long_requests import LongRequests
-from broker.server.metering import Later, Metering, Timed
+from broker.server.metering import LaterResponse, Metering, Timed
 from broker.server.metrics import RequestMetrics
 from broker.server.route import Route
 
@@ -202,7 +202,7 @@ class Dispatcher:
         work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns, later))
 
     async def _framed(
-        self, reply: Awaitable[Message | bytes | None], route: Route, correlation_id: int, later: Later | None
+        self, reply: Awaitable[Message | bytes | None], route: Route, correlation_id: int, later: LaterResponse | None
     ) -> Message | bytes | Framed | None:
         """An answer that may be long, encoded in turns; of those that are, a few at a time, the others wait."""
         answer = await reply
@@ -226,7 +226,7 @@ class Dispatcher:
         header: RequestHeader,
         route: Route,
         began_ns: int,
-        later: Later | None,
+        later: LaterResponse | None,
         work: Work,
     ) -> None:
         self._working.get(connection, {}).pop(work, None)

@@ -98,11 +98,11 @@ class Metering:
 
     def later(
         self, connection: Connection, client_id: str | None, request_bytes: int, route: Route, began_ns: int
-    ) -> "Later":
-        return Later(self, connection, client_id, request_bytes, route, perf_counter_ns() - began_ns)
+    ) -> "LaterResponse":
+        return LaterResponse(self, connection, client_id, request_bytes, route, perf_counter_ns() - began_ns)
 
 
-class Later:
+class LaterResponse:
     """A request that is answered later; the time of the loop it takes until then is added up."""
 
     __slots__ = ("_client_id", "_connection", "_metering", "_request_bytes", "_route", "spent_ns")
@@ -136,7 +136,7 @@ class Later:
 class Timed:
     """Awaits `work` and adds the time its steps take to `later`."""
 
-    def __init__(self, work: Awaitable[Any], later: Later):
+    def __init__(self, work: Awaitable[Any], later: LaterResponse):
         self._work = work
         self._later = later
 

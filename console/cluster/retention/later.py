@@ -23,7 +23,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class LaterDeletion:
     """`records` are those that stay now and go then; `losses` counts unread ones from the log start of now on."""
 
     cause: Cause
@@ -35,7 +35,9 @@ class Later:
         return sum(loss.records for loss in self.losses)
 
 
-def later(view: RetentionView, committed: CommittedView, young_from: Mapping[int, int | None]) -> tuple[Later, ...]:
+def later(
+    view: RetentionView, committed: CommittedView, young_from: Mapping[int, int | None]
+) -> tuple[LaterDeletion, ...]:
     """What is left by deleting now and goes later; nothing where nothing is left or no limit is set.
 
     `young_from`: by partition the first offset younger than retention.ms, None where no record is; partitions that
@@ -59,7 +61,7 @@ def later(view: RetentionView, committed: CommittedView, young_from: Mapping[int
     return tuple(item for item in found if item.records)
 
 
-def is_overdue(found: Iterable[Later]) -> bool:
+def is_overdue(found: Iterable[LaterDeletion]) -> bool:
     """True if records beyond a limit stay only as long as their segment does."""
     return any(symptom.cause in (Cause.OVERDUE, Cause.SIZE) for symptom in found)
 
@@ -81,9 +83,9 @@ def _later(
     starts: Mapping[int, int],
     view: RetentionView,
     committed: CommittedView,
-) -> Later:
+) -> LaterDeletion:
     records = sum(starts[partition.partition] - partition.new_first_offset for partition in partitions)
-    return Later(
+    return LaterDeletion(
         cause,
         records,
         losses_below(starts, {partition.partition: partition.first_offset for partition in view.partitions}, committed),

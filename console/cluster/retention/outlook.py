@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from console.cluster.retention.later import Later, is_overdue, later
+from console.cluster.retention.later import LaterDeletion, is_overdue, later
 from console.cluster.retention.plan import (
     Loss,
     Totals,
@@ -50,7 +50,7 @@ class Outlook:
         return self._within(losses(self.view, self.committed))
 
     @cached_property
-    def later(self) -> tuple[Later, ...]:
+    def later(self) -> tuple[LaterDeletion, ...]:
         """What goes in the end, with the groups in reach."""
         found = later(self.view, self.committed, self.young_from)
         return tuple(replace(item, losses=self._within(item.losses)) for item in found)

@@ -22,17 +22,17 @@ _FULL = f"{OPEN_MAX} deletions are planned already: call some off, or delete it 
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class GracePlan:
     plan: Plan
     topics: Sequence[DoomedTopic]
     traces: dict[str, Traces]
 
 
-def deletion_later(topics: Sequence[Topic], reach: Reach, groups: GroupsView | None = None) -> Later:
+def deletion_later(topics: Sequence[Topic], reach: Reach, groups: GroupsView | None = None) -> GracePlan:
     """`groups`: as they were asked a moment ago. Raises GatewayError: how they are used now has to be known."""
     told, traces = doomed_topics(topics, reach), traces_now(shapes_of(topics), groups)
     due = timezone.now() + GRACE
-    return Later(later_plan(told, traces, due, here.BOOTSTRAP_SERVERS, _obstacle(topics)), told, traces)
+    return GracePlan(later_plan(told, traces, due, here.BOOTSTRAP_SERVERS, _obstacle(topics)), told, traces)
 
 
 def calling_off(names: Collection[str]) -> CallOffPlan:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 from console.cluster.topics.actions import do_delete_many, do_set_many
 from console.cluster.topics.edits import VALUE_LENGTH_MAX
 from console.cluster.topics.grace_actions import do_delete_later
-from console.cluster.topics.grace_plans import Later, deletion_later
+from console.cluster.topics.grace_plans import GracePlan, deletion_later
 from console.cluster.topics.many import (
     DELETING,
     DELETING_LATER,
@@ -56,7 +56,7 @@ def many(request: UserRequest) -> HttpResponse:
     with refusable() as answer:
         if (names and (request.method == "POST" or "do" in asked)) or asked.get("undo"):
             change = _change(context, asked.get("undo", ""), names, reach)
-            context["plan"] = change.plan if isinstance(change, Later) else change
+            context["plan"] = change.plan if isinstance(change, GracePlan) else change
             context["fields"] = [
                 *(("topic", name) for name in names),
                 *((key, asked[key]) for key in ("do", "setting", "value", "undo") if asked.get(key)),
@@ -84,7 +84,7 @@ def _offered(request: UserRequest, reach: Reach, names: list[str]) -> dict[str, 
 
 def _change(
     context: dict[str, Any], undo: str, names: list[str], reach: Reach
-) -> Later | DeletionOfMany | SettingOfMany:
+) -> GracePlan | DeletionOfMany | SettingOfMany:
     """Raises GatewayError, Http404."""
     if undo:
         setting, values = _kept(context["setting"], undo)
@@ -123,9 +123,9 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 
 
-def _apply(request: UserRequest, change: Later | DeletionOfMany | SettingOfMany) -> HttpResponse:
+def _apply(request: UserRequest, change: GracePlan | DeletionOfMany | SettingOfMany) -> HttpResponse:
     confirmation = Confirmation.parse(request.POST)
-    if isinstance(change, Later):
+    if isinstance(change, GracePlan):
         due = do_delete_later(request.user, change.plan, change.topics, change.traces, confirmation)
         are = "is" if len(change.topics) == 1 else "are"
         messages.success(
