@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from console.automation.declared.declaration import DeclaredQuota, DeclaredRules
 from console.automation.declared.document import DocumentEntry, Node, Scalar
-from console.automation.declared.reader import Reader, line_of
+from console.automation.declared.reader import DeclarationReader, line_of
 from console.cluster.quotas.queries import NAME_LENGTH_MAX
 from console.cluster.quotas.words import value_of
 from console.kit.gateway.acls.interface import (
@@ -32,7 +32,7 @@ _ENTITIES = {"user": EntityType.USER, "client_id": EntityType.CLIENT_ID, "ip": E
 _QUOTA = (*_ENTITIES, *LABEL_ORDER)
 
 
-def declared_rules(reader: Reader, node: Node) -> Iterator[DeclaredRules]:
+def declared_rules(reader: DeclarationReader, node: Node) -> Iterator[DeclaredRules]:
     for item in reader.items(node, "acls"):
         said = reader.table(item, "An access rule", _RULE)
         about = _one(reader, said, _RESOURCES, item.line, "what it is about")
@@ -46,7 +46,7 @@ def declared_rules(reader: Reader, node: Node) -> Iterator[DeclaredRules]:
         yield DeclaredRules(rules, reader.at(item.line), reader.switch(said.get("absent"), "absent"))
 
 
-def declared_quotas(reader: Reader, node: Node) -> Iterator[DeclaredQuota]:
+def declared_quotas(reader: DeclarationReader, node: Node) -> Iterator[DeclaredQuota]:
     for item in reader.items(node, "quotas"):
         said = reader.table(item, "A quota", _QUOTA)
         named = [(str(kind), _name(reader, said[name], name)) for name, kind in _ENTITIES.items() if name in said]
@@ -67,7 +67,9 @@ def declared_quotas(reader: Reader, node: Node) -> Iterator[DeclaredQuota]:
         yield DeclaredQuota(entity, values, reader.at(item.line))
 
 
-def _one(reader: Reader, said: Mapping[str, DocumentEntry], words: Mapping[str, str], line: int, what: str) -> str:
+def _one(
+    reader: DeclarationReader, said: Mapping[str, DocumentEntry], words: Mapping[str, str], line: int, what: str
+) -> str:
     found = [word for word in words if word in said]
     if len(found) == 1:
         return found[0]
@@ -77,7 +79,7 @@ def _one(reader: Reader, said: Mapping[str, DocumentEntry], words: Mapping[str, 
 
 
 def _rules(
-    reader: Reader, said: Mapping[str, DocumentEntry], about: str, permission: str, principal: str
+    reader: DeclarationReader, said: Mapping[str, DocumentEntry], about: str, permission: str, principal: str
 ) -> Iterator[AclRule]:
     resource = _RESOURCES[about]
     is_cluster = resource == "CLUSTER"
@@ -105,7 +107,7 @@ def _squeezed(word: str) -> str:
     return word.replace("_", "").lower()
 
 
-def _name(reader: Reader, entry: DocumentEntry, name: str) -> str | None:
+def _name(reader: DeclarationReader, entry: DocumentEntry, name: str) -> str | None:
     """None: whoever has none of their own."""
     if isinstance(entry.value, Scalar) and entry.value.text is None:
         return None
@@ -115,7 +117,7 @@ def _name(reader: Reader, entry: DocumentEntry, name: str) -> str | None:
     return text
 
 
-def _amount(reader: Reader, entry: DocumentEntry, key: str) -> float | None:
+def _amount(reader: DeclarationReader, entry: DocumentEntry, key: str) -> float | None:
     if isinstance(entry.value, Scalar) and entry.value.text is None:
         return None
     typed = (reader.text(entry, key) or "").strip()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from console.automation.declared.declaration import DeclaredConnector, DeclaredGroup, DeclaredTopic
 from console.automation.declared.document import DocumentEntry, Node, Scalar, Sequence
-from console.automation.declared.reader import Reader, refused_if
+from console.automation.declared.reader import DeclarationReader, refused_if
 from console.cluster.topics.names import is_legal
 from console.ecosystem.connectors.answers import KEYS_MAX
 from console.ecosystem.connectors.typed import name_problem
@@ -20,7 +20,7 @@ _LATER = "later"
 _TOPIC = ("partitions", "replication_factor", "settings", "absent")
 
 
-def declared_topics(reader: Reader, node: Node) -> Iterator[DeclaredTopic]:
+def declared_topics(reader: DeclarationReader, node: Node) -> Iterator[DeclaredTopic]:
     for name, entry in reader.table(node, "topics").items():
         refused_if(reader, entry.line, name, topic_name_refusal)
         said = reader.table(entry.value, f"The topic {name[:80]}", _TOPIC)
@@ -37,7 +37,7 @@ def declared_topics(reader: Reader, node: Node) -> Iterator[DeclaredTopic]:
         )
 
 
-def declared_groups(reader: Reader, node: Node) -> Iterator[DeclaredGroup]:
+def declared_groups(reader: DeclarationReader, node: Node) -> Iterator[DeclaredGroup]:
     for name, entry in reader.table(node, "groups").items():
         refused_if(reader, entry.line, name, _group_name_refusal)
         said = reader.table(entry.value, f"The group {name[:80]}", ("starts", "absent"))
@@ -46,7 +46,7 @@ def declared_groups(reader: Reader, node: Node) -> Iterator[DeclaredGroup]:
         yield DeclaredGroup(name, reader.at(entry.line), starts, is_absent)
 
 
-def declared_connectors(reader: Reader, node: Node) -> Iterator[DeclaredConnector]:
+def declared_connectors(reader: DeclarationReader, node: Node) -> Iterator[DeclaredConnector]:
     for name, entry in reader.table(node, "connectors").items():
         refused_if(reader, entry.line, name, name_problem)
         what = f"The connector {name[:80]}"
@@ -73,7 +73,7 @@ def _group_name_refusal(name: str) -> str:
     return f"{name[:80]} is the ledger of a stream job, no consumer group." if is_ledger(name) else ""
 
 
-def _absent(reader: Reader, said: Mapping[str, DocumentEntry], what: str, *, is_later: bool = False) -> bool:
+def _absent(reader: DeclarationReader, said: Mapping[str, DocumentEntry], what: str, *, is_later: bool = False) -> bool:
     is_absent = is_later or reader.switch(said.get("absent"), "absent")
     if is_absent and len(said) > 1:
         other = next(name for name in said if name != "absent")
@@ -81,7 +81,7 @@ def _absent(reader: Reader, said: Mapping[str, DocumentEntry], what: str, *, is_
     return is_absent
 
 
-def _settings(reader: Reader, node: Node) -> Iterator[tuple[str, str | None]]:
+def _settings(reader: DeclarationReader, node: Node) -> Iterator[tuple[str, str | None]]:
     for name, entry in reader.table(node, "settings").items():
         if isinstance(entry.value, Scalar) and entry.value.text in (None, DEFAULT):
             yield name, None
@@ -93,7 +93,7 @@ def _settings(reader: Reader, node: Node) -> Iterator[tuple[str, str | None]]:
         yield name, value
 
 
-def _starts(reader: Reader, node: Node) -> Iterator[tuple[str, str]]:
+def _starts(reader: DeclarationReader, node: Node) -> Iterator[tuple[str, str]]:
     for topic, entry in reader.table(node, "starts").items():
         refused_if(reader, entry.line, topic, topic_name_refusal)
         where = reader.text(entry, topic) or ""
@@ -102,7 +102,7 @@ def _starts(reader: Reader, node: Node) -> Iterator[tuple[str, str]]:
         yield topic, where
 
 
-def _config(reader: Reader, node: Node, name: str) -> Iterator[tuple[str, str]]:
+def _config(reader: DeclarationReader, node: Node, name: str) -> Iterator[tuple[str, str]]:
     entries = reader.table(node, "config")
     if len(entries) > KEYS_MAX:
         reader.wrong(node.line, f"A configuration has at most {KEYS_MAX} keys.")

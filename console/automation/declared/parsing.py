@@ -16,7 +16,7 @@ from console.automation.declared.declaration import (
 )
 from console.automation.declared.document import DocumentError, Node, documents
 from console.automation.declared.object_parsing import declared_connectors, declared_groups, declared_topics
-from console.automation.declared.reader import PROBLEMS_MAX, Reader
+from console.automation.declared.reader import PROBLEMS_MAX, DeclarationReader
 from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX
 
 FILES_MAX = 50
@@ -24,7 +24,7 @@ FILES_MAX = 50
 CHARACTERS_MAX = 1024 * 1024
 SECTIONS = ("scope", "topics", "acls", "quotas", "groups", "connectors")
 
-_READ: Mapping[str, Callable[[Reader, Node], Iterable[Any]]] = {
+_READ: Mapping[str, Callable[[DeclarationReader, Node], Iterable[Any]]] = {
     "topics": declared_topics,
     "acls": declared_rules,
     "quotas": declared_quotas,
@@ -42,7 +42,7 @@ def parse(files: Sequence[tuple[str, str]]) -> Declaration:
         raise DeclarationError((Problem(SourceLine("", 1), sentence),))
     declaration, problems = Declaration(files=tuple(name for name, _ in files)), list[Problem]()
     for name, text in files:
-        declaration = _added(declaration, Reader(name, problems), text)
+        declaration = _added(declaration, DeclarationReader(name, problems), text)
     if not problems:
         problems += [*_twice(declaration), *_too_many(declaration), *_beyond(declaration)]
     if problems:
@@ -50,7 +50,7 @@ def parse(files: Sequence[tuple[str, str]]) -> Declaration:
     return declaration
 
 
-def _added(declaration: Declaration, reader: Reader, text: str) -> Declaration:
+def _added(declaration: Declaration, reader: DeclarationReader, text: str) -> Declaration:
     try:
         found = documents(text)
     except DocumentError as error:
@@ -67,7 +67,7 @@ def _added(declaration: Declaration, reader: Reader, text: str) -> Declaration:
     return declaration
 
 
-def _scope(declaration: Declaration, reader: Reader, node: Node) -> dict[str, tuple[str, ...]]:
+def _scope(declaration: Declaration, reader: DeclarationReader, node: Node) -> dict[str, tuple[str, ...]]:
     scope = dict(declaration.scope)
     for kind, entry in reader.table(node, "scope", SCOPES).items():
         for pattern in reader.texts(entry, kind):

@@ -13,7 +13,7 @@ _YES, _NO = ("true", "True", "yes"), ("false", "False", "no")
 
 
 @dataclass
-class Reader:
+class DeclarationReader:
     """Of one file. What cannot be read is None, or left out, and noted."""
 
     file: str
@@ -87,7 +87,7 @@ def line_of(entry: DocumentEntry | None, otherwise: int) -> int:
     return otherwise if entry is None else entry.line
 
 
-def refused_if(reader: Reader, line: int, name: str, refusal: Callable[[str], str]) -> bool:
+def refused_if(reader: DeclarationReader, line: int, name: str, refusal: Callable[[str], str]) -> bool:
     """Whether `refusal` has a sentence about `name`, which is noted."""
     sentence = refusal(name)
     if sentence:

@@ -19,18 +19,18 @@ from console.cluster.records.masked_source import hidden_from
 from console.cluster.records.masking import Path
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.socket import RecordsConsumer
-from console.cluster.records.turns import Reader, ReadTurn
+from console.cluster.records.turns import ReadTurn, TurnReader
 from console.state.clusters.models import Topic
 
 OTHER_RULES = "What is hidden of these records was changed meanwhile: nothing was kept. Read again."
 
 
 class ContentsConsumer(RecordsConsumer):
-    readers: ClassVar[dict[str, Callable[..., Reader]]] = {"contents": ContentsReader}
+    readers: ClassVar[dict[str, Callable[..., TurnReader]]] = {"contents": ContentsReader}
     window: Window
     hidden: Sequence[Path]
 
-    async def play(self, reader_of: Callable[..., Reader], topic: Topic, query: RecordQuery) -> None:
+    async def play(self, reader_of: Callable[..., TurnReader], topic: Topic, query: RecordQuery) -> None:
         self.window = Window.parse(QueryDict(self.scope["query_string"]))
         self.hidden = await database_sync_to_async(hidden_from)(self.scope["user"], topic.name)
         await super().play(partial(reader_of, window=self.window), topic, query)

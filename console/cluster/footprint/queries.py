@@ -18,7 +18,7 @@ _READS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class TopicReader:
     name: str
     rate: float
     share: float | None
@@ -54,7 +54,7 @@ def reading_facts(person: User) -> dict[str, object]:
         "read_rate": total if total >= _READS else 0.0,
         "read_share": min(100.0, 100 * total / limits.total) if limits.total else None,
         "readers": [
-            Reader(names[name], rate, 100 * rate / limit if limit else None)
+            TopicReader(names[name], rate, 100 * rate / limit if limit else None)
             for name, rate in shown.items()
             if name in names
         ],

@@ -28,7 +28,7 @@ from console.cluster.records.reader_slots import READERS_MAX, SLOTS
 from console.cluster.records.reading import RecordSource
 from console.cluster.records.search import SearchReader
 from console.cluster.records.tail import TailReader
-from console.cluster.records.turns import Reader, ReadTurn
+from console.cluster.records.turns import ReadTurn, TurnReader
 from console.kit.audit.refusals import REFUSED, count_quietly
 from console.kit.common.current_cluster import bound
 from console.kit.common.time_range import RANGE_NAMES
@@ -49,7 +49,7 @@ PAUSE_SECONDS = 120
 PAUSED_TOO_LONG = "paused for too long"
 _Result = TypeVar("_Result")
 #: Makes a reader of a source, a topic, its number of partitions and a query. Raises GatewayError, BadExpression.
-_ReaderOf: TypeAlias = Callable[[RecordSource, str, int, RecordQuery], Reader]
+_ReaderOf: TypeAlias = Callable[[RecordSource, str, int, RecordQuery], TurnReader]
 _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
 
 
@@ -132,7 +132,7 @@ class RecordsConsumer(PersonSocket):
 
     async def play(self, reader_of: _ReaderOf, topic: Topic, query: RecordQuery) -> None:
         source = await database_sync_to_async(source_for)(self.scope["user"], topic)
-        reader: Reader = await self.in_thread(reader_of, source, topic.name, topic.partition_count, query)
+        reader: TurnReader = await self.in_thread(reader_of, source, topic.name, topic.partition_count, query)
         in_use = threading.Lock()
         await self.say(began="yes", cursor=reader.cursor, outlook=reader.outlook)
         try:

@@ -25,7 +25,7 @@ class ReadTurn:
     offers: tuple[Offer, ...] = ()
 
 
-class Reader(Protocol):
+class TurnReader(Protocol):
     """Reads once in each `turn`, and only when the browser has taken what was sent: a slow or paused page reads nothing
     more, and holds no more than the bounded queue of the stream."""
 
