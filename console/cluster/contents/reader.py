@@ -5,7 +5,7 @@ from typing import Any
 
 from console.cluster.contents.batches import told_of
 from console.cluster.contents.counting import Contents
-from console.cluster.contents.window import Window, newest_starts
+from console.cluster.contents.window import ProfileWindow, newest_starts
 from console.cluster.records.matching import EVERY_RECORD
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, open_scan, reading_of
@@ -31,7 +31,7 @@ class ContentsReader:
     cursor = ""
 
     def __init__(
-        self, gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery, window: Window
+        self, gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery, window: ProfileWindow
     ):  # fmt: skip
         offsets = find_range(gateway, topic, partition_count, _query_of(query, window))
         if window.range.start is None:
@@ -59,7 +59,7 @@ def _bounded(offsets: OffsetRange) -> dict[int, OffsetSpan]:
     return {item: OffsetSpan(span.first, offsets.ends[item]) for item, span in offsets.spans.items()}
 
 
-def _query_of(query: RecordQuery, window: Window) -> RecordQuery:
+def _query_of(query: RecordQuery, window: ProfileWindow) -> RecordQuery:
     """Of what the address says only these count: a search would count what matches it."""
     return RecordQuery("oldest", range=window.range, partition=query.partition, committed_only=query.committed_only)
 

@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 
 from console.cluster.contents.reader import ContentsReader, CountedTurn
 from console.cluster.contents.store import keep
-from console.cluster.contents.window import Window
+from console.cluster.contents.window import ProfileWindow
 from console.cluster.records.masked_source import hidden_from
 from console.cluster.records.masking import Path
 from console.cluster.records.query import RecordQuery
@@ -27,11 +27,11 @@ OTHER_RULES = "What is hidden of these records was changed meanwhile: nothing wa
 
 class ContentsConsumer(RecordsConsumer):
     readers: ClassVar[dict[str, Callable[..., TurnReader]]] = {"contents": ContentsReader}
-    window: Window
+    window: ProfileWindow
     hidden: Sequence[Path]
 
     async def play(self, reader_of: Callable[..., TurnReader], topic: Topic, query: RecordQuery) -> None:
-        self.window = Window.parse(QueryDict(self.scope["query_string"]))
+        self.window = ProfileWindow.parse(QueryDict(self.scope["query_string"]))
         self.hidden = await database_sync_to_async(hidden_from)(self.scope["user"], topic.name)
         await super().play(partial(reader_of, window=self.window), topic, query)
 

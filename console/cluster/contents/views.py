@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from console.cluster.contents.export import TITLES, rows_of
 from console.cluster.contents.presenters import ProfilePage
 from console.cluster.contents.store import kept
-from console.cluster.contents.window import COUNTS, Window
+from console.cluster.contents.window import COUNTS, ProfileWindow
 from console.cluster.records.masked_source import hidden_from
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
@@ -18,7 +18,7 @@ from console.state.clusters.access import access_records
 @require_safe
 def contents(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_records(request.user, name)
-    context: dict[str, object] = {"topic": topic, "counts": COUNTS, "window": Window.parse(request.GET)}
+    context: dict[str, object] = {"topic": topic, "counts": COUNTS, "window": ProfileWindow.parse(request.GET)}
     try:
         hidden = hidden_from(request.user, topic.name)
     except GatewayError as refusal:

@@ -14,14 +14,14 @@ COUNTS = (1_000, 10_000, 100_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ProfileWindow:
     """The newest `count` records, or the first of a range that begins somewhere, at most `count`."""
 
     count: int = COUNTS[1]
     range: TimeRange = ANY_TIME
 
     @classmethod
-    def parse(cls, parameters: QueryDict) -> "Window":
+    def parse(cls, parameters: QueryDict) -> "ProfileWindow":
         """Nonsense counts as not asked."""
         count = next((count for count in COUNTS if parameters.get("count") == str(count)), COUNTS[1])
         return cls(count, TimeRange.parse(parameters, now_ms()))

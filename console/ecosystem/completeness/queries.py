@@ -38,7 +38,7 @@ def tone_of(state: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class WindowView:
     """`at_ms` is None for records without a time. `cells`: records of each of `tiers`, None where it counted none."""
 
     at_ms: int | None
@@ -132,25 +132,25 @@ class AuditedTopicRow:
         return [finding for finding in self.row.findings if is_seen(self.reach, finding[1])]
 
     @property
-    def windows(self) -> list[Window]:
+    def windows(self) -> list[WindowView]:
         """Return them, newest first."""
         names = self.tiers
         return [_window(window, names) for window in reversed(self.row.windows)]
 
     @property
-    def marks(self) -> list[Window]:
+    def marks(self) -> list[WindowView]:
         """The oldest first, as a reader goes."""
         return self.windows[:MARKS_SHOWN][::-1]
 
 
-def _window(kept: list[Any], names: list[str]) -> Window:
+def _window(kept: list[Any], names: list[str]) -> WindowView:
     at_ms, state, tiers = kept
     cells = tuple(tiers[name][0] if name in tiers else None for name in names)
     first = next((cell for cell in cells if cell is not None), None)
     differs = tuple(
         value is not None and value != first and not _aside_of(name) for name, value in zip(names, cells, strict=True)
     )
-    return Window(None if at_ms == NO_WINDOW else at_ms, state, tuple(names), cells, differs)
+    return WindowView(None if at_ms == NO_WINDOW else at_ms, state, tuple(names), cells, differs)
 
 
 def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:

@@ -9,7 +9,7 @@ from typing import Any
 from console.kit.features.listed import features
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Hold
-from console.shell.changes.windows import DAYS, Freeze, Window, is_zone, next_opening
+from console.shell.changes.windows import DAYS, ChangeWindow, Freeze, is_zone, next_opening
 
 RULES_MAX = 100
 APPROVAL, WINDOW, FREEZE = "approval", "window", "freeze"
@@ -43,7 +43,7 @@ class ApprovalRule:
     objects: tuple[str, ...]
     why: str = ""
     outside: str = WAIT
-    window: Window | None = None
+    window: ChangeWindow | None = None
     freeze: Freeze | None = None
 
     def concerns(self, plan: Plan) -> bool:
@@ -116,14 +116,14 @@ def parse_rule(name: str, said: Mapping[str, Any]) -> ApprovalRule:
     return ApprovalRule(name, kind, actions, objects, str(said.get("why", ""))[:300], outside, window, freeze)
 
 
-def _window(said: Mapping[str, Any]) -> Window:
+def _window(said: Mapping[str, Any]) -> ChangeWindow:
     zone = str(said.get("zone", "")) or "UTC"
     days = frozenset(str(day) for day in said.get("days", ()))
     if not is_zone(zone):
         raise RuleError(f"There is no time zone {zone[:60]}; they are called as Europe/Berlin.")
     if not days or not days <= set(DAYS):
         raise RuleError("Choose the days on which it begins.")
-    return Window(days, _time(said, "begins"), _time(said, "ends"), zone)
+    return ChangeWindow(days, _time(said, "begins"), _time(said, "ends"), zone)
 
 
 def _freeze(said: Mapping[str, Any]) -> Freeze:

@@ -14,7 +14,7 @@ _WEEK = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class ChangeWindow:
     """`days` are those it begins on; one that does not end after it begins ends the next day."""
 
     days: frozenset[str]
@@ -55,7 +55,7 @@ class Freeze:
         return self.begins <= at < self.ends
 
 
-def next_opening(windows: Iterable[Window], freezes: Iterable[Freeze], at: datetime) -> datetime | None:
+def next_opening(windows: Iterable[ChangeWindow], freezes: Iterable[Freeze], at: datetime) -> datetime | None:
     """When every window is open and no freeze holds, at the earliest; None: not within the next weeks.
 
     Windows are of several rules, each of which has to be open.

@@ -4,15 +4,15 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from console.shell.changes.windows import DAYS, Freeze, Window, is_zone, next_opening
+from console.shell.changes.windows import DAYS, ChangeWindow, Freeze, is_zone, next_opening
 
 
 def at(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def window(begins: str, ends: str, days=DAYS, zone="Europe/Berlin") -> Window:
-    return Window(frozenset(days), time.fromisoformat(begins), time.fromisoformat(ends), zone)
+def window(begins: str, ends: str, days=DAYS, zone="Europe/Berlin") -> ChangeWindow:
+    return ChangeWindow(frozenset(days), time.fromisoformat(begins), time.fromisoformat(ends), zone)
 
 
 @pytest.mark.parametrize(
