@@ -34,7 +34,7 @@ class Square:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlacementCell:
     """What one broker holds of one topic."""
 
     broker_id: int
@@ -47,7 +47,7 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
     topic: Topic
-    cells: tuple[Cell, ...]
+    cells: tuple[PlacementCell, ...]
 
 
 def chosen_topics(search: str, shows_internal: bool, reach: Reach) -> QuerySet[Topic]:
@@ -76,11 +76,11 @@ def matrix_rows(topics: list[Topic]) -> list[MatrixRow]:
     ]
 
 
-def _cell(broker_id: int, partitions: list[Partition]) -> Cell:
+def _cell(broker_id: int, partitions: list[Partition]) -> PlacementCell:
     squares = tuple(_square(broker_id, partition) for partition in partitions if broker_id in partition.replicas)
     counts = {role: sum(square.role == role for square in squares) for role in ("leader", "follower", "out")}
     shown = squares if len(partitions) <= SQUARES_MAX else ()
-    return Cell(broker_id, shown, counts["leader"], counts["follower"], counts["out"])
+    return PlacementCell(broker_id, shown, counts["leader"], counts["follower"], counts["out"])
 
 
 def _square(broker_id: int, partition: Partition) -> Square:

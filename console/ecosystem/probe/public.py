@@ -19,7 +19,7 @@ Window = tuple[int, Figures]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class StatusCell:
     """A day or an hour: `tone` as badges have it, none where nothing was tried."""
 
     begins_ms: int
@@ -38,8 +38,8 @@ class Availability:
     read_day: float | None
     write_month: float | None
     read_month: float | None
-    hours: list[Cell]
-    days: list[Cell]
+    hours: list[StatusCell]
+    days: list[StatusCell]
 
 
 def availability(title: str, minutes: Sequence[Window], hours: Sequence[Window], now_ms: int) -> Availability:
@@ -67,7 +67,7 @@ def _now(minutes: Sequence[Window], now_ms: int) -> tuple[str, str]:
     return tone, {"ok": "Available", "warning": "Partly available", "critical": "Not available"}.get(tone, "Not known")
 
 
-def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> list[Cell]:
+def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> list[StatusCell]:
     """By the clock (UTC), the present one last."""
     last_ms = now_ms - now_ms % length_ms
     tallies: dict[int, list[Figures]] = {last_ms - index * length_ms: [] for index in reversed(range(count))}
@@ -77,12 +77,12 @@ def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> 
     return [_cell(begins_ms, Figures(added(figure.tally for figure in told))) for begins_ms, told in tallies.items()]
 
 
-def _cell(begins_ms: int, figures: Figures) -> Cell:
+def _cell(begins_ms: int, figures: Figures) -> StatusCell:
     write, read = figures.produce_availability, figures.consume_availability
     if write is None and read is None:
-        return Cell(begins_ms, "", "not measured")
+        return StatusCell(begins_ms, "", "not measured")
     said = [f"{word} {share(value)}" for word, value in (("to write", write), ("to read", read)) if value is not None]
-    return Cell(begins_ms, _tone(figures), ", ".join(said))
+    return StatusCell(begins_ms, _tone(figures), ", ".join(said))
 
 
 def _tone(figures: Figures) -> str:

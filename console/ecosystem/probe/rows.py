@@ -13,7 +13,7 @@ _GOOD, _FAIR = 0.9999, 0.99
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class StripCell:
     """One hour of a strip; `tone` plain where nothing is known."""
 
     begins_ms: int
@@ -35,7 +35,7 @@ class PartRow:
     tone: str
     note: str
     figures: Figures
-    strip: tuple[Cell, ...]
+    strip: tuple[StripCell, ...]
     leader: int | None = None
     leads: int = 0
 
@@ -73,10 +73,10 @@ def _day(name: str, hours: Hours) -> Figures:
     return Figures(added(parts[name] for _, parts in hours if name in parts))
 
 
-def _strip(name: str, hours: Hours, now_ms: int, share: Any) -> tuple[Cell, ...]:
+def _strip(name: str, hours: Hours, now_ms: int, share: Any) -> tuple[StripCell, ...]:
     known = {begins_ms: share(Figures(parts[name])) for begins_ms, parts in hours if name in parts}
     last_ms = now_ms - now_ms % HOUR_MS
     return tuple(
-        Cell(begins_ms, known.get(begins_ms))
+        StripCell(begins_ms, known.get(begins_ms))
         for begins_ms in range(last_ms - (HOURS - 1) * HOUR_MS, last_ms + HOUR_MS, HOUR_MS)
     )
