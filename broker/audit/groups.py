@@ -31,7 +31,7 @@ class GroupMove:
     at_ms: int
 
 
-class Groups:
+class AuditedGroups:
     """Of one topic. `stories`: of the log, by partition."""
 
     def __init__(self, ledger: AuditState, topic: str, stories: Mapping[int, Story], quiet_before_ms: int):

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from broker.audit.by_header import WindowDifference, neighbourhood, unexplained
-from broker.audit.groups import QUIET_WINDOWS, GroupMove, Groups
+from broker.audit.groups import QUIET_WINDOWS, AuditedGroups, GroupMove
 from broker.audit.increment import BROKER, AuditTier, Chain, Increment
 from broker.audit.ledger import AuditState, Story
 from broker.audit.states import TROUBLES, WindowState
@@ -108,7 +108,7 @@ class _Judging:
         #: What the partitions hold, as far as anybody tells.
         self._log = BROKERS if BROKERS in self._stories else APPENDED
         quiet_before_ms = now_ms - QUIET_WINDOWS * self._window_ms
-        self._groups = Groups(ledger, topic, self._first.get(self._log, {}), quiet_before_ms)
+        self._groups = AuditedGroups(ledger, topic, self._first.get(self._log, {}), quiet_before_ms)
         self._differences: dict[tuple[str, str, int], dict[int, WindowDifference]] = {}
         self._findings: list[Finding] = []
 

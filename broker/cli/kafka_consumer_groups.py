@@ -23,7 +23,7 @@ from broker.cli.groups.group_listing import (
 from broker.cli.groups.group_resets import duration_ms, moment_ms, topic_scope
 from broker.cli.groups.resetting_groups import check_reset, partitions_of_scope, reset
 from broker.client.cluster import Cluster
-from broker.client.groups import Groups
+from broker.client.groups import GroupClient
 from broker.client.leaders import Leaders
 from broker.client.log_ends import offsets_of_led
 from broker.client.typed_groups import SHARE, ConsumerGroup
@@ -52,7 +52,7 @@ def run(arguments: Arguments) -> None:
     timeout_s = arguments["timeout"] / 1000
     with connected(arguments, timeout_s=timeout_s) as cluster:
         try:
-            _DO[action](cluster, Groups(cluster, timeout_s=timeout_s), arguments)
+            _DO[action](cluster, GroupClient(cluster, timeout_s=timeout_s), arguments)
         except (UsageError, CommandError, BrokenPipeError):
             raise
         except OSError as error:
@@ -81,7 +81,7 @@ def _check(action: str, arguments: Arguments) -> None:
         check_reset(arguments)
 
 
-def _list(_cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
+def _list(_cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
     states = _chosen(arguments["state"], "state", _STATES)
     types = {argument.lower() for argument in _chosen(arguments["type"], "type", _TYPES)}
     columns = tuple(name for name in ("type", "state") if arguments.given(name))
@@ -107,7 +107,7 @@ def _chosen(text: str | None, what: str, known: tuple[str, ...]) -> list[str]:
     return [by_name[name] for name in names]
 
 
-def _describe(cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
+def _describe(cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
     leaders = Leaders(cluster)
     found = []
     for name in _names(groups, arguments):
@@ -135,7 +135,7 @@ def _tell_state(group: ConsumerGroup) -> bool:
     return True
 
 
-def _described_lines(leaders: Leaders, groups: Groups, group: ConsumerGroup, arguments: Arguments) -> list[str]:
+def _described_lines(leaders: Leaders, groups: GroupClient, group: ConsumerGroup, arguments: Arguments) -> list[str]:
     if arguments["members"]:
         return member_lines(group, verbose=arguments["verbose"])
     if arguments.given("state"):
@@ -145,7 +145,7 @@ def _described_lines(leaders: Leaders, groups: Groups, group: ConsumerGroup, arg
     return offset_lines(group.group_id, _rows(leaders, groups, group))
 
 
-def _rows(leaders: Leaders, groups: Groups, group: ConsumerGroup) -> list[OffsetRow]:
+def _rows(leaders: Leaders, groups: GroupClient, group: ConsumerGroup) -> list[OffsetRow]:
     """Commits are read before log ends, so that no lag is negative that is none."""
     if group.group_type == SHARE:
         starts = groups.share_offsets(group.group_id)
@@ -157,7 +157,7 @@ def _rows(leaders: Leaders, groups: Groups, group: ConsumerGroup) -> list[Offset
     return offset_rows(group, committed, log_ends)
 
 
-def _delete(_cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
+def _delete(_cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
     deleted, failed = [], {}
     for name in _names(groups, arguments):
         try:
@@ -181,11 +181,11 @@ def _delete(_cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
             print(f"\nThese consumer groups were deleted successfully: {', '.join(deleted)}")
 
 
-def _reset(cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
+def _reset(cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
     reset(groups, Leaders(cluster), arguments)
 
 
-def _delete_offsets(cluster: Cluster, groups: Groups, arguments: Arguments) -> None:
+def _delete_offsets(cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
     name, topics = arguments["group"][0], arguments["topic"]
     statuses: dict[TopicPartition, str] = {}
     partitions: list[TopicPartition] = []
@@ -227,7 +227,7 @@ def _outcome(failure: ErrorCode, group: str, topics: str) -> str:
     return f"\nError: Encounter some unknown error: {failure.name}"
 
 
-def _names(groups: Groups, arguments: Arguments) -> list[str]:
+def _names(groups: GroupClient, arguments: Arguments) -> list[str]:
     if arguments["all-groups"]:
         return [group.group_id for group in groups.listed()]
     return list(dict.fromkeys(arguments["group"]))

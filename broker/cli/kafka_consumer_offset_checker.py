@@ -9,7 +9,7 @@ from broker.cli.frame.declaration import Arguments, Command, CommandError, Examp
 from broker.cli.frame.zookeeper import ZooKeeperAccess
 from broker.cli.groups.offset_checking import OldGroup, checked_lines
 from broker.client.cluster import Cluster
-from broker.client.groups import Groups
+from broker.client.groups import GroupClient
 from broker.client.leaders import Leaders
 from broker.client.log_ends import offsets_of_led
 from broker.common.errors import ApiError, BarnabasError
@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> None:
 
 def _check(cluster: Cluster, old: OldGroup, arguments: Arguments) -> None:
     group = arguments["group"]
-    groups, leaders = Groups(cluster), Leaders(cluster)
+    groups, leaders = GroupClient(cluster), Leaders(cluster)
     members = groups.described(group).members
     offsets = {**old.offsets, **groups.committed(group)}
     owners = dict(old.owners) | {partition: member.member_id for member in members for partition in member.assignment}

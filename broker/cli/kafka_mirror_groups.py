@@ -4,7 +4,7 @@ from broker.cli.frame.connecting import ADMIN, client_config, connected, securit
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.client.cluster import Cluster, parse_bootstrap_servers
-from broker.client.groups import Groups
+from broker.client.groups import GroupClient
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.mirror.checkpoint_keeper import EMPTY
@@ -25,14 +25,14 @@ def run(arguments: Arguments) -> int:
         group = arguments["group"]
         for cluster, name in ((here, source), (there, target)):
             _require_empty(cluster, group, name)
-        committed = Groups(here).committed(group)
+        committed = GroupClient(here).committed(group)
         if not committed:
             raise CommandError(f"Consumer group '{group}' has committed nothing in {source}.")
         lines = _lines(here, there, source, target, committed)
         _show(arguments, lines)
         found = places_of(lines)
         if arguments["execute"] and found:
-            Groups(there).commit(group, found)
+            GroupClient(there).commit(group, found)
     if not wants_json(arguments):
         done = f"Committed in {target}." if arguments["execute"] and found else f"Nothing was changed in {target}."
         print(f"\n{done}{'' if arguments['execute'] else ' Add --execute to commit these offsets.'}")
@@ -40,7 +40,7 @@ def run(arguments: Arguments) -> int:
 
 
 def _require_empty(cluster: Cluster, group: str, name: str) -> None:
-    state = Groups(cluster).described(group).state
+    state = GroupClient(cluster).described(group).state
     if state not in EMPTY:
         raise CommandError(f"Consumer group '{group}' has members in {name} ({state}): stop them first.")
 

@@ -56,7 +56,7 @@ class CoordinatorAddress:
     port: int
 
 
-class Groups:
+class GroupClient:
     """Of one cluster. Each call raises ApiError when it is refused, BrokerUnreachable, ApiNotServed."""
 
     def __init__(self, cluster: Cluster, *, timeout_s: float = 5.0):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from broker.client.cluster import Cluster
-from broker.client.groups import Groups
+from broker.client.groups import GroupClient
 from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
@@ -49,7 +49,7 @@ class CheckpointKeeper:
     def look(self) -> None:
         """Raises ApiError, BrokerUnreachable, LedgerUnread."""
         # Offsets before the ledger: what is committed in between has been copied before the ledger says so, or not.
-        there, here = Groups(self._source), Groups(self._target)
+        there, here = GroupClient(self._source), GroupClient(self._target)
         committed = {}
         for listed in there.listed():
             if listed.group_id in self._chosen:
@@ -75,7 +75,7 @@ class CheckpointKeeper:
         else:
             self._refused.pop(group, None)
 
-    def _follow(self, group: str, offsets: dict[TopicPartition, int], ways: Ways, here: Groups) -> None:
+    def _follow(self, group: str, offsets: dict[TopicPartition, int], ways: Ways, here: GroupClient) -> None:
         found = checkpoints(group, offsets, ways)
         for checkpoint in found:
             before = self._said.get((group, checkpoint.partition))
@@ -86,7 +86,7 @@ class CheckpointKeeper:
         if self._commits and found:
             self._commit(group, found, here)
 
-    def _commit(self, group: str, found: list[Checkpoint], here: Groups) -> None:
+    def _commit(self, group: str, found: list[Checkpoint], here: GroupClient) -> None:
         if here.described(group).state not in EMPTY:
             return
         if further := to_commit(found, here.committed(group)):

@@ -9,7 +9,7 @@ from broker.cli.frame.declaration import Arguments, UsageError
 from broker.cli.frame.output import print_json, wants_json
 from broker.cli.groups.group_listing import reset_lines
 from broker.cli.groups.group_resets import Resets, export, read_export, within_log
-from broker.client.groups import Groups
+from broker.client.groups import GroupClient
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
@@ -46,7 +46,7 @@ def check_reset(arguments: Arguments) -> None:
         raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
 
 
-def reset(groups: Groups, leaders: Leaders, arguments: Arguments) -> None:
+def reset(groups: GroupClient, leaders: Leaders, arguments: Arguments) -> None:
     """Raises as Groups and `list_offsets` do, ValueError for a file or an offset that cannot be meant."""
     if not arguments["dry-run"] and not arguments["execute"]:
         print(_WITHOUT_EXECUTE, file=sys.stderr)
@@ -73,7 +73,7 @@ def _text(path: str) -> str:
 
 
 def _reset(
-    groups: Groups, target: "_Target", planned: Mapping[TopicPartition, int], *, executes: bool
+    groups: GroupClient, target: "_Target", planned: Mapping[TopicPartition, int], *, executes: bool
 ) -> dict[TopicPartition, int]:
     state = groups.described(target.group).state
     if state not in _INACTIVE:
@@ -119,7 +119,7 @@ def partitions_of_scope(leaders: Leaders, topics: Iterable[tuple[str, list[int] 
 class _Target:
     """Where one group is to be, as it was typed."""
 
-    def __init__(self, groups: Groups, leaders: Leaders, arguments: Arguments, group: str):
+    def __init__(self, groups: GroupClient, leaders: Leaders, arguments: Arguments, group: str):
         self.group = group
         self._groups, self._leaders, self._arguments = groups, leaders, arguments
 

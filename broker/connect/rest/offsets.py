@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from broker.client.groups import Groups
+from broker.client.groups import GroupClient
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.connect.api import SinkConnector, SourceConnector
@@ -135,9 +135,9 @@ class ConnectorOffsets:
         return str(self._herder.settings.consumer(name, 0, self._herder.resolved(name))["group.id"])
 
     @contextmanager
-    def _groups(self, name: str) -> Iterator[Groups]:
+    def _groups(self, name: str) -> Iterator[GroupClient]:
         with self._herder.settings.cluster(self._herder.resolved(name)) as cluster:
-            yield Groups(cluster)
+            yield GroupClient(cluster)
 
 
 def _done(what: str, is_all: bool) -> dict[str, str]:

@@ -54,7 +54,7 @@ class ReadBook(Book):
 
 @pytest.mark.parametrize("refuses", ["committed", "commit"])
 def test_a_group_that_is_refused_holds_up_no_other(monkeypatch, refuses):
-    monkeypatch.setattr(checkpoint_keeper, "Groups", lambda cluster: Groups(cluster))
+    monkeypatch.setattr(checkpoint_keeper, "GroupClient", lambda cluster: Groups(cluster))
     monkeypatch.setattr(checkpoint_keeper, "MirrorLedger", ReadBook)
     monkeypatch.setattr(Groups, "commits", {})
     keeper = checkpoint_keeper.CheckpointKeeper(
