@@ -23,7 +23,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka import TopicPartition as Position
 
 from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
-from broker.audit.latency import Latencies
+from broker.audit.latency import WindowLatencies
 from broker.audit.reporter import Reporter
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, Windows, window_of
 from broker.common.quiet_clients import told
@@ -168,7 +168,7 @@ class AuditedConsumer:
         self._report_every_s = report_every_s
         self._reporter = Reporter(AuditTier.CONSUMED, config["group.id"], uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
-        self._latencies = Latencies()
+        self._latencies = WindowLatencies()
         self._starts: dict[TopicPartition, int] = {}
         self._positions: dict[TopicPartition, int] = {}
         self._returned: list[Any] = []

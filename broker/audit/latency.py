@@ -78,7 +78,7 @@ class Latency:
         return cls(ages, early, most_ms)
 
 
-class Latencies:
+class WindowLatencies:
     """Of what is counted since the last increment, by partition and window, in memory that is bounded."""
 
     def __init__(self, buckets_max: int = BUCKETS_MAX):

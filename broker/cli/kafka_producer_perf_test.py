@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broker.cli.clients.client_properties import pair_as_typed
-from broker.cli.clients.figures import Latencies, SendPace
+from broker.cli.clients.figures import SendLatencies, SendPace
 from broker.cli.frame.connecting import client_config, typed_properties
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 
@@ -93,7 +93,7 @@ class _Sending:
         self._failed: KafkaError | None = None
         self._started_at = time.time()
         self._started = time.monotonic()
-        self._latencies = Latencies(self._started)
+        self._latencies = SendLatencies(self._started)
 
     def send(self) -> None:
         """Waits for what is due, and while the queue is full. CommandError if nothing can be delivered."""

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator
 
 from broker.audit.increment import RETURNING, AuditTier, Increment
-from broker.audit.latency import Latencies
+from broker.audit.latency import WindowLatencies
 from broker.audit.reporter import Reporter
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, window_of
 from broker.common.errors import ApiError
@@ -30,7 +30,7 @@ class MirrorAudit:
         self._send, self._now_ms = send, clock_ms
         self._reporter = Reporter(AuditTier.MIRRORED, flow, uuid.uuid4().hex, WINDOW_MS)
         self._copied, self._returning = WindowCounter(), WindowCounter()
-        self._latencies = Latencies()
+        self._latencies = WindowLatencies()
         #: Where the next increment begins, and what is behind all that was counted.
         self._starts: dict[TopicPartition, int] = {}
         self._ends: dict[TopicPartition, int] = {}

@@ -7,7 +7,7 @@ _MB = 1024 * 1024
 _SAMPLES_MAX = 500_000
 
 
-class Latencies:
+class SendLatencies:
     """Of records that were acknowledged: of all, and of those since the last line."""
 
     def __init__(self, started: float, *, samples_max: int = _SAMPLES_MAX):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from broker.audit.increment import DEAD, AuditTier, BadIncrement, Chain, Increment
-from broker.audit.latency import LARGEST_MS, Latencies, Latency
+from broker.audit.latency import LARGEST_MS, Latency, WindowLatencies
 from broker.audit.tally import RecordTally
 from broker.common.types import TopicPartition
 from tests.audit_ledger import merged
@@ -53,7 +53,7 @@ def test_what_is_no_latency_is_refused(said):
 
 
 def test_what_is_taken_makes_room():
-    latencies = Latencies(buckets_max=3)
+    latencies = WindowLatencies(buckets_max=3)
     for ms in (1, 10, 100):
         assert not latencies.is_full
         latencies.add(P, 0, ms)

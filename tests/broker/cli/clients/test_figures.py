@@ -1,10 +1,10 @@
 import pytest
 
-from broker.cli.clients.figures import Latencies, SendPace, consumed_columns, java_date_format, percentiles
+from broker.cli.clients.figures import SendLatencies, SendPace, consumed_columns, java_date_format, percentiles
 
 
 def test_a_run_of_a_producer_in_kafkas_words():
-    latencies = Latencies(started=100.0)
+    latencies = SendLatencies(started=100.0)
     for latency_ms in range(1, 1001):
         latencies.add(float(latency_ms), 1024)
     assert latencies.window_line(105.0) == (
@@ -21,11 +21,13 @@ def test_a_run_of_a_producer_in_kafkas_words():
 
 
 def test_a_run_in_which_nothing_was_sent_has_a_line_too():
-    assert Latencies(0.0).total_line(0.0).startswith("0 records sent, 0.000000 records/sec (0.00 MB/sec), 0.00 ms avg")
+    assert (
+        SendLatencies(0.0).total_line(0.0).startswith("0 records sent, 0.000000 records/sec (0.00 MB/sec), 0.00 ms avg")
+    )
 
 
 def test_samples_are_bounded_and_still_tell_percentiles():
-    latencies = Latencies(0.0, samples_max=1_000)
+    latencies = SendLatencies(0.0, samples_max=1_000)
     for number in range(100_000):
         latencies.add(number // 1_000, 1)
     assert latencies.sample_count < 1_000
