@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from broker.audit.increment import Chain
 from broker.audit.ledger import AuditState, Story
-from broker.audit.path import Path
+from broker.audit.path import GroupPath
 from broker.audit.states import WindowState
 from broker.audit.tally import RecordTally
 
@@ -37,7 +37,7 @@ class AuditedGroups:
     def __init__(self, ledger: AuditState, topic: str, stories: Mapping[int, Story], quiet_before_ms: int):
         self._stories = stories
         self._quiet_before_ms = quiet_before_ms
-        self._paths: dict[str, dict[int, Path]] = {}
+        self._paths: dict[str, dict[int, GroupPath]] = {}
         for chain, path in ledger.paths.items():
             if chain.topic == topic:
                 self._paths.setdefault(column_of(chain), {})[chain.partition] = path
@@ -49,7 +49,7 @@ class AuditedGroups:
         return {name: cell for name, cell in found.items() if cell is not None}
 
     def _cell(
-        self, window: int, paths: Mapping[int, Path], appended: Mapping[int, RecordTally]
+        self, window: int, paths: Mapping[int, GroupPath], appended: Mapping[int, RecordTally]
     ) -> tuple[WindowState, RecordTally] | None:
         total, states = RecordTally(), []
         for index, tally in appended.items():
@@ -69,7 +69,7 @@ class AuditedGroups:
                 states.append(WindowState.COMPLETE)
         return (max(states, key=tuple(WindowState).index), total) if states else None
 
-    def _gone_over(self, window: int, index: int, path: Path) -> RecordTally:
+    def _gone_over(self, window: int, index: int, path: GroupPath) -> RecordTally:
         """At least: of what was told as one only if all of it was gone over."""
         parts = (increment for increment in self._stories[index].increments if window in increment.windows)
         return sum((part.windows[window] for part in parts if path.covers(part.start, part.end)), start=RecordTally())

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from broker.audit.increment import NO_RANGE, NO_TERM, AuditTier, Chain, Increment
-from broker.audit.path import Path
+from broker.audit.path import GroupPath
 from broker.audit.tally import WINDOW_MS, RecordTally
 
 #: A chain with more gaps than these keeps one over all of them.
@@ -177,7 +177,7 @@ class AuditState:
     def __init__(self) -> None:
         self.stories: dict[Chain, Story] = {}
         #: Of groups, by what they committed.
-        self.paths: dict[Chain, Path] = {}
+        self.paths: dict[Chain, GroupPath] = {}
         self.repeats = 0  #: increments that were read twice
         self.window_ms: dict[str, int] = {}
 
@@ -192,7 +192,7 @@ class AuditState:
         return is_new
 
     def _add_steps(self, increment: Increment) -> bool:
-        is_new = self.paths.setdefault(increment.chain, Path()).add(increment)
+        is_new = self.paths.setdefault(increment.chain, GroupPath()).add(increment)
         self.repeats += not is_new
         return is_new
 

@@ -26,7 +26,7 @@ class OffsetJump:
 
 
 @dataclass(slots=True)
-class Path:
+class GroupPath:
     start: int = -1  #: where it was when it was first heard of, or further back since
     position: int = -1
     reached: int = -1  #: the furthest it has been

@@ -16,7 +16,7 @@ from console.cluster.contents.reader import ContentsReader, CountedTurn
 from console.cluster.contents.store import keep
 from console.cluster.contents.window import ProfileWindow
 from console.cluster.records.masked_source import hidden_from
-from console.cluster.records.masking import Path
+from console.cluster.records.masking import MaskPath
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.socket import RecordsConsumer
 from console.cluster.records.turns import ReadTurn, TurnReader
@@ -28,7 +28,7 @@ OTHER_RULES = "What is hidden of these records was changed meanwhile: nothing wa
 class ContentsConsumer(RecordsConsumer):
     readers: ClassVar[dict[str, Callable[..., TurnReader]]] = {"contents": ContentsReader}
     window: ProfileWindow
-    hidden: Sequence[Path]
+    hidden: Sequence[MaskPath]
 
     async def play(self, reader_of: Callable[..., TurnReader], topic: Topic, query: RecordQuery) -> None:
         self.window = ProfileWindow.parse(QueryDict(self.scope["query_string"]))

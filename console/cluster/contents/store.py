@@ -8,18 +8,18 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from console.cluster.contents.models import ROWS_MAX, Counted
-from console.cluster.records.masking import Path
+from console.cluster.records.masking import MaskPath
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
 from console.state.clusters.models import Topic
 
 
-def fingerprint(hidden: Sequence[Path]) -> str:
+def fingerprint(hidden: Sequence[MaskPath]) -> str:
     return sha256(json.dumps(sorted(path.text for path in hidden)).encode()).hexdigest()
 
 
 @cluster_atomic()
-def keep(actor: User, topic: Topic, hidden: Sequence[Path], window: str, ended: str, found: dict[str, Any]) -> None:
+def keep(actor: User, topic: Topic, hidden: Sequence[MaskPath], window: str, ended: str, found: dict[str, Any]) -> None:
     """Instead of what was kept for the same topic and eyes."""
     told = {"at_ms": now_ms(), "actor_name": actor.get_username(), "window": window, "ended": ended, "found": found}
     told["topic_id"] = topic.topic_id
@@ -28,7 +28,7 @@ def keep(actor: User, topic: Topic, hidden: Sequence[Path], window: str, ended: 
     Counted.objects.filter(id__in=list(too_many)).delete()
 
 
-def kept(topic: Topic, hidden: Sequence[Path]) -> Counted | None:
+def kept(topic: Topic, hidden: Sequence[MaskPath]) -> Counted | None:
     """Nothing of another topic that had the name before."""
     of_topic = Counted.objects.filter(topic=topic.name, topic_id=topic.topic_id)
     return of_topic.filter(hidden=fingerprint(hidden)).first()

@@ -10,7 +10,7 @@ from console.cluster.records.masking import (
     Masker,
     MaskingError,
     MaskingRule,
-    Path,
+    MaskPath,
     hidden_paths,
     parse_masking,
 )
@@ -27,7 +27,7 @@ from console.kit.gateway.records.interface import BatchView, OffsetSpan, RecordS
 from console.state.clusters.models import Topic
 
 
-def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
+def hidden_from(person: User, topic: str) -> tuple[MaskPath, ...]:
     """Raises RefusedError while the rules cannot be read: then nobody reads records."""
     rules = _rules()
     return _hidden(rules, _held(reach_of(person), topic)) if rules else ()
@@ -70,7 +70,7 @@ def _rights_on(reach: Reach, name: str) -> frozenset[Right]:
     return reach.rights_on(Resource.TOPIC, name)
 
 
-def _hidden(rules: Sequence[MaskingRule], held: _Held) -> tuple[Path, ...]:
+def _hidden(rules: Sequence[MaskingRule], held: _Held) -> tuple[MaskPath, ...]:
     found = (hidden_paths(rules, name, rights) for name, rights in held)
     return tuple({path.text: path for paths in found for path in paths}.values())
 

@@ -33,7 +33,7 @@ class MaskingError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class MaskPath:
     """Of key, value or headers; without steps all of it. Lists on the way are gone through."""
 
     text: str
@@ -46,7 +46,7 @@ class MaskingRule:
     """`topics` is a pattern as those of names are; `seen_by` who sees all, None: nobody."""
 
     topics: str
-    paths: tuple[Path, ...]
+    paths: tuple[MaskPath, ...]
     seen_by: Right | None
 
 
@@ -79,16 +79,16 @@ def _rule(said: Mapping[str, Any], where: str) -> MaskingRule:
     return MaskingRule(topics, tuple(_path(path, where) for path in paths), _SEEN_BY[seen_by])
 
 
-def _path(said: object, where: str) -> Path:
+def _path(said: object, where: str) -> MaskPath:
     if said in _PARTS:
-        return Path(str(said), str(said), ())
+        return MaskPath(str(said), str(said), ())
     parsed = parse_path(said) if isinstance(said, str) and said.startswith(_PARTS) else None
     if parsed is None or (parsed.part == "headers" and not isinstance(parsed.steps[0], str)):
         raise MaskingError(f"{where}: {str(said)[:60]!r} is no path into key, value or headers.")
-    return Path(parsed.text, parsed.part, parsed.steps)
+    return MaskPath(parsed.text, parsed.part, parsed.steps)
 
 
-def hidden_paths(rules: Sequence[MaskingRule], topic: str, rights: frozenset[Right]) -> tuple[Path, ...]:
+def hidden_paths(rules: Sequence[MaskingRule], topic: str, rights: frozenset[Right]) -> tuple[MaskPath, ...]:
     """What of `topic` is hidden from who has these rights on it; of ANY_TOPIC, what is hidden of some topic."""
     found = {
         path.text: path
@@ -103,7 +103,7 @@ def hidden_paths(rules: Sequence[MaskingRule], topic: str, rights: frozenset[Rig
 class Masker:
     """For the records of one reading of `topic`, in one thread."""
 
-    def __init__(self, topic: str, paths: Sequence[Path]):
+    def __init__(self, topic: str, paths: Sequence[MaskPath]):
         self._decoder = RecordDecoder(topic)
         self._steps = {part: [path.steps for path in paths if path.part == part] for part in _PARTS}
 

@@ -18,7 +18,7 @@ from console.cluster.records.forms import ProduceForm
 from console.cluster.records.histogram import lookups, read_histogram
 from console.cluster.records.json_lines import json_lines_response
 from console.cluster.records.masked_source import hidden_from, source_for
-from console.cluster.records.masking import Path
+from console.cluster.records.masking import MaskPath
 from console.cluster.records.metered_source import charge_lookups
 from console.cluster.records.presenters import (
     drawn,
@@ -242,7 +242,7 @@ def _list_page(
     return render(request, "records/list.html", context, status=status)
 
 
-def _hidden(request: UserRequest, topic: Topic) -> tuple[Path, ...]:
+def _hidden(request: UserRequest, topic: Topic) -> tuple[MaskPath, ...]:
     try:
         return hidden_from(request.user, topic.name)
     except GatewayError:

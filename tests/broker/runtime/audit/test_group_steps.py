@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.audit.increment import AuditTier, Chain, Increment
-from broker.audit.path import Path
+from broker.audit.path import GroupPath
 from broker.common.types import TopicPartition
 from broker.runtime.audit.group_steps import STEPS_MAX, GroupSteps
 
@@ -54,7 +54,7 @@ def test_a_group_that_goes_to_and_fro_is_bounded():
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), max_size=STEPS_MAX // 2), st.lists(st.integers(0, 12)))
 def test_a_path_is_where_the_group_is_and_covers_what_its_members_went_over(commits, tellings):
-    steps, path, sequence = GroupSteps(), Path(), 0
+    steps, path, sequence = GroupSteps(), GroupPath(), 0
     before, gone_over = None, set()
 
     def tell():

@@ -7,7 +7,7 @@ import pytest
 
 from console.cluster.records import decoders
 from console.cluster.records.decoders import GROUP, RecordDecoder, installed
-from console.cluster.records.masking import Masker, Path
+from console.cluster.records.masking import Masker, MaskPath
 from console.cluster.records.matching import matcher
 from console.cluster.records.text import text_of
 from console.kit.gateway.records.interface import RecordView
@@ -111,7 +111,7 @@ def test_time_for_decoding_comes_again_with_every_page_and_every_read(decoder_of
 def test_a_tail_of_masked_records_shows_what_is_not_hidden_for_as_long_as_it_runs(decoder_of_shouts, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(decoders, "SECONDS_PER_PAGE", 0.0)
-    masker = Masker("orders", [Path("value.secret", "value", ("secret",))])
+    masker = Masker("orders", [MaskPath("value.secret", "value", ("secret",))])
     masker._decoder._now_s = lambda: now[0]
     assert masker.masked(record(b"!open")).value == "•••".encode()
     monkeypatch.setattr(decoders, "SECONDS_PER_PAGE", 2.0)
