@@ -28,7 +28,7 @@ class _Record(NamedTuple):
     kind: str
 
 
-class Told(NamedTuple):
+class AuditReport(NamedTuple):
     """`end`: the offset behind all of it."""
 
     end: int
@@ -63,12 +63,12 @@ class _Sum:
         self.end = other.end
         self.times += other.times
 
-    def told(self, end: int, now_ms: int) -> Told:
+    def told(self, end: int, now_ms: int) -> AuditReport:
         latencies: dict[int, Latency] = {}
         for window, timestamp_ms in self.times:
             latencies.setdefault(window, Latency()).add(now_ms - timestamp_ms)
         aside = {kind: windows for kind, windows in self.kinds.items() if kind != ARRIVED}
-        return Told(end, self.kinds.get(ARRIVED, {}), aside, latencies)
+        return AuditReport(end, self.kinds.get(ARRIVED, {}), aside, latencies)
 
 
 class _Waiting:
@@ -129,7 +129,7 @@ class Pending:
         waiting = self._waiting.pop(partition, _Waiting())
         self._count -= len(waiting.records)
 
-    def take(self, partition: TopicPartition, until: int, now_ms: int) -> Told | None:
+    def take(self, partition: TopicPartition, until: int, now_ms: int) -> AuditReport | None:
         """All before `until`, as far as it can be told apart; None: nothing can."""
         waiting, whole = self._waiting.get(partition, _Waiting()), _Sum(self._window_ms)
         while waiting.folded and waiting.folded[0].end <= until:

@@ -15,7 +15,7 @@ from console.kit.plans.plan import Confirmation, Plan
 from console.signals.alerts.channel_file import add_channel
 from console.signals.alerts.evaluation import AlertEvent
 from console.signals.alerts.feature import LIVE_GROUP
-from console.signals.alerts.messages import Told, message_of
+from console.signals.alerts.messages import MessageObject, message_of
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
 from console.signals.alerts.page_channels import MADE_ON_PAGE
 from console.signals.alerts.store import cluster_words, key_of
@@ -87,7 +87,9 @@ def do_test(actor: User, channel: str) -> None:
     if waiting.count() >= TESTS_MAX:
         raise TooManyTestsError(f"{TESTS_MAX} tests wait for {channel} already.")
     at_ms = now_ms()
-    told = [Told(channel, f"A test of this channel, asked for by {actor.get_username()}. Nothing is wrong.", at_ms)]
+    told = [
+        MessageObject(channel, f"A test of this channel, asked for by {actor.get_username()}. Nothing is wrong.", at_ms)
+    ]
     message = message_of(
         "test", AlertEvent.TEST, "warning", cluster_words(), at_ms, told, key=key_of(f"test-{channel}"), is_open=False
     )

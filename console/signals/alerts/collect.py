@@ -13,7 +13,7 @@ from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertEvent, AlertP
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
-from console.signals.alerts.messages import Told
+from console.signals.alerts.messages import MessageObject
 from console.signals.alerts.rules import AlertRule, Ruleset
 from console.signals.overview.health import Health
 from console.signals.overview.queries import health_within
@@ -53,11 +53,11 @@ class AlertWatch:
 
     def _step(
         self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int
-    ) -> tuple[dict[Key, store.AlertRow], dict[tuple[str, AlertEvent], list[Told]]]:
+    ) -> tuple[dict[Key, store.AlertRow], dict[tuple[str, AlertEvent], list[MessageObject]]]:
         """What stands now, and what is to be told of each rule."""
         silenced = store.silenced(now_ms)
         after: dict[Key, store.AlertRow] = {}
-        told: dict[tuple[str, AlertEvent], list[Told]] = defaultdict(list)
+        told: dict[tuple[str, AlertEvent], list[MessageObject]] = defaultdict(list)
         for key, condition in self._conditions(ruleset, before, now_ms).items():
             rule, row = ruleset.rules[key[0]], before.get(key)
             is_known = condition.is_bad is not None
@@ -74,7 +74,7 @@ class AlertWatch:
             link = condition.link or (row.link if row else "")
             after[key] = store.AlertRow(standing, rule.severity, sentence, link)
             if event is not None:
-                told[rule.name, event].append(Told(key[1], sentence, standing.since_ms, _full(ruleset, link)))
+                told[rule.name, event].append(MessageObject(key[1], sentence, standing.since_ms, _full(ruleset, link)))
         return after, told
 
     def _conditions(self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int) -> dict[Key, Condition]:

@@ -11,7 +11,7 @@ OBJECTS_TOLD_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class MessageObject:
     """One object of a message."""
 
     object_name: str
@@ -33,13 +33,13 @@ class Message:
     severity: str
     cluster: str
     at_ms: int
-    told: tuple[Told, ...]
+    told: tuple[MessageObject, ...]
     more: int = 0
     is_open: bool = True
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "Message":
-        told = tuple(from_stored(Told, item) for item in stored["told"])
+        told = tuple(from_stored(MessageObject, item) for item in stored["told"])
         return from_stored(cls, {**stored, "told": told})
 
     def as_json(self) -> dict[str, Any]:
@@ -60,7 +60,15 @@ class Message:
 
 
 def message_of(
-    rule: str, event: str, severity: str, cluster: str, at_ms: int, told: Sequence[Told], *, key: str, is_open: bool
+    rule: str,
+    event: str,
+    severity: str,
+    cluster: str,
+    at_ms: int,
+    told: Sequence[MessageObject],
+    *,
+    key: str,
+    is_open: bool,
 ) -> Message:
     shown = tuple(told[:OBJECTS_TOLD_MAX])
     return Message(

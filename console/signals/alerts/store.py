@@ -8,7 +8,7 @@ from django.conf import settings
 from console.kit.access.clusters import cluster_called
 from console.kit.common.current_cluster import current_cluster, is_main
 from console.signals.alerts.evaluation import AlertEvent, AlertPhase, AlertState
-from console.signals.alerts.messages import Told, message_of
+from console.signals.alerts.messages import MessageObject, message_of
 from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Alert, Delivery, RuleSilence
 from console.signals.alerts.rules import AlertRule, Ruleset
 from console.state.clusters.queries import cluster_state
@@ -70,7 +70,7 @@ def silenced(now_ms: int) -> set[str]:
 
 def enqueue(
     ruleset: Ruleset,
-    told: Mapping[tuple[str, AlertEvent], Sequence[Told]],
+    told: Mapping[tuple[str, AlertEvent], Sequence[MessageObject]],
     open_rules: Collection[str],
     now_ms: int,
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from console.kit.common import bounded_smtp
 from console.signals.alerts.channels import Channel, http_request, mail
 from console.signals.alerts.evaluation import AlertEvent
-from console.signals.alerts.messages import OBJECTS_TOLD_MAX, Told, message_of
+from console.signals.alerts.messages import OBJECTS_TOLD_MAX, MessageObject, message_of
 from console.signals.alerts.sending import NotTakenError, send
 from tests.console.signals.alerts.receivers import HttpReceiver, SmtpReceiver
 
@@ -15,7 +15,10 @@ EVIL = "a<!channel>&[x](https://evil.example)\r\nBcc: all@corp.example\x1b[2J"
 
 
 def message(*names: str, event: AlertEvent = AlertEvent.FIRED, is_open: bool = True):
-    told = [Told(name, f"Topic {name} is full.", 1_000, "https://console.example/topics/") for name in names or (EVIL,)]
+    told = [
+        MessageObject(name, f"Topic {name} is full.", 1_000, "https://console.example/topics/")
+        for name in names or (EVIL,)
+    ]
     return message_of("full", event, "critical", "c1", 1_700_000_000_000, told, key="barnabas-c1-full", is_open=is_open)
 
 
