@@ -19,7 +19,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from broker.audit.hook import now_ms
 from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
-from broker.audit.reporter import Reporter
+from broker.audit.reporter import SourceReporter
 from broker.audit.tally import WINDOW_MS, Counted, WindowCounter
 from broker.audit.topic import ensure_topic, read_ledger
 from broker.client.cluster import Cluster
@@ -124,7 +124,7 @@ class _Counting:
             unpacked_bytes_max=UNPACKED_BYTES_MAX, reset=None,
         )  # fmt: skip
         self._exclude = exclude
-        self._reporter = Reporter(AuditTier.APPENDED, source, uuid.uuid4().hex, window_ms)
+        self._reporter = SourceReporter(AuditTier.APPENDED, source, uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
         #: Behind the last record counted; of partitions that are read.
         self._positions: dict[TopicPartition, int] = {}

@@ -24,7 +24,7 @@ from confluent_kafka import TopicPartition as Position
 
 from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.latency import WindowLatencies
-from broker.audit.reporter import Reporter
+from broker.audit.reporter import SourceReporter
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, Windows, window_of
 from broker.common.quiet_clients import told
 from broker.common.types import TopicPartition
@@ -63,7 +63,7 @@ class AuditedProducer:
         self._is_transactional = "transactional.id" in config
         self._audit_topic = audit_topic
         self._report_every_s = report_every_s
-        self._reporter = Reporter(AuditTier.PRODUCED, source, uuid.uuid4().hex, window_ms)
+        self._reporter = SourceReporter(AuditTier.PRODUCED, source, uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
         self._told_before: dict[Any, int] = {}
         self._produced = 0
@@ -166,7 +166,7 @@ class AuditedConsumer:
         self._producer = producer
         self._audit_topic = audit_topic
         self._report_every_s = report_every_s
-        self._reporter = Reporter(AuditTier.CONSUMED, config["group.id"], uuid.uuid4().hex, window_ms)
+        self._reporter = SourceReporter(AuditTier.CONSUMED, config["group.id"], uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
         self._latencies = WindowLatencies()
         self._starts: dict[TopicPartition, int] = {}

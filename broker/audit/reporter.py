@@ -11,7 +11,7 @@ Range = tuple[int, int]
 NO_OFFSETS: Range = (NO_RANGE, NO_RANGE)
 
 
-class Reporter:
+class SourceReporter:
     """One epoch of a source. Whoever undoes what was said takes `sequences` back to what they were."""
 
     def __init__(self, tier: AuditTier, source: str, epoch: str, window_ms: int = WINDOW_MS):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from broker.audit.increment import RETURNING, AuditTier, Increment
 from broker.audit.latency import WindowLatencies
-from broker.audit.reporter import Reporter
+from broker.audit.reporter import SourceReporter
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, window_of
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
@@ -28,7 +28,7 @@ class MirrorAudit:
 
     def __init__(self, flow: str, send: Send, clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000):
         self._send, self._now_ms = send, clock_ms
-        self._reporter = Reporter(AuditTier.MIRRORED, flow, uuid.uuid4().hex, WINDOW_MS)
+        self._reporter = SourceReporter(AuditTier.MIRRORED, flow, uuid.uuid4().hex, WINDOW_MS)
         self._copied, self._returning = WindowCounter(), WindowCounter()
         self._latencies = WindowLatencies()
         #: Where the next increment begins, and what is behind all that was counted.

@@ -86,7 +86,7 @@ def _run(config: StreamConfig, progress: ProgressFile, stop: Event, clock: Clock
             )
         try:
             with InputWatch(config.client, topics) as watch:
-                return _run_queries(spark, config, Reporter(progress, watch, clock), guard)
+                return _run_queries(spark, config, JobReporter(progress, watch, clock), guard)
         finally:
             spark.stop()
 
@@ -141,7 +141,7 @@ def make_topics(config: StreamConfig) -> None:
         create_topic(admin, topic, config.topic_partitions, configs)
 
 
-def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter", guard: StopGuard) -> int:
+def _run_queries(spark: "SparkSession", config: StreamConfig, report: "JobReporter", guard: StopGuard) -> int:
     """One query after the other, as long as waiting mends what ended it."""
     stop = guard.stop
     while not stop.is_set():
@@ -188,7 +188,7 @@ def _start(spark: "SparkSession", config: StreamConfig) -> "StreamingQuery":
         raise
 
 
-def _follow(query: "StreamingQuery", report: "Reporter", stop: Event) -> str | None:
+def _follow(query: "StreamingQuery", report: "JobReporter", stop: Event) -> str | None:
     """Why the query ended; None: it was told to."""
     while query.isActive and not stop.wait(HEARTBEAT_S):
         report.running(query)
@@ -203,13 +203,13 @@ def _reports(query: "StreamingQuery") -> list[dict[str, Any]]:
     return [json.loads(item.json) for item in query.recentProgress]
 
 
-def _wait(report: "Reporter", reason: str, stop: Event) -> None:
+def _wait(report: "JobReporter", reason: str, stop: Event) -> None:
     deadline = time.monotonic() + RETRY_S
     while time.monotonic() < deadline and not stop.wait(HEARTBEAT_S):
         report.say("waiting", waiting_for=reason)
 
 
-class Reporter:
+class JobReporter:
     """Puts together what the query and the watch know, every second; and a point for the chart now and then."""
 
     def __init__(self, progress: ProgressFile, watch: InputWatch, clock: Clock):

@@ -12,7 +12,7 @@ from typing import Any
 from broker.audit.hook import counted, now_ms
 from broker.audit.increment import DEAD, FILTERED, LEFT_OUT, AuditTier
 from broker.audit.pending import ARRIVED, Pending
-from broker.audit.reporter import Reporter
+from broker.audit.reporter import SourceReporter
 from broker.audit.sender import IncrementSender
 from broker.audit.tally import WINDOW_MS
 from broker.common.types import TopicPartition as CountedPartition
@@ -41,7 +41,7 @@ class SinkAudit:
     """Of one task, on its thread. `has_dead_letters`: records that are given up go into a topic of their own."""
 
     def __init__(self, connector: str, producer: Mapping[str, Any], *, has_dead_letters: bool):
-        self._reporter = Reporter(AuditTier.SUNK, connector, uuid.uuid4().hex, WINDOW_MS)
+        self._reporter = SourceReporter(AuditTier.SUNK, connector, uuid.uuid4().hex, WINDOW_MS)
         self._pending = Pending()
         self._given_up = DEAD if has_dead_letters else LEFT_OUT
         self._sender = IncrementSender(producer)

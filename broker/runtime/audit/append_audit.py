@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import thread_time
 
 from broker.audit.increment import BROKER, AuditTier, Increment
-from broker.audit.reporter import Reporter
+from broker.audit.reporter import SourceReporter
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
@@ -48,7 +48,7 @@ class _Counted:
 
     hosted: HostedPartition
     count: AppendCount
-    reporter: Reporter
+    reporter: SourceReporter
     position: int = NOWHERE
     noted: int = NOWHERE
     #: Since when the oldest piece waits to be walked, by the monotonic clock.
@@ -122,7 +122,7 @@ class AppendAudit:
         if known is not None:
             self._let_go(known)
         hosted.count = kind(hosted.log.log_end_offset, term, self._room)
-        reporter = Reporter(AuditTier.APPENDED, BROKER, uuid.uuid4().hex)
+        reporter = SourceReporter(AuditTier.APPENDED, BROKER, uuid.uuid4().hex)
         self._counted[partition] = _Counted(hosted, hosted.count, reporter)
         self.is_at_work.set()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from broker.audit.increment import POSITIONS_GROUP, AuditTier, Increment
-from broker.audit.reporter import Reporter
+from broker.audit.reporter import SourceReporter
 from broker.common.clock import Clock
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.runtime.audit.append_audit import is_counted
@@ -31,7 +31,7 @@ class _Coordinated:
     """One coordinator, as long as it is loaded. `unsent`: told, and not known to have arrived."""
 
     steps: GroupSteps = field(default_factory=GroupSteps)
-    reporters: dict[str, Reporter] = field(default_factory=dict)
+    reporters: dict[str, SourceReporter] = field(default_factory=dict)
     unsent: list[Increment] = field(default_factory=list)
 
     def forget_all_but(self, groups: Collection[str]) -> None:
@@ -93,7 +93,7 @@ class GroupAudit:
             return
         reporter = coordinated.reporters.get(group)
         if reporter is None:
-            reporter = coordinated.reporters[group] = Reporter(AuditTier.COMMITTED, group, uuid.uuid4().hex)
+            reporter = coordinated.reporters[group] = SourceReporter(AuditTier.COMMITTED, group, uuid.uuid4().hex)
         now_ms = self._clock.now_ms()
         for start, end in steps:
             yield reporter.tell(partition, {}, now_ms, offsets=(start, end), term=term)

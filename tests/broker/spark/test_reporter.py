@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.spark import job
-from broker.spark.job import Reporter
+from broker.spark.job import JobReporter
 from broker.spark.progress import ProgressFile
 from tests.manual_clock import ManualClock
 
@@ -28,7 +28,7 @@ class Query:
 def reporter(tmp_path, monkeypatch):
     monkeypatch.setattr(job, "_log", job.logger("broker.spark.test"))
     watch = SimpleNamespace(ends={}, trouble="")
-    return Reporter(ProgressFile(tmp_path, ManualClock(), "dedupe"), watch, ManualClock())
+    return JobReporter(ProgressFile(tmp_path, ManualClock(), "dedupe"), watch, ManualClock())
 
 
 def test_records_put_aside_are_told_once_for_each_batch(reporter, tmp_path):
