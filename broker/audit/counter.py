@@ -20,7 +20,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from broker.audit.hook import now_ms
 from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.reporter import SourceReporter
-from broker.audit.tally import WINDOW_MS, Counted, WindowCounter
+from broker.audit.tally import WINDOW_MS, CountedRecord, WindowCounter
 from broker.audit.topic import ensure_topic, read_ledger
 from broker.client.cluster import Cluster
 from broker.client.leaders import Leaders
@@ -166,7 +166,7 @@ class _Counting:
         for offset, timestamp_ms, key, value, _ in run.records:
             if self._counter.is_full:
                 self._tell()
-            self._counter.add(partition, Counted(timestamp_ms, offset, key, value))
+            self._counter.add(partition, CountedRecord(timestamp_ms, offset, key, value))
             self._positions[partition] = offset + 1
 
     def _leave_out(self, batch: LeftOutBatch) -> None:

@@ -25,7 +25,7 @@ from confluent_kafka import TopicPartition as Position
 from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.latency import WindowLatencies
 from broker.audit.reporter import SourceReporter
-from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, Windows, window_of
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, CountedRecord, WindowCounter, Windows, window_of
 from broker.common.quiet_clients import told
 from broker.common.types import TopicPartition
 
@@ -40,11 +40,11 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def counted(message: Any, *, is_disordered: bool = False, is_unsure: bool = False) -> Counted:
+def counted(message: Any, *, is_disordered: bool = False, is_unsure: bool = False) -> CountedRecord:
     """Of a message of confluent-kafka."""
     kind, timestamp_ms = message.timestamp()
     at = timestamp_ms if kind else NO_WINDOW
-    return Counted(at, message.offset(), message.key(), message.value(), is_disordered, is_unsure)
+    return CountedRecord(at, message.offset(), message.key(), message.value(), is_disordered, is_unsure)
 
 
 class AuditedProducer:

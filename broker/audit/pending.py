@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from broker.audit.latency import Latency
-from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, RecordTally, Windows, window_of
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, CountedRecord, RecordTally, Windows, window_of
 from broker.common.types import TopicPartition
 
 PENDING_MAX = 200_000
@@ -87,7 +87,7 @@ class Pending:
         self._waiting: dict[TopicPartition, _Waiting] = {}
         self._count = 0
 
-    def add(self, partition: TopicPartition, record: Counted, kind: str = ARRIVED) -> None:
+    def add(self, partition: TopicPartition, record: CountedRecord, kind: str = ARRIVED) -> None:
         tally = record.tally()
         waiting = self._waiting.setdefault(partition, _Waiting())
         waiting.records.append(_Record(record.timestamp_ms, record.offset, tally.bytes, tally.checksum, kind))

@@ -67,7 +67,7 @@ class RecordTally:
         )
 
 
-class Counted(NamedTuple):
+class CountedRecord(NamedTuple):
     """A record as it is counted."""
 
     timestamp_ms: int
@@ -101,7 +101,7 @@ class WindowCounter:
     def is_full(self) -> bool:
         return self._count >= self._windows_max
 
-    def add(self, partition: TopicPartition, record: Counted) -> None:
+    def add(self, partition: TopicPartition, record: CountedRecord) -> None:
         """Raises OverflowError when a window more than is allowed would be open; nothing is counted then."""
         windows = self._open.get(partition, {})
         start = window_of(record.timestamp_ms, self.window_ms)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from broker.audit.increment import RETURNING, AuditTier, Increment
 from broker.audit.latency import WindowLatencies
 from broker.audit.reporter import SourceReporter
-from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, window_of
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, CountedRecord, WindowCounter, window_of
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Copy
@@ -60,7 +60,7 @@ class MirrorAudit:
         for record, offset in zip(records, _offsets(copy), strict=False):
             if counter.is_full or self._latencies.is_full:
                 self._tell(dict(self._ends))
-            counter.add(partition, Counted(record.timestamp_ms, offset, record.key, record.value))
+            counter.add(partition, CountedRecord(record.timestamp_ms, offset, record.key, record.value))
             self._ends[partition] = offset + 1
             if not is_returning:
                 self._time(partition, record, at_ms)

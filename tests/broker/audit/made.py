@@ -1,7 +1,7 @@
 """Increments as a test wants them."""
 
 from broker.audit.increment import NO_RANGE, AuditTier, Chain, Increment
-from broker.audit.tally import Counted, WindowCounter
+from broker.audit.tally import CountedRecord, WindowCounter
 from broker.common.types import TopicPartition
 
 MINUTE = 60_000
@@ -11,7 +11,7 @@ def windows_of(*records):
     """`records` are (timestamp, offset, value)."""
     counter, partition = WindowCounter(), TopicPartition("t", 0)
     for timestamp_ms, offset, value in records:
-        counter.add(partition, Counted(timestamp_ms, offset, None, value))
+        counter.add(partition, CountedRecord(timestamp_ms, offset, None, value))
     return dict(counter.drain()).get(partition, {})
 
 

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from broker.audit.increment import DEAD, FILTERED
 from broker.audit.pending import Pending
-from broker.audit.tally import Counted, RecordTally
+from broker.audit.tally import CountedRecord, RecordTally
 from broker.common.types import TopicPartition
 
 P, Q = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 def record(offset):
-    return Counted(offset * 1_000, offset, None, b"%d" % offset)
+    return CountedRecord(offset * 1_000, offset, None, b"%d" % offset)
 
 
 def count(told, kind=""):

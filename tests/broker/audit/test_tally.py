@@ -5,7 +5,7 @@ import random
 import pytest
 
 from broker.audit.increment import AuditTier, BadIncrement, Increment
-from broker.audit.tally import NO_WINDOW, Counted, RecordTally, WindowCounter, fingerprint
+from broker.audit.tally import NO_WINDOW, CountedRecord, RecordTally, WindowCounter, fingerprint
 from broker.common.types import TopicPartition
 from tests.broker.audit.made import MINUTE, records, told, windows_of
 
@@ -50,10 +50,10 @@ def test_a_late_record_belongs_to_its_own_window_and_one_without_time_to_none():
 def test_a_counter_refuses_a_window_too_many_and_counts_nothing_of_it():
     counter = WindowCounter(windows_max=2)
     for minute in (0, 1):
-        counter.add(HERE, Counted(minute * MINUTE, minute, None, b""))
+        counter.add(HERE, CountedRecord(minute * MINUTE, minute, None, b""))
     assert counter.is_full
     with pytest.raises(OverflowError):
-        counter.add(HERE, Counted(2 * MINUTE, 2, None, b""))
+        counter.add(HERE, CountedRecord(2 * MINUTE, 2, None, b""))
     ((_, windows),) = counter.drain()
     assert sorted(windows) == [0, MINUTE]
     assert not counter.is_full

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from broker.audit.increment import RETURNING, AuditTier
 from broker.audit.ledger import AuditState
-from broker.audit.tally import MODULUS, Counted, RecordTally
+from broker.audit.tally import MODULUS, CountedRecord, RecordTally
 from broker.common.bounded_patterns import BoundedPattern
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
@@ -69,7 +69,8 @@ def test_ranges_of_the_source_follow_one_another_whatever_has_no_record():
     tally = whole(tally for increment in story.increments for tally in increment.windows.values())
     assert (tally.count, tally.first_offset, tally.last_offset) == (6, 5, 14)
     assert (
-        tally.checksum == sum(Counted(0, 0, None, b"%d" % n).tally().checksum for n in (5, 6, 7, 9, 10, 14)) % MODULUS
+        tally.checksum
+        == sum(CountedRecord(0, 0, None, b"%d" % n).tally().checksum for n in (5, 6, 7, 9, 10, 14)) % MODULUS
     )
 
 
