@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from broker.registry.kinds import Parsed
+from broker.registry.kinds import ParsedSchema
 from broker.registry.schema import Content, Version
 
 
@@ -28,7 +28,9 @@ def _property(content: Content, name: str) -> Any:
     return (metadata.get("properties") or {}).get(name)
 
 
-def incompatibilities(level: str, new: Parsed, older: tuple[Version, Parsed], *, lenient: bool) -> list[str]:
+def incompatibilities(
+    level: str, new: ParsedSchema, older: tuple[Version, ParsedSchema], *, lenient: bool
+) -> list[str]:
     """Return a sentence for each thing in the way of the new one, then of which version, and the level; empty if
     nothing is. Both are of one kind."""
     version, parsed = older

@@ -16,7 +16,7 @@ _MODULES = {
 TYPES = tuple(_MODULES)
 
 
-class Parsed(Protocol):
+class ParsedSchema(Protocol):
     """A schema that was understood, with all it refers to."""
 
     #: The text that is stored, and by which a schema is recognised.
@@ -32,7 +32,7 @@ class Parsed(Protocol):
         """The text in another of the forms of its kind; in its own if there is no such form."""
 
 
-def parse(type_: str, text: str, referred: Sequence[Named], *, is_new: bool = True) -> Parsed:
+def parse(type_: str, text: str, referred: Sequence[Named], *, is_new: bool = True) -> ParsedSchema:
     """`referred` has whatever is referred to before what refers to it. Raises InvalidSchema.
 
     What is stored already is taken as it is where only new schemas are held to a rule.
@@ -41,7 +41,7 @@ def parse(type_: str, text: str, referred: Sequence[Named], *, is_new: bool = Tr
         raise InvalidSchema(f"Invalid schema type {type_[:100]}")
     if len(text.encode()) > REGISTRY_SCHEMA_BYTES_MAX:
         raise RegistryError(42209, f"Schema is too large: more than {REGISTRY_SCHEMA_BYTES_MAX} bytes")
-    parsed: Parsed = importlib.import_module(_MODULES[type_]).parse(text, referred, is_new=is_new)
+    parsed: ParsedSchema = importlib.import_module(_MODULES[type_]).parse(text, referred, is_new=is_new)
     if is_new:
         _require_whole_characters(parsed.canonical)
     return parsed

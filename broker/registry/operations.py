@@ -14,7 +14,7 @@ import orjson
 from broker.registry.compatibility import incompatibilities, of_group, to_compare
 from broker.registry.deleting import find
 from broker.registry.errors import Incompatible, InvalidSchema, schema_not_found, subject_not_found
-from broker.registry.kinds import Parsed
+from broker.registry.kinds import ParsedSchema
 from broker.registry.names import context_of, split
 from broker.registry.records import Record, Value, canonical_json
 from broker.registry.registering import live_version, referred, registration, require_mode, resolved_references
@@ -47,7 +47,9 @@ class Asked:
         return found
 
 
-async def understood(registry: SchemaRegistry, subject: str, asked: Asked, config: Value) -> tuple[Content, Parsed]:
+async def understood(
+    registry: SchemaRegistry, subject: str, asked: Asked, config: Value
+) -> tuple[Content, ParsedSchema]:
     """The content by which it is recognised. Raises InvalidSchema."""
     content = resolved_references(registry.store, subject, asked.content)
     context = context_of(subject)
@@ -158,7 +160,7 @@ async def look_up(registry: SchemaRegistry, subject: str, asked: Asked, *, delet
     return await _alike(registry, versions, content, parsed)
 
 
-async def _alike(registry: SchemaRegistry, versions: list[Version], content: Content, parsed: Parsed) -> Version:
+async def _alike(registry: SchemaRegistry, versions: list[Version], content: Content, parsed: ParsedSchema) -> Version:
     """What is the same but for how it is put: metadata left out by who asks, references written out."""
     resolved = parsed.formatted("resolved")
     for version in reversed(versions):
@@ -193,7 +195,12 @@ async def compatible(
 
 
 async def _incompatibilities(
-    registry: SchemaRegistry, asked: Asked, content: Content, parsed: Parsed, config: Value, versions: list[Version]
+    registry: SchemaRegistry,
+    asked: Asked,
+    content: Content,
+    parsed: ParsedSchema,
+    config: Value,
+    versions: list[Version],
 ) -> list[str]:
     level, lenient = config["compatibilityLevel"], config.get("compatibilityPolicy") == "LENIENT"
     older = to_compare(level, of_group(versions, content, config.get("compatibilityGroup")))
@@ -209,7 +216,9 @@ async def _incompatibilities(
     return []
 
 
-async def _compared(registry: SchemaRegistry, new: Parsed, version: Version, level: str, *, lenient: bool) -> list[str]:
+async def _compared(
+    registry: SchemaRegistry, new: ParsedSchema, version: Version, level: str, *, lenient: bool
+) -> list[str]:
     """One pair is one job, behind which other clients have their turn."""
     old = await registry.parse_stored(version.subject, version.content)
     try:

@@ -52,7 +52,7 @@ class SchemaRegistry:
         self._is_open = False
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._parsed: OrderedDict[tuple[Content, tuple[Named, ...]], kinds.Parsed] = OrderedDict()
+        self._parsed: OrderedDict[tuple[Content, tuple[Named, ...]], kinds.ParsedSchema] = OrderedDict()
         #: Of the last record this one has written: who forwards a request waits until it has read it, too.
         self.last_offset = -1
         self._opening: asyncio.Task[None] | None = None
@@ -158,7 +158,7 @@ class SchemaRegistry:
 
     # -- understanding schemas
 
-    async def parse(self, context: str, content: Content, *, is_new: bool) -> kinds.Parsed:
+    async def parse(self, context: str, content: Content, *, is_new: bool) -> kinds.ParsedSchema:
         """In a thread, for it may take long; what is asked for again is remembered. Raises InvalidSchema."""
         named = referred(self.store, context, content, also_deleted=not is_new)
         key = (content, named)
@@ -181,5 +181,5 @@ class SchemaRegistry:
         """Return what `about` returns. What may take long has threads of its own, and clients take turns there."""
         return await self._thinkers.run(about)
 
-    async def parse_stored(self, subject: str, content: Content) -> kinds.Parsed:
+    async def parse_stored(self, subject: str, content: Content) -> kinds.ParsedSchema:
         return await self.parse(context_of(subject), content, is_new=False)

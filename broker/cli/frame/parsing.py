@@ -14,7 +14,7 @@ from broker.cli.frame.declaration import Arguments, Command, Option, UsageError
 _LONG_DASHES = "\u2013\u2014\u2212\u2015"
 
 
-class Parsed:
+class ParsedOptions:
     """Collects what was typed, and the sentences to be told about it."""
 
     def __init__(self, command: Command):
@@ -34,7 +34,7 @@ def parse(command: Command, typed: list[str]) -> tuple[Arguments, list[str]]:
         return Arguments(command, {}, tuple(typed), {}), []
     if command.subcommands:
         command, typed = _choose(command, typed)
-    parsed = Parsed(command)
+    parsed = ParsedOptions(command)
     waiting = deque(typed)
     while waiting:
         word = waiting.popleft()
@@ -71,7 +71,7 @@ def _choose(command: Command, typed: list[str]) -> tuple[Command, list[str]]:
     return whole, typed[:at] + typed[at + 1 :]
 
 
-def _as_option(parsed: Parsed, word: str) -> tuple[str, str, str]:
+def _as_option(parsed: ParsedOptions, word: str) -> tuple[str, str, str]:
     """Name, `=` and value; no name for a word that is no option."""
     if word[:1] and word[0] in _LONG_DASHES:
         meant = "--" + word.lstrip(_LONG_DASHES + "-")
@@ -86,7 +86,7 @@ def _is_number(word: str) -> bool:
     return word[1:].replace(".", "", 1).isdecimal()
 
 
-def _take(parsed: Parsed, name: str, value: str | None, waiting: deque[str]) -> None:
+def _take(parsed: ParsedOptions, name: str, value: str | None, waiting: deque[str]) -> None:
     option = parsed.command.option(name)
     if option is None:
         raise UsageError(f"{name} is not a recognized option")
@@ -127,7 +127,7 @@ def _value(option: Option, name: str, text: str) -> Any:
     return value
 
 
-def _keep(parsed: Parsed, option: Option, value: Any) -> None:
+def _keep(parsed: ParsedOptions, option: Option, value: Any) -> None:
     if option.is_list:
         parsed.values.setdefault(option.name, []).append(value)
     elif option.name in parsed.values and not option.is_flag:
@@ -136,7 +136,7 @@ def _keep(parsed: Parsed, option: Option, value: Any) -> None:
         parsed.values[option.name] = value
 
 
-def _check(parsed: Parsed) -> None:
+def _check(parsed: ParsedOptions) -> None:
     command = parsed.command
     for group in command.exactly_one_of:
         if sum(name in parsed.values for name in group) != 1:
