@@ -9,7 +9,16 @@ from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connec
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, ProgressLine, print_json, wants_json
 from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
-from broker.cli.logs.transaction_tables import DESCRIBE, HANGING, LIST, NONE, PRODUCERS, OpenTransaction, or_none, table
+from broker.cli.logs.transaction_tables import (
+    DESCRIBE,
+    HANGING,
+    LIST,
+    NONE,
+    PRODUCERS,
+    ProducerTransaction,
+    or_none,
+    table,
+)
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
@@ -195,7 +204,7 @@ def _find_hanging(arguments: Arguments) -> None:
     now_ms, age_ms = _now_ms(), arguments["max-transaction-timeout"] * _MINUTE_MS
     with connected(arguments) as cluster, ProgressLine() as progress:
         partitions = _searched(cluster, arguments)
-        suspects: list[OpenTransaction] = []
+        suspects: list[ProducerTransaction] = []
         for number, partition in enumerate(partitions):
             progress.show(f"{number} of {len(partitions)} partitions")
             for producer in _open(partition, _producers(cluster, partition, arguments["broker-id"])):
@@ -223,9 +232,9 @@ def _searched(cluster: Cluster, arguments: Arguments) -> list[TopicPartition]:
     ]
 
 
-def _open(partition: TopicPartition, producers: Iterable[ProducerState]) -> list[OpenTransaction]:
+def _open(partition: TopicPartition, producers: Iterable[ProducerState]) -> list[ProducerTransaction]:
     return [
-        OpenTransaction(
+        ProducerTransaction(
             *partition,
             producer.producer_id,
             producer.producer_epoch,
@@ -238,7 +247,7 @@ def _open(partition: TopicPartition, producers: Iterable[ProducerState]) -> list
     ]
 
 
-def _is_known(cluster: Cluster, suspect: OpenTransaction) -> bool:
+def _is_known(cluster: Cluster, suspect: ProducerTransaction) -> bool:
     """Whether a coordinator says that the producer's transaction covers this partition."""
     for broker in sorted(cluster.brokers()):
         request = ListTransactionsRequest(producer_id_filters=[suspect.producer_id])

@@ -39,7 +39,7 @@ HANGING = (
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTransaction:
+class ProducerTransaction:
     """Of one producer in one partition, as the partition knows it."""
 
     topic: str
