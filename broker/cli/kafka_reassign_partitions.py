@@ -17,7 +17,7 @@ from broker.cli.placement.reassignment import (
     FOLLOWER_RATE,
     LEADER_RATE,
     LOG_DIRS_RATE,
-    Plan,
+    ReassignmentPlan,
     as_plan,
     parse_plan,
     plan_json,
@@ -102,7 +102,7 @@ def _execute(cluster: Cluster, arguments: Arguments) -> Any:
 def _throttle(
     cluster: Cluster,
     arguments: Arguments,
-    plan: Plan,
+    plan: ReassignmentPlan,
     current: dict[TopicPartition, tuple[int, ...]],
     moves: dict[TopicPartition, ReplicaAssignment],
 ) -> None:
@@ -123,7 +123,7 @@ def _throttle(
         print(f"The replica-alter-dir throttle limit was set to {log_dirs_rate} B/s")
 
 
-def _begin(cluster: Cluster, arguments: Arguments, plan: Plan) -> None:
+def _begin(cluster: Cluster, arguments: Arguments, plan: ReassignmentPlan) -> None:
     refused = alter(cluster, plan.targets)
     if refused:
         sentences = "\n".join(f"{partition}: {sentence}" for partition, (_, sentence) in sorted(refused.items()))
@@ -205,7 +205,7 @@ def _clear(cluster: Cluster, arguments: Arguments, topics: Sequence[str]) -> Non
         print(f"Clearing topic-level throttles on topic{_s(topics)} {','.join(topics)}")
 
 
-def _plan(arguments: Arguments) -> Plan:
+def _plan(arguments: Arguments) -> ReassignmentPlan:
     path = arguments["reassignment-json-file"]
     return parse_plan(entries(path, read_json(path), "partitions", topic=str, partition=int, replicas=list))
 
@@ -229,7 +229,7 @@ def _racks(cluster: Cluster, brokers: Sequence[int], *, aware: bool) -> dict[int
     return racks
 
 
-def _refuse_unknown_brokers(cluster: Cluster, plan: Plan) -> None:
+def _refuse_unknown_brokers(cluster: Cluster, plan: ReassignmentPlan) -> None:
     unknown = sorted(plan.brokers - cluster.brokers().keys())
     if unknown:
         raise CommandError(f"Unknown broker id {unknown[0]}")

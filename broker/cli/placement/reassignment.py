@@ -22,7 +22,7 @@ LogDirs = Mapping[tuple[TopicPartition, int], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReassignmentPlan:
     """Replicas of each partition, preferred leader first, and the log directories of those that are not to lie
     anywhere."""
 
@@ -38,7 +38,7 @@ class Plan:
         return sorted({partition.topic for partition in self.targets})
 
 
-def parse_plan(listed: Iterable[Mapping[str, Any]]) -> Plan:
+def parse_plan(listed: Iterable[Mapping[str, Any]]) -> ReassignmentPlan:
     """Of the "partitions" of a plan. Raises CommandError."""
     targets: dict[TopicPartition, tuple[int, ...]] = {}
     log_dirs: dict[tuple[TopicPartition, int], str] = {}
@@ -61,7 +61,7 @@ def parse_plan(listed: Iterable[Mapping[str, Any]]) -> Plan:
         raise CommandError(f"Partition reassignment contains duplicate topic partitions: {_named(twice)}")
     if not targets:
         raise CommandError("Partition reassignment data file is empty")
-    return Plan(targets, log_dirs)
+    return ReassignmentPlan(targets, log_dirs)
 
 
 def _replicas(partition: TopicPartition, listed: list[Any]) -> tuple[int, ...]:
