@@ -14,8 +14,8 @@ from broker.cli.frame.parsing import parse
 from broker.cli.kafka_topics import COMMAND as KAFKA_TOPICS
 from broker.cli.topics.sizing import (
     ClusterCapacity,
-    Demand,
     Size,
+    TopicDemand,
     bytes_of_text,
     milliseconds_of_text,
     size,
@@ -50,7 +50,7 @@ def _has_cluster(arguments: Arguments) -> bool:
     return any(arguments[name] for name in _CONNECTION[:2])
 
 
-def _without_cluster(arguments: Arguments) -> tuple[Demand, ClusterCapacity]:
+def _without_cluster(arguments: Arguments) -> tuple[TopicDemand, ClusterCapacity]:
     """What was typed is all that is known."""
     if arguments["throughput"] is None:
         raise UsageError('Missing required argument "[throughput]"')
@@ -60,7 +60,7 @@ def _without_cluster(arguments: Arguments) -> tuple[Demand, ClusterCapacity]:
     return demand, ClusterCapacity(arguments["brokers"] or demand.replication_factor, arguments["directories"] or 1)
 
 
-def _with_cluster(arguments: Arguments) -> tuple[Demand, ClusterCapacity]:
+def _with_cluster(arguments: Arguments) -> tuple[TopicDemand, ClusterCapacity]:
     topic = arguments["topic"]
     with connected(arguments) as cluster:
         factor = is_there(cluster, topic) if topic else None
@@ -101,12 +101,12 @@ def _session_timeout_s(cluster: Cluster) -> float:
 
 def _demand(
     arguments: Arguments, throughput: float, known: Mapping[str, str], replicas: int, partitions: int = 0
-) -> Demand:
+) -> TopicDemand:
     """What was typed, else what the topic or its brokers are set to, else Kafka's defaults."""
     retention_ms = arguments["retention"]
     if retention_ms is None:
         retention_ms = int(known.get("retention.ms") or _broker_retention_ms(known))
-    return Demand(
+    return TopicDemand(
         throughput=throughput,
         consumer_throughput=arguments["consumer-throughput"],
         producer_throughput=arguments["producer-throughput"],
@@ -129,7 +129,7 @@ def _broker_retention_ms(known: Mapping[str, str]) -> int:
     return int(known.get("log.retention.hours", "168")) * 3_600_000
 
 
-def _to_apply(arguments: Arguments, demand: Demand, planned: Size) -> dict[str, Any]:
+def _to_apply(arguments: Arguments, demand: TopicDemand, planned: Size) -> dict[str, Any]:
     """The options of kafka-topics; nothing if there are enough partitions."""
     values: dict[str, Any] = {name: arguments[name] for name in _CONNECTION if arguments[name]}
     values.setdefault("bootstrap-server", "localhost:9092") if not arguments["zookeeper"] else None
@@ -167,7 +167,7 @@ def _execute(arguments: Arguments, values: Mapping[str, Any]) -> None:
             print(f"{topic} has {values['partitions']} partitions.")
 
 
-def _lines(arguments: Arguments, demand: Demand, planned: Size, line: str) -> list[str]:
+def _lines(arguments: Arguments, demand: TopicDemand, planned: Size, line: str) -> list[str]:
     measured = " (measured)" if arguments["throughput"] is None else ""
     grown = f", planned for {text_of_bytes(demand.planned_throughput)}/s" if demand.growth != 1 else ""
     lines = [f"Throughput: {text_of_bytes(demand.throughput)}/s{measured}{grown}"]
@@ -188,7 +188,7 @@ def _lines(arguments: Arguments, demand: Demand, planned: Size, line: str) -> li
     return [*lines, "", line or f"{arguments['topic']} has enough partitions: nothing is to be done."]
 
 
-def _as_json(demand: Demand, planned: Size, line: str) -> dict[str, Any]:
+def _as_json(demand: TopicDemand, planned: Size, line: str) -> dict[str, Any]:
     return {
         "throughput": demand.throughput,
         "partitions": planned.partitions,

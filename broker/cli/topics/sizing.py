@@ -26,7 +26,7 @@ _SPAN_MS_MAX = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class TopicDemand:
     """What is asked of a topic; None for what nobody has measured."""
 
     throughput: float
@@ -86,7 +86,7 @@ class Size:
     warnings: tuple[str, ...]
 
 
-def size(demand: Demand, place: ClusterCapacity) -> Size:
+def size(demand: TopicDemand, place: ClusterCapacity) -> Size:
     """Raises ValueError with a sentence for what contradicts itself."""
     _check(demand, place)
     reasons = _reasons(demand)
@@ -117,7 +117,7 @@ def size(demand: Demand, place: ClusterCapacity) -> Size:
     )
 
 
-def _check(demand: Demand, place: ClusterCapacity) -> None:
+def _check(demand: TopicDemand, place: ClusterCapacity) -> None:
     if demand.throughput <= 0:
         raise ValueError("the throughput must be more than nothing")
     if place.brokers < 1 or place.directories_per_broker < 1:
@@ -126,7 +126,7 @@ def _check(demand: Demand, place: ClusterCapacity) -> None:
         raise ValueError(f"{demand.replication_factor} replicas need as many brokers; there are {place.brokers}")
 
 
-def _reasons(demand: Demand) -> tuple[Reason, ...]:
+def _reasons(demand: TopicDemand) -> tuple[Reason, ...]:
     rate = demand.planned_throughput
     found = []
     for name, value in (("consumer", demand.consumer_throughput), ("producer", demand.producer_throughput)):
@@ -147,7 +147,7 @@ def _ceil(quotient: float) -> int:
     return max(1, ceil(round(quotient, 9)))
 
 
-def _partition_bytes(demand: Demand, partitions: int) -> float:
+def _partition_bytes(demand: TopicDemand, partitions: int) -> float:
     """What one keeps at most: the active segment is never deleted, and no limit of time means that of a year."""
     retention_s = demand.retention_ms / 1000 if demand.retention_ms >= 0 else 365 * DAY_S
     kept = demand.planned_throughput / partitions * retention_s
@@ -157,7 +157,7 @@ def _partition_bytes(demand: Demand, partitions: int) -> float:
 
 
 def _warnings(
-    demand: Demand, place: ClusterCapacity, partitions: int, directory_bytes: float, all_leaders: int
+    demand: TopicDemand, place: ClusterCapacity, partitions: int, directory_bytes: float, all_leaders: int
 ) -> tuple[str, ...]:
     found = []
     if demand.consumer_throughput is None:

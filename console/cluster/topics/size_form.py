@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django import forms
 
-from broker.cli.topics.sizing import Demand, bytes_of_text, milliseconds_of_text
+from broker.cli.topics.sizing import TopicDemand, bytes_of_text, milliseconds_of_text
 
 
 class _Amount(forms.CharField):
@@ -35,10 +35,10 @@ class SizeForm(forms.Form):
     retention = _Amount(milliseconds_of_text, label="Kept for", initial="7d")
     head_room = forms.IntegerField(label="Head-room on disks, %", min_value=0, max_value=1_000, initial=40)
 
-    def demand(self, partitions: int) -> Demand:
+    def demand(self, partitions: int) -> TopicDemand:
         """`partitions`: that there are already, or 0."""
         said = self.cleaned_data
-        return Demand(
+        return TopicDemand(
             throughput=said["throughput"],
             consumer_throughput=said["consumer_throughput"],
             producer_throughput=said["producer_throughput"],

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from broker.cli.topics.sizing import ClusterCapacity, Demand, Size, size, text_of_bytes
+from broker.cli.topics.sizing import ClusterCapacity, Size, TopicDemand, size, text_of_bytes
 from console.cluster.topics.size_form import SizeForm
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, require_somewhere
@@ -46,7 +46,7 @@ def _initial(topic: Topic | None) -> dict[str, object]:
     return known
 
 
-def _answer(demand: Demand, topic: Topic | None) -> dict[str, object]:
+def _answer(demand: TopicDemand, topic: Topic | None) -> dict[str, object]:
     brokers = list(_registered())
     place = ClusterCapacity(
         brokers=len(brokers), leaders_per_broker=max((broker.leader_count for broker in brokers), default=0)
@@ -63,7 +63,7 @@ def _answer(demand: Demand, topic: Topic | None) -> dict[str, object]:
     }
 
 
-def _costs(planned: Size, demand: Demand) -> list[tuple[str, str, str]]:
+def _costs(planned: Size, demand: TopicDemand) -> list[tuple[str, str, str]]:
     """Name, value, and what is meant."""
     return [
         ("Kept in a partition", text_of_bytes(planned.partition_bytes), "with its active segment"),
@@ -74,7 +74,7 @@ def _costs(planned: Size, demand: Demand) -> list[tuple[str, str, str]]:
     ]
 
 
-def _next(planned: Size, demand: Demand, topic: Topic | None) -> tuple[str, str] | None:
+def _next(planned: Size, demand: TopicDemand, topic: Topic | None) -> tuple[str, str] | None:
     """Address and words of the plan that makes it so; None if nothing is to be done."""
     if topic is None:
         asked = {"partition_count": planned.partitions, "replication_factor": demand.replication_factor}

@@ -13,7 +13,7 @@ from console.kit.plans.gate import Proposed
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Hold, Mode, Posted
 from console.shell.changes.models import ChangeRule
-from console.shell.changes.rules import RULES_MAX, ApprovalRule, Demand, RuleError, demand_of, parse_rule
+from console.shell.changes.rules import RULES_MAX, ApprovalRule, RuleDemand, RuleError, demand_of, parse_rule
 
 EMERGENCY = "make change in emergency"
 
@@ -30,7 +30,7 @@ def _read(name: str, said: dict[str, object]) -> ApprovalRule:
         return ApprovalRule(name, "approval", ("*",), ("*",), f"The rule cannot be read: {error}")
 
 
-def demand_now(plan: Plan) -> Demand:
+def demand_now(plan: Plan) -> RuleDemand:
     """What the rules ask here, and those of every other cluster that `plan` is about, which are told by its name."""
     others = [cluster for cluster in all_clusters() if cluster in plan.clusters and cluster != current_cluster()]
     rules = [*rules_now(), *(rule for other in others for rule in _rules_of(other))]
@@ -64,7 +64,7 @@ class RulesGate:
 
         return propose(actor, posted)
 
-    def _tell(self, actor: User, plan: Plan, demand: Demand, reason: str) -> None:
+    def _tell(self, actor: User, plan: Plan, demand: RuleDemand, reason: str) -> None:
         name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
         rules = ", ".join(rule.name for rule in demand.closed)
         record_event(actor, EMERGENCY, plan.object_type, name, detail=f"{plan.action}, against {rules}: {reason}")

@@ -66,7 +66,7 @@ class ApprovalRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class RuleDemand:
     """What rules ask of a plan now."""
 
     approval: tuple[ApprovalRule, ...] = ()
@@ -91,7 +91,7 @@ class Demand:
         return Hold(" ".join(needs), not has_secret and not is_refused, bool(approval), bool(closed), rules)
 
 
-def demand_of(rules: Sequence[ApprovalRule], plan: Plan, at: datetime) -> Demand:
+def demand_of(rules: Sequence[ApprovalRule], plan: Plan, at: datetime) -> RuleDemand:
     """Return what the rules ask for; `at` is in UTC."""
     meant = [rule for rule in rules if rule.concerns(plan)]
     approval = [item for item in meant if item.kind == APPROVAL]
@@ -101,7 +101,7 @@ def demand_of(rules: Sequence[ApprovalRule], plan: Plan, at: datetime) -> Demand
     closed = tuple(rule for rule in timed if rule.holds(at))
     windows = [finding.window for finding in timed if finding.window]
     opens_at = next_opening(windows, [item.freeze for item in timed if item.freeze], at) if closed else None
-    return Demand(tuple(approval), closed, opens_at)
+    return RuleDemand(tuple(approval), closed, opens_at)
 
 
 def parse_rule(name: str, said: Mapping[str, Any]) -> ApprovalRule:

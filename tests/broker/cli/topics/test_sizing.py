@@ -4,12 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from broker.cli.topics.sizing import ClusterCapacity, Demand, bytes_of_text, milliseconds_of_text, size, text_of_bytes
+from broker.cli.topics.sizing import (
+    ClusterCapacity,
+    TopicDemand,
+    bytes_of_text,
+    milliseconds_of_text,
+    size,
+    text_of_bytes,
+)
 from broker.cli.topics.topic_figures import TopicSample, rate_between
 from broker.common.types import TopicPartition
 
 GB, MB = 10**9, 10**6
-BOOK = Demand(throughput=GB, consumer_throughput=50 * MB)
+BOOK = TopicDemand(throughput=GB, consumer_throughput=50 * MB)
 FIVE = ClusterCapacity(brokers=5)
 
 
@@ -38,7 +45,7 @@ def test_the_input_that_asks_for_most_decides(change, partitions, decisive):
 
 
 def test_what_is_kept_is_retention_and_the_segment_that_is_never_deleted_times_replicas_and_head_room():
-    demand = Demand(
+    demand = TopicDemand(
         throughput=10 * MB,
         consumer_throughput=MB,
         replication_factor=2,
