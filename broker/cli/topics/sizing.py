@@ -62,7 +62,7 @@ class ClusterCapacity:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class SizingReason:
     """An input, the partitions that it asks for, and why."""
 
     name: str
@@ -73,9 +73,9 @@ class Reason:
 @dataclass(frozen=True, slots=True)
 class Size:
     partitions: int
-    reasons: tuple[Reason, ...]
+    reasons: tuple[SizingReason, ...]
     #: The one that asks for most; of several the first.
-    decisive: Reason
+    decisive: SizingReason
     partition_bytes: float
     broker_bytes: float
     directory_bytes: float
@@ -126,19 +126,19 @@ def _check(demand: TopicDemand, place: ClusterCapacity) -> None:
         raise ValueError(f"{demand.replication_factor} replicas need as many brokers; there are {place.brokers}")
 
 
-def _reasons(demand: TopicDemand) -> tuple[Reason, ...]:
+def _reasons(demand: TopicDemand) -> tuple[SizingReason, ...]:
     rate = demand.planned_throughput
     found = []
     for name, value in (("consumer", demand.consumer_throughput), ("producer", demand.producer_throughput)):
         if value is not None:
             sentence = f"{text_of_bytes(rate)}/s by {text_of_bytes(value)}/s of one {name} in one partition"
-            found.append(Reason(f"{name} throughput", _ceil(rate / value), sentence))
+            found.append(SizingReason(f"{name} throughput", _ceil(rate / value), sentence))
     if not found:
         sentence = f"not more than {text_of_bytes(PARTITION_BYTES_PER_DAY_MAX)} a day in one partition"
-        found.append(Reason("size", _ceil(rate * DAY_S / PARTITION_BYTES_PER_DAY_MAX), sentence))
-    found.append(Reason("consumers", demand.consumers, "each consumer of a group reads a partition of its own"))
+        found.append(SizingReason("size", _ceil(rate * DAY_S / PARTITION_BYTES_PER_DAY_MAX), sentence))
+    found.append(SizingReason("consumers", demand.consumers, "each consumer of a group reads a partition of its own"))
     if demand.partitions:
-        found.append(Reason("partitions", demand.partitions, "that the topic has already"))
+        found.append(SizingReason("partitions", demand.partitions, "that the topic has already"))
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from console.kit.access.rights import Right, reach_of, require
-from console.signals.overview.health import Reason
+from console.signals.overview.health import HealthReason
 from console.signals.overview.queries import health_within
 
 
@@ -20,7 +20,7 @@ def health_of(person: User) -> dict[str, Any]:
     }
 
 
-def _as_json(reason: Reason) -> dict[str, Any]:
+def _as_json(reason: HealthReason) -> dict[str, Any]:
     named = ("subject", "text", "evidence", "since_ms", "key")
     told = {name: getattr(reason, name) for name in named}
     return {**told, "level": str(reason.level), "action": reason.action.text}

@@ -24,7 +24,7 @@ from console.cluster.charts.measures import (
 )
 from console.kit.common.any_name import AnyNameConverter
 from console.signals.alerts.rules import AlertRule, Ruleset
-from console.signals.overview.health import Health, Level, Reason
+from console.signals.overview.health import Health, HealthReason, Level
 
 #: Of one rule; whoever has more has one trouble, and not thousands.
 OBJECTS_MAX = 500
@@ -89,7 +89,7 @@ def _of_health(rule: AlertRule, least: Level, health: Health, *, is_starting: bo
             yield Condition(rule.name, _name_of(reason), is_bad, f"{reason.text} {reason.action.text}.", _HEALTH_LINK)
 
 
-def _name_of(reason: Reason) -> str:
+def _name_of(reason: HealthReason) -> str:
     """The same as long as it is the same trouble."""
     return (reason.key or reason.subject)[:NAME_LENGTH_MAX]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.kit.common.figures import grouped, size
-from console.signals.overview.health import Action, BrokerBudget, Level, Reason
+from console.signals.overview.health import Action, BrokerBudget, HealthReason, Level
 
 #: What a broker keeps, and what it refuses, by the name of the bound.
 _WORDS = {
@@ -25,14 +25,14 @@ _STEPS = {
 _OF_GROUPS = "Delete groups that are not needed, or give clients principals of their own"
 
 
-def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[Reason]:
+def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[HealthReason]:
     for broker_id, budget in ((budget.broker_id, budget.budget) for budget in crowded):
         things, refused = _WORDS.get(budget.name, (budget.name, "more of it"))
         if budget.refused_at_ms:
             text = f"Broker {broker_id} refuses {refused} of a client that holds its share of the {things}."
         else:
             text = f"Broker {broker_id} has little left of the {things}: {refused} will be refused."
-        yield Reason(
+        yield HealthReason(
             Level.WARNING,
             f"Broker {broker_id}",
             text,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import duration, grouped
-from console.signals.overview.health import Action, Level, Reason, TroubledGroup
+from console.signals.overview.health import Action, HealthReason, Level, TroubledGroup
 
 #: Groups with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4
@@ -11,7 +11,7 @@ NAMED_MAX = 4
 _NAME_LENGTH_MAX = 40
 
 
-def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Reason]:
+def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[HealthReason]:
     """`groups` are the worst of `count`."""
     ordered = sorted(groups, key=lambda group: (group.expires_in_ms is None, group.expires_in_ms or 0))
     yield from map(group_reason, ordered[:NAMED_MAX])
@@ -19,15 +19,15 @@ def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Reaso
     if more > 0:
         text = f"{grouped(more)} more consumer {'group is' if more == 1 else 'groups are'} in trouble."
         action = Action("See those in trouble", "consumers")
-        yield Reason(Level.WARNING, "Consumer groups", text, action, key="more groups", weight=more)
+        yield HealthReason(Level.WARNING, "Consumer groups", text, action, key="more groups", weight=more)
 
 
-def group_reason(group: TroubledGroup) -> Reason:
+def group_reason(group: TroubledGroup) -> HealthReason:
     """What is worst about one group."""
     return _badly_read(group) if group.expires_in_ms is None else _expiring(group, group.expires_in_ms)
 
 
-def _expiring(group: TroubledGroup, in_ms: int) -> Reason:
+def _expiring(group: TroubledGroup, in_ms: int) -> HealthReason:
     name = _short(group.name)
     when = f"in {duration(in_ms)}" if in_ms >= 1_000 else "now"
     text = f"Group {name} will lose records: the oldest it has not read may be deleted {when}."
@@ -35,7 +35,7 @@ def _expiring(group: TroubledGroup, in_ms: int) -> Reason:
     return _reason("expires", group, text, action)
 
 
-def _badly_read(group: TroubledGroup) -> Reason:
+def _badly_read(group: TroubledGroup) -> HealthReason:
     name = _short(group.name)
     if group.member_count == 0 and group.lag:
         trouble = "unread"
@@ -52,8 +52,8 @@ def _badly_read(group: TroubledGroup) -> Reason:
     return _reason(trouble, group, text, action)
 
 
-def _reason(trouble: str, group: TroubledGroup, text: str, action: Action) -> Reason:
-    return Reason(
+def _reason(trouble: str, group: TroubledGroup, text: str, action: Action) -> HealthReason:
+    return HealthReason(
         Level.WARNING,
         f"Group {_short(group.name)}",
         text,

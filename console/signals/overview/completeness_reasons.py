@@ -3,26 +3,28 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import utc_minute
-from console.signals.overview.health import Action, DisagreeingTopic, LateTopic, Level, Reason
+from console.signals.overview.health import Action, DisagreeingTopic, HealthReason, LateTopic, Level
 
 
-def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[Reason]:
+def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[HealthReason]:
     """`count`: of them all, of which the worst are named."""
     for topic in topics:
         windows = f"{topic.windows} window{'' if topic.windows == 1 else 's'}"
         text = f"What was counted at one tier is not what was counted at the next, in {windows}."
         action = Action("See which windows, tiers and offsets", "completeness-topic", topic.name)
-        yield Reason(
+        yield HealthReason(
             Level.WARNING, f"Topic {topic.name}", text, action, topic.told, key=f"incomplete:{topic.name}",
             weight=topic.windows,
         )  # fmt: skip
     if count > len(topics):
         more = count - len(topics)
         text = f"Of {more} more topic{'' if more == 1 else 's'} tiers of the message audit disagree."
-        yield Reason(Level.WARNING, "More topics", text, Action("See which", "completeness"), key="incomplete others")
+        yield HealthReason(
+            Level.WARNING, "More topics", text, Action("See which", "completeness"), key="incomplete others"
+        )
 
 
-def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[Reason]:
+def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[HealthReason]:
     """`count`: of them all, of which the worst are named."""
     for topic in topics:
         until, (noun, verb) = topic.complete_until_ms, ("window", "is") if topic.windows == 1 else ("windows", "are")
@@ -32,10 +34,10 @@ def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[Reason]:
         )
         told = "It was never complete." if until is None else f"It is complete until {utc_minute(until)}."
         action = Action("See which tier lags", "completeness-topic", topic.name)
-        yield Reason(
+        yield HealthReason(
             Level.WARNING, f"Topic {topic.name}", text, action, told, key=f"late:{topic.name}", weight=topic.windows
         )
     if count > len(topics):
         more = count - len(topics)
         text = f"Of {more} more topic{'' if more == 1 else 's'} windows of the message audit are late."
-        yield Reason(Level.WARNING, "More topics", text, Action("See which", "completeness"), key="late others")
+        yield HealthReason(Level.WARNING, "More topics", text, Action("See which", "completeness"), key="late others")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, Level, Reason, TroubledConnector
+from console.signals.overview.health import Action, HealthReason, Level, TroubledConnector
 
 #: Connectors with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4
@@ -10,24 +10,26 @@ _NAME_LENGTH_MAX = 40
 _ERROR_LENGTH_MAX = 300
 
 
-def connector_reasons(connectors: Sequence[TroubledConnector], count: int) -> Iterable[Reason]:
+def connector_reasons(connectors: Sequence[TroubledConnector], count: int) -> Iterable[HealthReason]:
     """`connectors` are the first to have failed of `count`."""
     yield from map(_failed, connectors[:NAMED_MAX])
     more = count - min(NAMED_MAX, len(connectors))
     if more > 0:
         text = f"{more} more connector{' has' if more == 1 else 's have'} failed."
         action = Action("See those that failed", "connectors")
-        yield Reason(Level.WARNING, "Connectors", text, action, key="more connectors", weight=more)
+        yield HealthReason(Level.WARNING, "Connectors", text, action, key="more connectors", weight=more)
 
 
-def silence_reasons(error: str) -> Iterable[Reason]:
+def silence_reasons(error: str) -> Iterable[HealthReason]:
     if error:
         action = Action("See which worker answers; start one", "connectors")
         text = "Kafka Connect cannot be asked: what its connectors do is not known."
-        yield Reason(Level.WARNING, "Kafka Connect", text, action, error[:_ERROR_LENGTH_MAX], key="connect silent")
+        yield HealthReason(
+            Level.WARNING, "Kafka Connect", text, action, error[:_ERROR_LENGTH_MAX], key="connect silent"
+        )
 
 
-def _failed(connector: TroubledConnector) -> Reason:
+def _failed(connector: TroubledConnector) -> HealthReason:
     name = connector.name if len(connector.name) <= _NAME_LENGTH_MAX else f"{connector.name[:_NAME_LENGTH_MAX]}…"
     if connector.is_whole:
         text = f"Connector {name} failed: it does nothing until it is restarted."
@@ -42,7 +44,7 @@ def _failed(connector: TroubledConnector) -> Reason:
     weight = connector.failed_count + connector.is_whole
     key = f"connector:{connector.name}"
     subject = f"Connector {name}"
-    return Reason(
+    return HealthReason(
         Level.WARNING,
         subject,
         text,

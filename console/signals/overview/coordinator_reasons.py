@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, Level, Reason, UnloadedCoordinators
+from console.signals.overview.health import Action, HealthReason, Level, UnloadedCoordinators
 
 
-def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[Reason]:
+def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[HealthReason]:
     for coordinators in unloaded:
         stand = [
             words
@@ -25,7 +25,7 @@ def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[Reaso
             if count
         )
         action = Action("Read its log for why; stopping it moves them to another replica", "processes")
-        yield Reason(
+        yield HealthReason(
             Level.CRITICAL,
             f"Broker {coordinators.broker_id}",
             text,
@@ -36,7 +36,7 @@ def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[Reaso
         )
 
 
-def lone_topic_reasons(topics: Sequence[str]) -> Iterable[Reason]:
+def lone_topic_reasons(topics: Sequence[str]) -> Iterable[HealthReason]:
     if not topics:
         return
     verb = "has" if len(topics) == 1 else "have"
@@ -46,4 +46,6 @@ def lone_topic_reasons(topics: Sequence[str]) -> Iterable[Reason]:
     )
     action = Action("Add replicas, now that there are more brokers", "placement")
     evidence = "Made while there was one broker"
-    yield Reason(Level.WARNING, "Coordinators", text, action, evidence, key="lone internal topics", parts=tuple(topics))
+    yield HealthReason(
+        Level.WARNING, "Coordinators", text, action, evidence, key="lone internal topics", parts=tuple(topics)
+    )

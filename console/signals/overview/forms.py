@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from console.kit.common.form_choices import set_choices
-from console.signals.overview.health import Reason
+from console.signals.overview.health import HealthReason
 from console.signals.overview.quiet import QuietKind
 from console.signals.overview.unclean_reason import TOLD_FOR_MS
 from console.state.clusters.models import QUIET_WHY_LENGTH_MAX
@@ -26,7 +26,7 @@ class QuietForm(forms.Form):
     hours = forms.TypedChoiceField(label="Until", coerce=int, choices=list(SPANS.items()), initial=24)
     why = forms.CharField(max_length=QUIET_WHY_LENGTH_MAX, label="Why")
 
-    def __init__(self, reason: Reason, *arguments: Any, **named: Any):
+    def __init__(self, reason: HealthReason, *arguments: Any, **named: Any):
         super().__init__(*arguments, **named)
         self._is_past = reason.is_past
         if reason.is_past:

@@ -319,7 +319,7 @@ class Quiet:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class HealthReason:
     """`subject` is the object, `text` what is wrong with it and why, `evidence` what says so.
 
     `key` says which trouble of what it is, as long as it lasts; `weight` and `parts` how much of it there is and which
@@ -349,8 +349,8 @@ class Health:
     """`muted` reasons are true too, and somebody has said that they do not count."""
 
     level: Level
-    reasons: tuple[Reason, ...]
-    muted: tuple[Reason, ...] = ()
+    reasons: tuple[HealthReason, ...]
+    muted: tuple[HealthReason, ...] = ()
 
     @property
     def is_unknown(self) -> bool:
@@ -373,6 +373,6 @@ class Health:
     def _count_muted(self, kind: str) -> int:
         return sum(item.quiet is not None and item.quiet.kind == kind for item in self.muted)
 
-    def find(self, key: str) -> Reason | None:
+    def find(self, key: str) -> HealthReason | None:
         """The reason with this key, muted or not."""
         return next((reason for reason in (*self.reasons, *self.muted) if key and reason.key == key), None)

@@ -8,8 +8,8 @@ from console.signals.overview.health import (
     Action,
     CrowdedBroker,
     EndingCertificate,
+    HealthReason,
     Level,
-    Reason,
     SetAsideLogs,
     TightDirectory,
     TroubledProcess,
@@ -20,7 +20,7 @@ _PATH_LENGTH_MAX = 400
 _NAMED_MAX = 5
 
 
-def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
+def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[HealthReason]:
     for directory in directories:
         yield (
             _offline(directory)
@@ -31,7 +31,7 @@ def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]
         )
 
 
-def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[Reason]:
+def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[HealthReason]:
     for stray in strays:
         logs, they = ("1 log was", "it fits") if stray.count == 1 else (f"{grouped(stray.count)} logs were", "they fit")
         text = (
@@ -44,14 +44,14 @@ def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[Reason]:
             "broker",
             str(stray.broker_id),
         )
-        yield Reason(
+        yield HealthReason(
             Level.WARNING, f"Broker {stray.broker_id}", text, action,
             f"{size(stray.bytes)} in directories below {paths} whose names end in -stray",
             key=f"strays:{stray.broker_id}", weight=stray.count,
         )  # fmt: skip
 
 
-def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[Reason]:
+def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[HealthReason]:
     if not broker_ids:
         return
     one = len(broker_ids) == 1
@@ -61,23 +61,23 @@ def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[Reason]:
         "ZooKeeper chroot: this cluster ignores them, and stands still if one becomes controller."
     )
     action = Action("Stop them, and give their cluster a chroot of its own", "zookeeper")
-    yield Reason(
+    yield HealthReason(
         Level.WARNING, "Foreign brokers", text, action, "Their registrations are not of this cluster's brokers",
         key="foreign brokers", parts=tuple(map(str, broker_ids)),
     )  # fmt: skip
 
 
-def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
+def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[HealthReason]:
     for broker in crowded:
         text = f"Broker {broker.broker_id} is near its limit of open files: no further segment or connection opens."
         action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
         evidence = f"{broker.open_files:,} of {broker.limit:,} are open"
-        yield Reason(
+        yield HealthReason(
             Level.WARNING, f"Broker {broker.broker_id}", text, action, evidence, key=f"open files:{broker.broker_id}"
         )
 
 
-def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[Reason]:
+def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[HealthReason]:
     for certificate in certificates:
         ended = certificate.left_ms <= 0
         tense = "has ended: nobody connects there any more" if ended else f"ends {_days(certificate.left_ms)}"
@@ -88,7 +88,7 @@ def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[R
             Level.CRITICAL if ended else Level.WARNING,
             f"certificate:{certificate.broker_id}:{certificate.listener}",
         )
-        yield Reason(level, f"Broker {certificate.broker_id}", text, action, evidence, key=key)
+        yield HealthReason(level, f"Broker {certificate.broker_id}", text, action, evidence, key=key)
 
 
 def _days(left_ms: int) -> str:
@@ -96,21 +96,21 @@ def _days(left_ms: int) -> str:
     return "within a day" if days < 1 else f"in {days} day{'s' if days > 1 else ''}"
 
 
-def _offline(directory: TightDirectory) -> Reason:
+def _offline(directory: TightDirectory) -> HealthReason:
     text = (
         f"A log directory of broker {directory.broker_id} is offline: the replicas in it are served by others, or "
         "by nobody."
     )
     action = Action("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
     evidence, key = f"{directory.path}: {directory.error}", _key("offline", directory)
-    return Reason(Level.CRITICAL, f"Broker {directory.broker_id}", text, action, evidence, key=key)
+    return HealthReason(Level.CRITICAL, f"Broker {directory.broker_id}", text, action, evidence, key=key)
 
 
 def _key(trouble: str, directory: TightDirectory) -> str:
     return f"directory:{trouble}:{directory.broker_id}:{directory.path[:_PATH_LENGTH_MAX]}"
 
 
-def _full(directory: TightDirectory) -> Reason:
+def _full(directory: TightDirectory) -> HealthReason:
     text = (
         f"A log directory of broker {directory.broker_id} is full: in-sync replicas with room lead its partitions, and "
         "partitions without one take no writes."
@@ -119,7 +119,7 @@ def _full(directory: TightDirectory) -> Reason:
         "Free some of the disk, or shorten retention: leaders come back", "broker", str(directory.broker_id)
     )
     subject, key = f"Broker {directory.broker_id}", _key("no room", directory)
-    return Reason(Level.CRITICAL, subject, text, action, _left(directory), key=key)
+    return HealthReason(Level.CRITICAL, subject, text, action, _left(directory), key=key)
 
 
 def _left(directory: TightDirectory) -> str:
@@ -128,7 +128,7 @@ def _left(directory: TightDirectory) -> str:
     return f"{directory.path}: {size(directory.usable_bytes)} left, {100 * directory.left_share:.0f} % of the volume"
 
 
-def _nearly_full(directory: TightDirectory) -> Reason:
+def _nearly_full(directory: TightDirectory) -> HealthReason:
     level = Level.CRITICAL if directory.is_critical else Level.WARNING
     text = (
         f"The volume of broker {directory.broker_id} is nearly full: without room the broker hands over what it leads, "
@@ -136,7 +136,7 @@ def _nearly_full(directory: TightDirectory) -> Reason:
     )
     evidence = _left(directory)
     action = Action("See what fills it; shorten the retention of the largest", "broker", str(directory.broker_id))
-    return Reason(level, f"Broker {directory.broker_id}", text, action, evidence, key=_key("full", directory))
+    return HealthReason(level, f"Broker {directory.broker_id}", text, action, evidence, key=_key("full", directory))
 
 
 def _short(sentence: str) -> str:
@@ -153,12 +153,12 @@ _STATE_WORDS = {
 }
 
 
-def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[Reason]:
+def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[HealthReason]:
     for process in processes:
         level = Level.CRITICAL if process.is_lost else Level.WARNING
         action = Action("Read the end of its log, cure the cause, start it", "process", process.name)
         text = f"{process.name} should be running and {_STATE_WORDS.get(process.state, f'is {process.state}')}."
         key = f"process:{process.state}:{process.name}"
-        yield Reason(
+        yield HealthReason(
             level, process.name, text, action, _short(process.sentence), key=key, about="process", name=process.name
         )

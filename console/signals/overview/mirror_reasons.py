@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from console.signals.overview.health import Action, Level, Reason, TroubledMirror
+from console.signals.overview.health import Action, HealthReason, Level, TroubledMirror
 
 _ERROR_LENGTH_MAX = 300
 
 
-def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[Reason]:
+def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[HealthReason]:
     for mirror in mirrors:
         subject = f"Mirror {mirror.flow}"
         if mirror.failing:
@@ -15,13 +15,13 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[Reason]:
             text = f"{_topics(mirror.failing)} not copied into {where}: records are missing there."
             action = Action("See which, and what they are told", "mirrors")
             error = mirror.error[:_ERROR_LENGTH_MAX]
-            yield Reason(
+            yield HealthReason(
                 Level.WARNING, subject, text, action, error, key=f"mirror fails:{mirror.flow}", weight=mirror.failing
             )
         if mirror.silent:
             text = f"Nothing is said any more of {mirror.silent} of its topics: nobody seems to copy them."
             action = Action("Start the mirror again, or its connector; copies stay and are gone on with", "mirrors")
-            yield Reason(
+            yield HealthReason(
                 Level.WARNING, subject, text, action, "A mirror tells of each topic once a minute", mirror.since_ms,
                 f"mirror silent:{mirror.flow}", mirror.silent,
             )  # fmt: skip

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from console.kit.gateway.errors import OTHER
-from console.signals.overview.health import Action, HealthFacts, Level, Reason
+from console.signals.overview.health import Action, HealthFacts, HealthReason, Level
 from console.state.clusters.outage import Outage
 
 
-def outage_reasons(facts: HealthFacts) -> Iterable[Reason]:
+def outage_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     """Yield one reason at most: the widest of the outages."""
     if facts.brokers_outage:
         yield _of_brokers(facts.brokers_outage, facts)
@@ -19,7 +19,7 @@ def outage_reasons(facts: HealthFacts) -> Iterable[Reason]:
         yield _unknown("Consumer groups", text, Action("Read the log of the brokers", "processes"), facts.groups_outage)
 
 
-def _of_brokers(outage: Outage, facts: HealthFacts) -> Reason:
+def _of_brokers(outage: Outage, facts: HealthFacts) -> HealthReason:
     text = f"The state of this cluster is unknown: {outage.cause}"
     if outage.cause.startswith(OTHER):
         action = Action("Point the console at its cluster again, or start afresh")
@@ -32,6 +32,8 @@ def _of_brokers(outage: Outage, facts: HealthFacts) -> Reason:
     return _unknown("Brokers", text, action, outage)
 
 
-def _unknown(subject: str, text: str, action: Action, outage: Outage) -> Reason:
+def _unknown(subject: str, text: str, action: Action, outage: Outage) -> HealthReason:
     since_ms = outage.seen_at_ms or None
-    return Reason(Level.UNKNOWN, subject, text, action, outage.evidence, since_ms, f"{subject.lower()} unreachable")
+    return HealthReason(
+        Level.UNKNOWN, subject, text, action, outage.evidence, since_ms, f"{subject.lower()} unreachable"
+    )

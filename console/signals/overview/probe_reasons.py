@@ -5,12 +5,12 @@ A broker that is not registered, and a process that should run, have reasons of 
 
 from collections.abc import Iterable, Mapping
 
-from console.signals.overview.health import Action, Level, ProbeWord, Reason
+from console.signals.overview.health import Action, HealthReason, Level, ProbeWord
 
 _ERROR_LENGTH_MAX = 300
 
 
-def probe_reasons(word: ProbeWord | None, missing: Iterable[int], managed: Iterable[int]) -> Iterable[Reason]:
+def probe_reasons(word: ProbeWord | None, missing: Iterable[int], managed: Iterable[int]) -> Iterable[HealthReason]:
     """`missing`: brokers that are not registered; `managed`: those that this console runs."""
     if word is None:
         return
@@ -24,27 +24,29 @@ def probe_reasons(word: ProbeWord | None, missing: Iterable[int], managed: Itera
         action = Action("Read the end of its log", "process", word.process)
         text = "The probe does not answer: what clients see of the cluster is not known."
         evidence = word.error[:_ERROR_LENGTH_MAX]
-        yield Reason(
+        yield HealthReason(
             Level.WARNING, "Probe", text, action, evidence, word.error_since_ms, "probe silent",
             about="process", name=word.process,
         )  # fmt: skip
 
 
-def _silent(silent: Mapping[int, tuple[int, str]], managed: set[int]) -> Iterable[Reason]:
+def _silent(silent: Mapping[int, tuple[int, str]], managed: set[int]) -> Iterable[HealthReason]:
     for broker, (since_ms, why) in sorted(silent.items()):
         text = f"Broker {broker} is registered and does not answer clients: what it leads cannot be written or read."
         if broker in managed:
             action = Action("See what it does; if it hangs, restart it", "process", f"broker-{broker}")
         else:
             action = Action("See what it does on its own host; if it hangs, restart it there")
-        yield Reason(Level.CRITICAL, f"Broker {broker}", text, action, _evidence(why), since_ms, f"silent:{broker}")
+        yield HealthReason(
+            Level.CRITICAL, f"Broker {broker}", text, action, _evidence(why), since_ms, f"silent:{broker}"
+        )
 
 
 def _evidence(why: str) -> str:
     return f"The probe's last try: {why}" if why else "The probe was not answered"
 
 
-def _failing(word: ProbeWord, explained: set[int]) -> Iterable[Reason]:
+def _failing(word: ProbeWord, explained: set[int]) -> Iterable[HealthReason]:
     """Without those that a silent broker holds up: that is its reason's business."""
     failing = [partition for partition in word.failing if not explained.intersection(partition.replicas)]
     if not failing:
@@ -55,11 +57,13 @@ def _failing(word: ProbeWord, explained: set[int]) -> Iterable[Reason]:
     action = Action("Let replicas catch up; see which partitions fail", "probe")
     since_ms = min(partition.since_ms for partition in failing)
     parts = tuple(str(partition.partition) for partition in failing)
-    yield Reason(Level.WARNING, "Probe", text, action, evidence, since_ms, "probe failing", parts=parts)
+    yield HealthReason(Level.WARNING, "Probe", text, action, evidence, since_ms, "probe failing", parts=parts)
 
 
-def _lost(count: int) -> Reason:
+def _lost(count: int) -> HealthReason:
     records = f"{count} acknowledged record{' is' if count == 1 else 's are'}"
     text = f"{records} of the probe not there any more: what happened to them may have happened to others."
     action = Action("See when and where, before anything is restarted or deleted", "probe")
-    return Reason(Level.CRITICAL, "Probe", text, action, "Within the last 24 hours", key="probe lost", weight=count)
+    return HealthReason(
+        Level.CRITICAL, "Probe", text, action, "Within the last 24 hours", key="probe lost", weight=count
+    )

@@ -6,7 +6,7 @@ It holds for the reason as it was: one that has become worse, or speaks of somet
 from collections.abc import Mapping
 from enum import StrEnum
 
-from console.signals.overview.health import Level, Quiet, Reason
+from console.signals.overview.health import HealthReason, Level, Quiet
 
 
 class QuietKind(StrEnum):
@@ -22,7 +22,7 @@ class QuietKind(StrEnum):
         return self is not QuietKind.ACKNOWLEDGED
 
 
-def is_silent(reason: Reason) -> bool:
+def is_silent(reason: HealthReason) -> bool:
     """It does not count, by what was said of it."""
     return reason.quiet is not None and (reason.is_past or QuietKind(reason.quiet.kind).is_silent)
 
@@ -31,7 +31,7 @@ def retired_key(group: str) -> str:
     return f"retired:{group}"
 
 
-def quiet_of(reason: Reason, quiets: Mapping[str, Quiet], now_ms: int) -> Quiet | None:
+def quiet_of(reason: HealthReason, quiets: Mapping[str, Quiet], now_ms: int) -> Quiet | None:
     """What was said of `reason` and still holds."""
     if reason.may_retire and (retired := quiets.get(retired_key(reason.name))):
         return retired
@@ -39,12 +39,12 @@ def quiet_of(reason: Reason, quiets: Mapping[str, Quiet], now_ms: int) -> Quiet 
     return said if said is not None and holds(said, reason, now_ms) else None
 
 
-def holds(said: Quiet, reason: Reason, now_ms: int) -> bool:
+def holds(said: Quiet, reason: HealthReason, now_ms: int) -> bool:
     is_over = said.until_ms is not None and said.until_ms <= now_ms
     return not is_over and not is_worse(reason, said)
 
 
-def is_worse(reason: Reason, said: Quiet) -> bool:
+def is_worse(reason: HealthReason, said: Quiet) -> bool:
     """Than when it was said: of a higher level, more of it, or of partitions that were not among it."""
     levels = list(Level)
     return (

@@ -6,7 +6,7 @@ from django.db.models import Q
 from console.kit.audit.record import record_event
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
-from console.signals.overview.health import Reason
+from console.signals.overview.health import HealthReason
 from console.signals.overview.quiet import QuietKind, retired_key
 from console.state.clusters.models import QUIET_MAX, QuietReason
 
@@ -18,7 +18,7 @@ class TooManyError(Exception):
     """So much is quiet already that nobody would know what health still says."""
 
 
-def do_quieten(actor: User, reason: Reason, kind: QuietKind, until_ms: int | None, why: str) -> QuietReason:
+def do_quieten(actor: User, reason: HealthReason, kind: QuietKind, until_ms: int | None, why: str) -> QuietReason:
     """What is said last of a reason stands. `until_ms` None only for a group that is retired. Raises TooManyError."""
     key = retired_key(reason.name) if kind is QuietKind.RETIRED else reason.key
     with cluster_atomic():

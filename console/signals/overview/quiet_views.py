@@ -12,7 +12,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.user_request import UserRequest
 from console.signals.overview.facts import quiet_reasons
 from console.signals.overview.forms import QuietForm
-from console.signals.overview.health import Reason
+from console.signals.overview.health import HealthReason
 from console.signals.overview.queries import health_within
 from console.signals.overview.quiet import QuietKind
 from console.signals.overview.quiet_actions import TooManyError, do_quieten, do_speak_again
@@ -73,7 +73,7 @@ def speak_again(request: UserRequest, number: int) -> HttpResponse:
     return redirect("health")
 
 
-def seen_of(reason: Reason) -> str:
+def seen_of(reason: HealthReason) -> str:
     """What a person agrees to when speaking of it: how bad it was, and how much of it there was."""
     return f"{reason.level} {reason.weight} {len(reason.parts)}"
 
@@ -91,6 +91,8 @@ def _require_operating(request: UserRequest, about: str, name: str) -> None:
     require_on(request.user, Resource(about), name or CLUSTER, Right.OPERATE)
 
 
-def _page(request: UserRequest, reason: Reason, form: QuietForm, error: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: UserRequest, reason: HealthReason, form: QuietForm, error: str = "", status: int = 200
+) -> HttpResponse:
     context = {"reason": reason, "form": form, "seen": seen_of(reason), "error": error}
     return render(request, "overview/quieten.html", context, status=status)

@@ -9,7 +9,7 @@ from console.signals.overview.client_reasons import group_reason, group_reasons
 from console.signals.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.signals.overview.connector_reasons import connector_reasons, silence_reasons
 from console.signals.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
-from console.signals.overview.health import Action, Health, HealthFacts, Level, Reason, TroubledPartition
+from console.signals.overview.health import Action, Health, HealthFacts, HealthReason, Level, TroubledPartition
 from console.signals.overview.host_reasons import (
     certificate_reasons,
     crowded_reasons,
@@ -47,7 +47,7 @@ def assess(facts: HealthFacts) -> Health:
     return Health(Level.OK if is_known else Level.UNKNOWN, (), muted)
 
 
-def _reasons(facts: HealthFacts) -> Iterable[Reason]:
+def _reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     """Where the cluster cannot be read, that is the reason: what was stored of it before says nothing of now."""
     yield from _zookeeper_reasons(facts)
     yield from outage_reasons(facts)
@@ -75,7 +75,7 @@ def _reasons(facts: HealthFacts) -> Iterable[Reason]:
         yield from map(group_reason, facts.quiet_groups)
 
 
-def _broker_reasons(facts: HealthFacts) -> Iterable[Reason]:
+def _broker_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     """Yield what the brokers' own words say of each of them, and of the controller."""
     if facts.is_seen and facts.controller_id is None:
         yield _no_controller(facts)
@@ -95,14 +95,14 @@ def _broker_reasons(facts: HealthFacts) -> Iterable[Reason]:
     yield from crowded_reasons(facts.crowded)
 
 
-def _where_it_runs(reason: Reason) -> Reason:
+def _where_it_runs(reason: HealthReason) -> HealthReason:
     """What is done on the page of processes is done there."""
     if reason.action.page not in _OF_PROCESSES:
         return reason
     return replace(reason, action=Action(f"{reason.action.text} (its processes are run elsewhere)"))
 
 
-def _zookeeper_reasons(facts: HealthFacts) -> Iterable[Reason]:
+def _zookeeper_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     level = Level.WARNING if facts.has_quorum else Level.CRITICAL
     meaning = "" if facts.has_quorum else ": no broker can join and no leader can be elected until it is back"
     serving = facts.zookeeper_count - len(facts.zookeeper_errors)
@@ -110,21 +110,23 @@ def _zookeeper_reasons(facts: HealthFacts) -> Iterable[Reason]:
         text = f"ZooKeeper {address} {error}{meaning}."
         evidence = f"{serving} of {facts.zookeeper_count} servers serve"
         action = Action("Start it, before any broker", "processes")
-        yield Reason(level, f"ZooKeeper {address}", text, action, evidence, key=f"zookeeper:{address}")
+        yield HealthReason(level, f"ZooKeeper {address}", text, action, evidence, key=f"zookeeper:{address}")
 
 
-def _no_controller(facts: HealthFacts) -> Reason:
+def _no_controller(facts: HealthFacts) -> HealthReason:
     text = "There is no controller: topics cannot be created and no leader can be elected."
     if facts.zookeeper_errors and not facts.has_quorum:
         action = Action("Start ZooKeeper first; a controller is elected when it serves", "processes")
     else:
         action = Action("Wait a few seconds for the election; if none comes, read the brokers' logs", "processes")
-    return Reason(Level.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller")
+    return HealthReason(
+        Level.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller"
+    )
 
 
-def _flapping(broker_id: int, times: int, facts: HealthFacts) -> Reason:
+def _flapping(broker_id: int, times: int, facts: HealthFacts) -> HealthReason:
     action = _process_action("Read the end of its log before starting it again", broker_id, facts)
-    return Reason(
+    return HealthReason(
         Level.WARNING,
         f"Broker {broker_id}",
         f"Broker {broker_id} comes and goes: each time leaders move and replicas have to catch up.",
@@ -135,14 +137,14 @@ def _flapping(broker_id: int, times: int, facts: HealthFacts) -> Reason:
     )
 
 
-def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: HealthFacts) -> Reason:
+def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: HealthFacts) -> HealthReason:
     leaderless = [item for item in troubled if not item.has_leader]
     refusing = [item for item in troubled if item.is_under_min_isr]
     lagging = [partition for partition in troubled if partition.has_leader and broker_id in partition.out_of_sync]
     effects = (leaderless, refusing, lagging)
     text = f"Broker {broker_id} is not registered"
     text += f": {told}." if (told := "; ".join(_effects(*effects))) else "."
-    return Reason(
+    return HealthReason(
         Level.CRITICAL if leaderless or refusing else Level.WARNING,
         f"Broker {broker_id}",
         text,
@@ -189,7 +191,7 @@ def _process_action(text: str, broker_id: int, facts: HealthFacts) -> Action:
     return Action(f"{text} (on its own host: no process of this console)")
 
 
-def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[Reason]:
+def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[HealthReason]:
     leaderless = [item for item in troubled if not item.has_leader]
     refusing = [item for item in troubled if item.is_under_min_isr]
     lagging = [
@@ -215,10 +217,10 @@ def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[Reason]:
 
 def _of_partitions(
     key: str, level: Level, found: Sequence[TroubledPartition], text: str, action: Action, evidence: str
-) -> Reason:
+) -> HealthReason:
     subject = "Partition" if len(found) == 1 else "Partitions"
     parts = tuple(sorted(partition.name for partition in found))
-    return Reason(level, subject, text, action, evidence, key=key, parts=parts)
+    return HealthReason(level, subject, text, action, evidence, key=key, parts=parts)
 
 
 _WAIT_FOR_REPLICAS = Action("Let the replicas catch up; stop no other broker meanwhile", "brokers")

@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, KeptTopic, Level, Reason
+from console.signals.overview.health import Action, HealthReason, KeptTopic, Level
 
 #: Of a name in a sentence.
 _NAME_LENGTH_MAX = 40
 
 
-def kept_reasons(topics: Sequence[KeptTopic], count: int) -> Iterable[Reason]:
+def kept_reasons(topics: Sequence[KeptTopic], count: int) -> Iterable[HealthReason]:
     """`count`: of them all, of which some are named."""
     action = Action("Call its deletion off, or plan it anew", "topics-planned")
     for topic in topics:
         name = topic.name if len(topic.name) <= _NAME_LENGTH_MAX else f"{topic.name[:_NAME_LENGTH_MAX]}…"
         text = f"Topic {name} was to be deleted after a day of grace, and was kept."
         key = f"kept topic:{topic.name}"
-        yield Reason(Level.WARNING, f"Topic {topic.name}", text, action, topic.why, topic.since_ms, key)
+        yield HealthReason(Level.WARNING, f"Topic {topic.name}", text, action, topic.why, topic.since_ms, key)
     if more := count - len(topics):
         text = f"{more} more topic{' was' if more == 1 else 's were'} to be deleted, and kept."
-        yield Reason(Level.WARNING, "More topics", text, action, key="kept topics", weight=more)
+        yield HealthReason(Level.WARNING, "More topics", text, action, key="kept topics", weight=more)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, Level, PastElection, Reason
+from console.signals.overview.health import Action, HealthReason, Level, PastElection
 
 #: As long as anything can be quiet: what was acknowledged is not heard again by getting old.
 TOLD_FOR_MS = 30 * 24 * 3_600_000
@@ -11,13 +11,13 @@ _TOPICS_NAMED_MAX = 2
 _SENTENCE_LENGTH_MAX = 300
 
 
-def unclean_reason(elections: Sequence[PastElection]) -> Iterable[Reason]:
+def unclean_reason(elections: Sequence[PastElection]) -> Iterable[HealthReason]:
     """All of them are one reason; another election is another part of it, and it is heard again."""
     if not elections:
         return
     is_certain = any(election.is_certain for election in elections)
     text = f"{_who_led(elections, is_certain)}: acknowledged records may be lost."
-    yield Reason(
+    yield HealthReason(
         Level.CRITICAL if is_certain else Level.WARNING,
         "Unclean elections",
         text,

@@ -4,7 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from console.signals.overview.health import Action, HealthFacts, Level, Quiet, Reason, TroubledGroup, TroubledPartition
+from console.signals.overview.health import (
+    Action,
+    HealthFacts,
+    HealthReason,
+    Level,
+    Quiet,
+    TroubledGroup,
+    TroubledPartition,
+)
 from console.signals.overview.quiet import QuietKind, retired_key
 from console.signals.overview.reasons import assess
 
@@ -19,7 +27,7 @@ def health(*said: Quiet, troubled=(lagging(0), lagging(1)), now_ms=NOW_MS, **mor
     return assess(HealthFacts(is_seen=True, controller_id=1, troubled=troubled, quiets=said, now_ms=now_ms, **more))
 
 
-def say(reason: Reason, kind=QuietKind.MUTED, until_ms: int | None = NOW_MS + 1) -> Quiet:
+def say(reason: HealthReason, kind=QuietKind.MUTED, until_ms: int | None = NOW_MS + 1) -> Quiet:
     key = retired_key(reason.name) if kind is QuietKind.RETIRED else reason.key
     return Quiet(key, kind, reason.level, reason.weight, reason.parts, until_ms, "olga", "known")
 
@@ -105,6 +113,6 @@ def test_a_muted_group_is_heard_again_when_it_will_lose_records_or_lost_more():
 
 def test_every_reason_says_which_it_is():
     assert LAGS.key == "under-replicated"
-    assert Reason(Level.OK, "x", "x", Action("x")).key == ""
+    assert HealthReason(Level.OK, "x", "x", Action("x")).key == ""
     assert health().find("") is None
     assert health(say(LAGS)).find(LAGS.key).text == LAGS.text
