@@ -6,7 +6,7 @@ from broker.cli.frame.answers import at_least_one, check, id_of_text, pair, patt
 from broker.cli.frame.connecting import ADMIN, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
-from broker.cli.topics.topic_listing import FILTERS, PartitionState, TopicState, as_json, lines
+from broker.cli.topics.topic_listing import FILTERS, ListedPartition, TopicState, as_json, lines
 from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed
 from broker.common.errors import ApiError, ErrorCode
@@ -202,7 +202,7 @@ def _states(cluster: Cluster, topics: dict[str, MetadataResponseTopic]) -> list[
     states = []
     for name, topic in topics.items():
         partitions = tuple(
-            PartitionState(
+            ListedPartition(
                 partition.partition_index,
                 partition.leader_id,
                 tuple(partition.replica_nodes),

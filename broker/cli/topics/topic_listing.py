@@ -8,7 +8,7 @@ NO_LEADER = -1
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionState:
+class ListedPartition:
     index: int
     leader: int
     replicas: tuple[int, ...]
@@ -26,7 +26,7 @@ class PartitionState:
 class TopicState:
     name: str
     topic_id: str
-    partitions: tuple[PartitionState, ...]
+    partitions: tuple[ListedPartition, ...]
     #: What is set for the topic or its brokers; `of_topic` says which of it is the topic's own.
     configs: Mapping[str, str]
     of_topic: frozenset[str] = field(default=frozenset())
@@ -41,7 +41,7 @@ class TopicState:
 
 
 #: A filter of --describe → whether it leaves a partition.
-FILTERS: Mapping[str, Callable[[TopicState, PartitionState], bool]] = {
+FILTERS: Mapping[str, Callable[[TopicState, ListedPartition], bool]] = {
     "under-replicated-partitions": lambda _topic, state: state.is_under_replicated,
     "unavailable-partitions": lambda _topic, state: state.leader == NO_LEADER,
     "under-min-isr-partitions": lambda topic, state: len(state.in_sync) < topic.minimum_in_sync,
@@ -72,7 +72,7 @@ def topic_line(topic: TopicState) -> str:
     )
 
 
-def partition_line(topic: TopicState, partition: PartitionState) -> str:
+def partition_line(topic: TopicState, partition: ListedPartition) -> str:
     leader = "none" if partition.leader == NO_LEADER else partition.leader
     line = (
         f"\tTopic: {topic.name}\tPartition: {partition.index}\tLeader: {leader}"
