@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from broker.audit.latency import Latency
 from broker.audit.ledger import AuditState
 from broker.audit.topic import read_ledger
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 
 
 def ledger_of(bootstrap_servers: str) -> AuditState:
-    with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=30) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(bootstrap_servers), timeout_s=30) as cluster:
         return read_ledger(cluster)
 
 

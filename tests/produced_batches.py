@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from crc32c import crc32c
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.leaders import Leaders
 from broker.common.types import TopicPartition
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -66,6 +66,6 @@ def append_made(bootstrap_servers: str, topic: str, batch: bytes | bytearray) ->
     """Produce the batch as it is to partition 0; acknowledged when this returns."""
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=bytes(batch))])
     request = ProduceRequest(transactional_id=None, acks=-1, timeout_ms=20_000, topic_data=[data])
-    with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=30) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(bootstrap_servers), timeout_s=30) as cluster:
         answer = Leaders(cluster).connection(TopicPartition(topic, 0)).ask(request)
     assert answer.responses[0].partition_responses[0].error_code == 0

@@ -22,7 +22,7 @@ from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.reporter import SourceReporter
 from broker.audit.tally import WINDOW_MS, CountedRecord, WindowCounter
 from broker.audit.topic import ensure_topic, read_ledger
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.leaders import Leaders
 from broker.client.offsets import EARLIEST, LATEST, list_offsets
 from broker.client.record_reader import LeftOutBatch, PartitionRefused, RecordReader, RecordRun
@@ -53,7 +53,7 @@ class Counter:
     def __init__(
         self,
         config: Mapping[str, Any],
-        connect: Callable[[], Cluster],
+        connect: Callable[[], ClusterConnections],
         *,
         source: str = "counter",
         exclude: str = EXCLUDED,
@@ -93,7 +93,7 @@ class Counter:
                 counting.count_until(time.monotonic() + self._publish_every_s, stop)
                 self._publish(producer, counting.increments())
 
-    def _ends(self, cluster: Cluster) -> dict[TopicPartition, int]:
+    def _ends(self, cluster: ClusterConnections) -> dict[TopicPartition, int]:
         stories = read_ledger(cluster, self._audit_topic).stories.items()
         mine = {
             chain: story for chain, story in stories if (chain.tier, chain.source) == (AuditTier.APPENDED, self._source)
@@ -114,7 +114,12 @@ class _Counting:
     """One epoch of a counter: what is read since the last increments."""
 
     def __init__(
-        self, ends: dict[TopicPartition, int], cluster: Cluster, exclude: re.Pattern[str], source: str, window_ms: int
+        self,
+        ends: dict[TopicPartition, int],
+        cluster: ClusterConnections,
+        exclude: re.Pattern[str],
+        source: str,
+        window_ms: int,
     ):
         #: Where the next increment of a partition begins.
         self._ends = ends

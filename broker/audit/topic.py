@@ -10,7 +10,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
 from broker.audit.ledger import AuditState
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.leaders import Leaders
 from broker.client.read_to_end import read_to_end
 from broker.client.record_reader import LeftOutBatch
@@ -37,7 +37,7 @@ def ensure_topic(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> None:
             raise
 
 
-def read_ledger(cluster: Cluster, topic: str = AUDIT_TOPIC) -> AuditState:
+def read_ledger(cluster: ClusterConnections, topic: str = AUDIT_TOPIC) -> AuditState:
     """All that is committed by now; empty when there is no such topic.
 
     Raises ApiError, BrokerUnreachable, TimeoutError.

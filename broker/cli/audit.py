@@ -12,7 +12,7 @@ from broker.audit.report import as_json, report_lines
 from broker.audit.states import TROUBLES
 from broker.audit.verdict import judge
 from broker.cli.frame.connecting import client_config, security_of
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.common.errors import BarnabasError, StartupError
 
@@ -36,7 +36,7 @@ def main(argv: list[str]) -> int:
     return int(any(finding.state in TROUBLES for verdict in verdicts for finding in verdict.findings))
 
 
-def reach_cluster(arguments: argparse.Namespace) -> tuple[dict[str, Any], Callable[[], Cluster]]:
+def reach_cluster(arguments: argparse.Namespace) -> tuple[dict[str, Any], Callable[[], ClusterConnections]]:
     """Return the settings of librdkafka by what was typed, and what makes a client of ours. Raises StartupError."""
     try:
         servers = parse_bootstrap_servers(arguments.bootstrap_server)
@@ -44,7 +44,7 @@ def reach_cluster(arguments: argparse.Namespace) -> tuple[dict[str, Any], Callab
     except BarnabasError as error:
         raise StartupError(str(error)) from None
     settings = {"bootstrap.servers": arguments.bootstrap_server, **(librdkafka_settings(security) if security else {})}
-    return settings, lambda: Cluster(servers, client_id="barnabas-audit", security=security)
+    return settings, lambda: ClusterConnections(servers, client_id="barnabas-audit", security=security)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.frame.declaration import Arguments, Command, Example
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import BarnabasError
 from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
 from broker.protocol.messages import MESSAGES
@@ -28,7 +28,7 @@ def run(arguments: Arguments) -> None:
             print(f"{head} -> {served}" if isinstance(served, str) else "\n".join(_lines(head, served)))
 
 
-def _served(cluster: Cluster, host: str, port: int) -> _Versions | str:
+def _served(cluster: ClusterConnections, host: str, port: int) -> _Versions | str:
     try:
         return cluster.connection(host, port).served
     except BarnabasError as error:

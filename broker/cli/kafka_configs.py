@@ -31,7 +31,7 @@ from broker.cli.frame.connecting import ADMIN, client_config, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError
 from broker.protocol.messages.describe_configs import (
@@ -109,7 +109,7 @@ def _changes(arguments: Arguments) -> ConfigEdits:
     return ConfigEdits(added, tuple(dict.fromkeys(deleted)))
 
 
-def _describe(cluster: Cluster, entity: Entity, arguments: Arguments) -> None:
+def _describe(cluster: ClusterConnections, entity: Entity, arguments: Arguments) -> None:
     described = []
     is_told_in_todays_words = not (wants_json(arguments) or arguments["zookeeper"])
     for item, result in _described(cluster, _named(cluster, entity)):
@@ -127,7 +127,7 @@ def _describe(cluster: Cluster, entity: Entity, arguments: Arguments) -> None:
         print_json(described)
 
 
-def _named(cluster: Cluster, entity: Entity) -> list[Entity]:
+def _named(cluster: ClusterConnections, entity: Entity) -> list[Entity]:
     """Itself, or all of its type: brokers with what holds for all of them behind."""
     if entity.name is not None:
         return [entity]
@@ -136,11 +136,11 @@ def _named(cluster: Cluster, entity: Entity) -> list[Entity]:
     return [*(Entity(BROKERS, str(broker_id)) for broker_id in sorted(cluster.brokers())), Entity(BROKERS, "")]
 
 
-def _topic_names(cluster: Cluster) -> list[str]:
+def _topic_names(cluster: ClusterConnections) -> list[str]:
     return [topic.name for topic in cluster.describe_topics(None).topics if topic.name]
 
 
-def _described(cluster: Cluster, whose: Sequence[Entity]) -> Iterator[tuple[Entity, DescribeConfigsResult]]:
+def _described(cluster: ClusterConnections, whose: Sequence[Entity]) -> Iterator[tuple[Entity, DescribeConfigsResult]]:
     """Many topics are asked about at once, each broker for itself."""
     at_once = 1 if whose and whose[0].type != TOPICS else _AT_ONCE
     for start in range(0, len(whose), at_once):
@@ -156,14 +156,16 @@ def _described(cluster: Cluster, whose: Sequence[Entity]) -> Iterator[tuple[Enti
         yield from ((entity, by_name[entity.name or ""]) for entity in asked if (entity.name or "") in by_name)
 
 
-def _ask(cluster: Cluster, entity: Entity, request: DescribeConfigsRequest | IncrementalAlterConfigsRequest) -> Any:
+def _ask(
+    cluster: ClusterConnections, entity: Entity, request: DescribeConfigsRequest | IncrementalAlterConfigsRequest
+) -> Any:
     """What is a broker's own is known to itself alone."""
     if entity.type in (BROKERS, BROKER_LOGGERS) and entity.name:
         return cluster.ask_broker(int(entity.name), request)
     return cluster.ask_any(request)
 
 
-def _alter(cluster: Cluster, whose: Sequence[Entity], changes: ConfigEdits, arguments: Arguments) -> None:
+def _alter(cluster: ClusterConnections, whose: Sequence[Entity], changes: ConfigEdits, arguments: Arguments) -> None:
     first = whose[0]
     if first.type in QUOTA_TYPES:
         alter_quotas(cluster, whose, changes)
@@ -185,7 +187,7 @@ def _tell_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
         print(f"Completed updating default config for {first.type} in the cluster.")
 
 
-def _alter_settings(cluster: Cluster, entity: Entity, changes: ConfigEdits) -> None:
+def _alter_settings(cluster: ClusterConnections, entity: Entity, changes: ConfigEdits) -> None:
     ((_, present),) = _described(cluster, [entity])
     check(present.error_code, present.error_message)
     known = {config.name for config in own(entity, present.configs)}

@@ -22,7 +22,7 @@ from broker.cli.groups.group_listing import (
 )
 from broker.cli.groups.group_resets import duration_ms, moment_ms, topic_scope
 from broker.cli.groups.resetting_groups import check_reset, partitions_of_scope, reset
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.groups import GroupClient
 from broker.client.leaders import Leaders
 from broker.client.log_ends import offsets_of_led
@@ -81,7 +81,7 @@ def _check(action: str, arguments: Arguments) -> None:
         check_reset(arguments)
 
 
-def _list(_cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
+def _list(_cluster: ClusterConnections, groups: GroupClient, arguments: Arguments) -> None:
     states = _chosen(arguments["state"], "state", _STATES)
     types = {argument.lower() for argument in _chosen(arguments["type"], "type", _TYPES)}
     columns = tuple(name for name in ("type", "state") if arguments.given(name))
@@ -107,7 +107,7 @@ def _chosen(text: str | None, what: str, known: tuple[str, ...]) -> list[str]:
     return [by_name[name] for name in names]
 
 
-def _describe(cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
+def _describe(cluster: ClusterConnections, groups: GroupClient, arguments: Arguments) -> None:
     leaders = Leaders(cluster)
     found = []
     for name in _names(groups, arguments):
@@ -157,7 +157,7 @@ def _rows(leaders: Leaders, groups: GroupClient, group: ConsumerGroup) -> list[O
     return offset_rows(group, committed, log_ends)
 
 
-def _delete(_cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
+def _delete(_cluster: ClusterConnections, groups: GroupClient, arguments: Arguments) -> None:
     deleted, failed = [], {}
     for name in _names(groups, arguments):
         try:
@@ -181,11 +181,11 @@ def _delete(_cluster: Cluster, groups: GroupClient, arguments: Arguments) -> Non
             print(f"\nThese consumer groups were deleted successfully: {', '.join(deleted)}")
 
 
-def _reset(cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
+def _reset(cluster: ClusterConnections, groups: GroupClient, arguments: Arguments) -> None:
     reset(groups, Leaders(cluster), arguments)
 
 
-def _delete_offsets(cluster: Cluster, groups: GroupClient, arguments: Arguments) -> None:
+def _delete_offsets(cluster: ClusterConnections, groups: GroupClient, arguments: Arguments) -> None:
     name, topics = arguments["group"][0], arguments["topic"]
     statuses: dict[TopicPartition, str] = {}
     partitions: list[TopicPartition] = []

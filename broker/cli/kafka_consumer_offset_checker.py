@@ -8,7 +8,7 @@ from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEE
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.zookeeper import ZooKeeperAccess
 from broker.cli.groups.offset_checking import OldGroup, checked_lines
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.groups import GroupClient
 from broker.client.leaders import Leaders
 from broker.client.log_ends import offsets_of_led
@@ -39,7 +39,7 @@ def run(arguments: Arguments) -> None:
         raise CommandError(f"Exiting due to: {str(error).rstrip('.')}.", status=0, on_stdout=True) from None
 
 
-def _check(cluster: Cluster, old: OldGroup, arguments: Arguments) -> None:
+def _check(cluster: ClusterConnections, old: OldGroup, arguments: Arguments) -> None:
     group = arguments["group"]
     groups, leaders = GroupClient(cluster), Leaders(cluster)
     members = groups.described(group).members

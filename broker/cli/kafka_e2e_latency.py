@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from broker.cli.clients.figures import percentiles
 from broker.cli.frame.connecting import client_config, security_of
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, UsageError
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.common.errors import ApiError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run(arguments: Arguments) -> None:
 
 def _partitions(addresses: tuple[tuple[str, int], ...], topic: str, security: "ClientSecurity | None") -> list[int]:
     """Of the topic, which is made if there is none."""
-    with Cluster(addresses, client_id="kafka-e2e-latency", security=security) as cluster:
+    with ClusterConnections(addresses, client_id="kafka-e2e-latency", security=security) as cluster:
         (found,) = cluster.describe_topics([topic]).topics
         if found.partitions:
             return [partition.partition_index for partition in found.partitions]
@@ -62,7 +62,7 @@ def _partitions(addresses: tuple[tuple[str, int], ...], topic: str, security: "C
     return [0]
 
 
-def _create(cluster: Cluster, topic: str) -> None:
+def _create(cluster: ClusterConnections, topic: str) -> None:
     from broker.cli.frame.answers import check
     from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 

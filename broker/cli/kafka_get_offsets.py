@@ -6,7 +6,7 @@ from broker.cli.frame.connecting import ADMIN, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.cli.topics.partition_filters import Filter, of_topic_partitions, of_topics
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.log_ends import led
@@ -56,7 +56,7 @@ def _filter(arguments: Arguments) -> Filter:
     return of_topic_partitions(arguments["topic-partitions"])
 
 
-def _tell(cluster: Cluster, moment: int, leaves: Filter, arguments: Arguments) -> None:
+def _tell(cluster: ClusterConnections, moment: int, leaves: Filter, arguments: Arguments) -> None:
     metadata = cluster.describe_topics(None)
     partitions = sorted(
         partition

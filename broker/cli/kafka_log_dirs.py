@@ -7,7 +7,7 @@ from typing import Any
 from broker.cli.frame.answers import check, exception_of
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEEPER, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.describe_log_dirs import (
     DescribableLogDirTopic,
@@ -26,7 +26,7 @@ def run(arguments: Arguments) -> None:
     print(json.dumps({"version": 1, "brokers": told}, separators=(",", ":"), ensure_ascii=False))
 
 
-def _brokers(cluster: Cluster, wanted: list[int] | None) -> list[int]:
+def _brokers(cluster: ClusterConnections, wanted: list[int] | None) -> list[int]:
     """Raises CommandError for one that is not alive."""
     alive = sorted(cluster.brokers())
     if absent := [name for name in wanted or () if name not in alive]:
@@ -41,7 +41,7 @@ def _listed(numbers: list[int]) -> str:
     return ",".join(map(str, numbers))
 
 
-def _topics(cluster: Cluster, names: list[str]) -> list[DescribableLogDirTopic] | None:
+def _topics(cluster: ClusterConnections, names: list[str]) -> list[DescribableLogDirTopic] | None:
     """All there is, if none is named; a topic that nobody knows is just absent."""
     if not names:
         return None

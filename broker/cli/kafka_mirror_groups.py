@@ -3,7 +3,7 @@
 from broker.cli.frame.connecting import ADMIN, client_config, connected, security_of
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.groups import GroupClient
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
@@ -21,7 +21,10 @@ def run(arguments: Arguments) -> int:
     except ApiError as error:
         raise UsageError(f"--to-bootstrap-server: {error}") from None
     security = security_of(client_config(arguments["to-command-config"]))
-    with connected(arguments) as here, Cluster(servers, client_id="mirror-groups", security=security) as there:
+    with (
+        connected(arguments) as here,
+        ClusterConnections(servers, client_id="mirror-groups", security=security) as there,
+    ):
         group = arguments["group"]
         for cluster, name in ((here, source), (there, target)):
             _require_empty(cluster, group, name)
@@ -39,14 +42,14 @@ def run(arguments: Arguments) -> int:
     return 0 if found else 1
 
 
-def _require_empty(cluster: Cluster, group: str, name: str) -> None:
+def _require_empty(cluster: ClusterConnections, group: str, name: str) -> None:
     state = GroupClient(cluster).described(group).state
     if state not in EMPTY:
         raise CommandError(f"Consumer group '{group}' has members in {name} ({state}): stop them first.")
 
 
 def _lines(
-    here: Cluster, there: Cluster, source: str, target: str, committed: dict[TopicPartition, int]
+    here: ClusterConnections, there: ClusterConnections, source: str, target: str, committed: dict[TopicPartition, int]
 ) -> list[Moved]:
     of_target, of_source = MirrorLedger(there), MirrorLedger(here)
     of_target.read_to_end()

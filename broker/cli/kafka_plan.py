@@ -22,7 +22,7 @@ from broker.cli.topics.sizing import (
     text_of_bytes,
 )
 from broker.cli.topics.topic_figures import directories, is_there, leaders_per_broker, look, rate_between, settings
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 
 _PLACEHOLDER = "NAME"
 _CONNECTION = ("bootstrap-server", "zookeeper", "command-config")
@@ -79,7 +79,7 @@ def _with_cluster(arguments: Arguments) -> tuple[TopicDemand, ClusterCapacity]:
     return _demand(arguments, throughput, known, replicas, partitions), place
 
 
-def _measured(cluster: Cluster, topic: str | None, seconds: int) -> float:
+def _measured(cluster: ClusterConnections, topic: str | None, seconds: int) -> float:
     """From two looks at the topic."""
     if topic is None:
         raise UsageError('Missing required argument "[throughput]": only of a topic that is there it can be measured')
@@ -95,7 +95,7 @@ def _measured(cluster: Cluster, topic: str | None, seconds: int) -> float:
     return rate
 
 
-def _session_timeout_s(cluster: Cluster) -> float:
+def _session_timeout_s(cluster: ClusterConnections) -> float:
     return int(settings(cluster, None).get("zookeeper.session.timeout.ms", "18000")) / 1000
 
 

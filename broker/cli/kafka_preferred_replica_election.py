@@ -6,7 +6,7 @@ from broker.cli.frame.declaration import Arguments, Command, CommandError, Examp
 from broker.cli.frame.json_files import read_partitions
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.cli.placement.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, ElectionOutcome, elect, named
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.elect_leaders import ElectionType
@@ -57,7 +57,7 @@ def _is_absent(code: int) -> bool:
     return code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _all_partitions(cluster: Cluster) -> list[TopicPartition]:
+def _all_partitions(cluster: ClusterConnections) -> list[TopicPartition]:
     return [
         TopicPartition(topic.name or "", partition.partition_index)
         for topic in cluster.describe_topics(None).topics

@@ -26,7 +26,7 @@ from broker.cli.placement.reassignment import (
 )
 from broker.cli.placement.reassignment_states import ReassignmentLine, listed, log_dir_lines, partition_lines
 from broker.cli.placement.throttling import clear_brokers, clear_topics, throttle_brokers, throttle_topics
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
@@ -59,7 +59,7 @@ def run(arguments: Arguments) -> None:
         raise CommandError(f"Error: {error}", on_stdout=True) from None
 
 
-def _generate(cluster: Cluster, arguments: Arguments) -> Any:
+def _generate(cluster: ClusterConnections, arguments: Arguments) -> Any:
     path = arguments["topics-to-move-json-file"]
     topics = [entry["topic"] for entry in entries(path, read_json(path), "topics", topic=str)]
     _refuse_twice("List of topics to reassign", topics)
@@ -74,7 +74,7 @@ def _generate(cluster: Cluster, arguments: Arguments) -> Any:
     return {"current": as_plan(current), "proposed": as_plan(proposed)}
 
 
-def _execute(cluster: Cluster, arguments: Arguments) -> Any:
+def _execute(cluster: ClusterConnections, arguments: Arguments) -> Any:
     plan = _plan(arguments)
     _refuse_unknown_brokers(cluster, plan)
     current, moves = assignments(cluster, plan.topics), moves_in_progress(cluster)
@@ -100,7 +100,7 @@ def _execute(cluster: Cluster, arguments: Arguments) -> Any:
 
 
 def _throttle(
-    cluster: Cluster,
+    cluster: ClusterConnections,
     arguments: Arguments,
     plan: ReassignmentPlan,
     current: dict[TopicPartition, tuple[int, ...]],
@@ -123,7 +123,7 @@ def _throttle(
         print(f"The replica-alter-dir throttle limit was set to {log_dirs_rate} B/s")
 
 
-def _begin(cluster: Cluster, arguments: Arguments, plan: ReassignmentPlan) -> None:
+def _begin(cluster: ClusterConnections, arguments: Arguments, plan: ReassignmentPlan) -> None:
     refused = alter(cluster, plan.targets)
     if refused:
         sentences = "\n".join(f"{partition}: {sentence}" for partition, (_, sentence) in sorted(refused.items()))
@@ -134,7 +134,7 @@ def _begin(cluster: Cluster, arguments: Arguments, plan: ReassignmentPlan) -> No
         print(f"Successfully started partition reassignment{_s(plan.targets)} for {_named(plan.targets)}")
 
 
-def _verify(cluster: Cluster, arguments: Arguments) -> Any:
+def _verify(cluster: ClusterConnections, arguments: Arguments) -> Any:
     plan, as_before = _plan(arguments), bool(arguments["zookeeper"])
     known = _topics(cluster)
     current, moves = (
@@ -153,7 +153,7 @@ def _verify(cluster: Cluster, arguments: Arguments) -> Any:
     return {"partitions": _as_json(partitions), "replicas": _as_json(replicas), "isOver": is_over}
 
 
-def _cancel(cluster: Cluster, arguments: Arguments) -> Any:
+def _cancel(cluster: ClusterConnections, arguments: Arguments) -> Any:
     plan, moves = _plan(arguments), moves_in_progress(cluster)
     active = sorted(partition for partition in plan.targets if partition in moves)
     refused = alter(cluster, dict.fromkeys(active)) if active else {}
@@ -177,7 +177,7 @@ def _cancel(cluster: Cluster, arguments: Arguments) -> Any:
     return {"cancelled": list(map(str, active)), "log_dirs": [f"{partition}-{at}" for partition, at in sorted(copied)]}
 
 
-def _list(cluster: Cluster, _arguments: Arguments) -> Any:
+def _list(cluster: ClusterConnections, _arguments: Arguments) -> Any:
     moves = moves_in_progress(cluster)
     print("\n".join(listed(moves)))
     return [
@@ -192,7 +192,7 @@ def _list(cluster: Cluster, _arguments: Arguments) -> Any:
     ]
 
 
-def _clear(cluster: Cluster, arguments: Arguments, topics: Sequence[str]) -> None:
+def _clear(cluster: ClusterConnections, arguments: Arguments, topics: Sequence[str]) -> None:
     """Of all brokers alive and of the topics of the plan, as Kafka does."""
     brokers = sorted(cluster.brokers())
     clear_brokers(cluster, brokers)
@@ -210,11 +210,11 @@ def _plan(arguments: Arguments) -> ReassignmentPlan:
     return parse_plan(entries(path, read_json(path), "partitions", topic=str, partition=int, replicas=list))
 
 
-def _topics(cluster: Cluster) -> set[str]:
+def _topics(cluster: ClusterConnections) -> set[str]:
     return {topic.name for topic in cluster.describe_topics(None).topics if topic.name}
 
 
-def _racks(cluster: Cluster, brokers: Sequence[int], *, aware: bool) -> dict[int, str | None]:
+def _racks(cluster: ClusterConnections, brokers: Sequence[int], *, aware: bool) -> dict[int, str | None]:
     """Of the brokers asked for. Raises CommandError: one is unknown, or some name a rack and others none."""
     alive = {broker.node_id: broker.rack for broker in cluster.describe_topics([]).brokers}
     for broker in brokers:
@@ -229,7 +229,7 @@ def _racks(cluster: Cluster, brokers: Sequence[int], *, aware: bool) -> dict[int
     return racks
 
 
-def _refuse_unknown_brokers(cluster: Cluster, plan: ReassignmentPlan) -> None:
+def _refuse_unknown_brokers(cluster: ClusterConnections, plan: ReassignmentPlan) -> None:
     unknown = sorted(plan.brokers - cluster.brokers().keys())
     if unknown:
         raise CommandError(f"Unknown broker id {unknown[0]}")

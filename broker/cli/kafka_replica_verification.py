@@ -14,7 +14,7 @@ from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connec
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.output import OUTPUT, wants_json
 from broker.cli.placement.replica_comparison import Compared, ReplicaRead, batches_of, report
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
@@ -44,7 +44,7 @@ def run(arguments: Arguments) -> None:
                 due = time.monotonic() + arguments["report-interval-ms"] / 1000
 
 
-def _partitions(cluster: Cluster, arguments: Arguments) -> list[Compared]:
+def _partitions(cluster: ClusterConnections, arguments: Arguments) -> list[Compared]:
     wanted = pattern(arguments["topics-include"])
     replicas = {
         TopicPartition(topic.name or "", partition.partition_index): tuple(sorted(partition.replica_nodes))
@@ -63,7 +63,7 @@ def _partitions(cluster: Cluster, arguments: Arguments) -> list[Compared]:
     ]
 
 
-def _round(cluster: Cluster, partitions: list[Compared], arguments: Arguments) -> None:
+def _round(cluster: ClusterConnections, partitions: list[Compared], arguments: Arguments) -> None:
     """One fetch from each broker."""
     reads: dict[TopicPartition, dict[int, ReplicaRead]] = {partition.partition: {} for partition in partitions}
     brokers = sorted({replica for partition in partitions for replica in partition.replicas})
@@ -86,7 +86,7 @@ def _round(cluster: Cluster, partitions: list[Compared], arguments: Arguments) -
 
 
 def _fetch(
-    cluster: Cluster,
+    cluster: ClusterConnections,
     broker: int,
     hosted: Iterable[Compared],
     reads: dict[TopicPartition, dict[int, ReplicaRead]],
@@ -121,14 +121,14 @@ def _fetch(
                 reads[compared.partition][broker] = found
 
 
-def _forget(cluster: Cluster, broker: int) -> None:
+def _forget(cluster: ClusterConnections, broker: int) -> None:
     """It may come back: the next round connects anew."""
     address = cluster.brokers().get(broker)
     if address is not None:
         cluster.forget(*address)
 
 
-def _begin_where_it_begins(cluster: Cluster, compared: Compared) -> None:
+def _begin_where_it_begins(cluster: ClusterConnections, compared: Compared) -> None:
     """Old records may have gone meanwhile."""
     try:
         (earliest,) = list_offsets(Leaders(cluster), {compared.partition: EARLIEST_TIMESTAMP}).values()

@@ -7,7 +7,7 @@ from broker.cli.frame.connecting import ADMIN, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.cli.topics.topic_listing import FILTERS, ListedPartition, TopicState, as_json, lines
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import ApiNotServed
 from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.metadata import MetadataResponseTopic
@@ -34,7 +34,7 @@ def run(arguments: Arguments) -> None:
         raise CommandError(f"{_FAILED}{error.message}", on_stdout=True) from None
 
 
-def _create(cluster: Cluster, arguments: Arguments) -> None:
+def _create(cluster: ClusterConnections, arguments: Arguments) -> None:
     from broker.protocol.messages.create_topics import (
         CreatableReplicaAssignment,
         CreatableTopic,
@@ -71,7 +71,7 @@ def _create(cluster: Cluster, arguments: Arguments) -> None:
         print(f"Created topic {name}.")
 
 
-def _list(cluster: Cluster, arguments: Arguments) -> None:
+def _list(cluster: ClusterConnections, arguments: Arguments) -> None:
     names = list(_named(cluster, arguments))
     if wants_json(arguments):
         print_json(names)
@@ -79,7 +79,7 @@ def _list(cluster: Cluster, arguments: Arguments) -> None:
         sys.stdout.write("".join(f"{name}\n" for name in names))
 
 
-def _describe(cluster: Cluster, arguments: Arguments) -> None:
+def _describe(cluster: ClusterConnections, arguments: Arguments) -> None:
     described = _named(cluster, arguments)
     if not described:
         _refuse_absent(arguments)
@@ -93,7 +93,7 @@ def _describe(cluster: Cluster, arguments: Arguments) -> None:
         print(line)
 
 
-def _alter(cluster: Cluster, arguments: Arguments) -> None:
+def _alter(cluster: ClusterConnections, arguments: Arguments) -> None:
     """Partitions are added; settings are changed only in the words of the ZooKeeper generation, as Kafka does."""
     told = bool(arguments["zookeeper"])
     if not told and (arguments.given("config") or arguments.given("delete-config")):
@@ -111,7 +111,7 @@ def _alter(cluster: Cluster, arguments: Arguments) -> None:
             _enlarge(cluster, name, len(topic.partitions), arguments, told=told)
 
 
-def _enlarge(cluster: Cluster, topic: str, count: int, arguments: Arguments, *, told: bool) -> None:
+def _enlarge(cluster: ClusterConnections, topic: str, count: int, arguments: Arguments, *, told: bool) -> None:
     from broker.protocol.messages.create_partitions import (
         CreatePartitionsAssignment,
         CreatePartitionsRequest,
@@ -135,7 +135,7 @@ def _enlarge(cluster: Cluster, topic: str, count: int, arguments: Arguments, *, 
         print("Adding partitions succeeded!")
 
 
-def _alter_configs(cluster: Cluster, topic: str, arguments: Arguments) -> None:
+def _alter_configs(cluster: ClusterConnections, topic: str, arguments: Arguments) -> None:
     from broker.protocol.messages.incremental_alter_configs import (
         AlterableConfig,
         AlterConfigsResource,
@@ -160,7 +160,7 @@ def _alter_configs(cluster: Cluster, topic: str, arguments: Arguments) -> None:
     print(f"Updated config for topic {topic}.")
 
 
-def _delete(cluster: Cluster, arguments: Arguments) -> None:
+def _delete(cluster: ClusterConnections, arguments: Arguments) -> None:
     from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
     names = list(_named(cluster, arguments))
@@ -177,7 +177,7 @@ def _delete(cluster: Cluster, arguments: Arguments) -> None:
             print("Note: This will have no impact if delete.topic.enable is not set to true.")
 
 
-def _named(cluster: Cluster, arguments: Arguments) -> dict[str, MetadataResponseTopic]:
+def _named(cluster: ClusterConnections, arguments: Arguments) -> dict[str, MetadataResponseTopic]:
     """The topics that are meant, by name: of --topic-id, of --topic (a regular expression of whole names), or all."""
     found = {topic.name: topic for topic in cluster.describe_topics(None).topics if topic.name}
     if arguments.given("topic-id"):
@@ -197,7 +197,7 @@ def _refuse_absent(arguments: Arguments) -> None:
     raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{named}' does not exist as expected")
 
 
-def _states(cluster: Cluster, topics: dict[str, MetadataResponseTopic]) -> list[TopicState]:
+def _states(cluster: ClusterConnections, topics: dict[str, MetadataResponseTopic]) -> list[TopicState]:
     configs, moves = _configs(cluster, list(topics)), _moves(cluster)
     states = []
     for name, topic in topics.items():
@@ -216,7 +216,7 @@ def _states(cluster: Cluster, topics: dict[str, MetadataResponseTopic]) -> list[
     return states
 
 
-def _configs(cluster: Cluster, names: list[str]) -> dict[str, tuple[dict[str, str], frozenset[str]]]:
+def _configs(cluster: ClusterConnections, names: list[str]) -> dict[str, tuple[dict[str, str], frozenset[str]]]:
     from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
     resources = [
@@ -236,7 +236,7 @@ def _configs(cluster: Cluster, names: list[str]) -> dict[str, tuple[dict[str, st
     return found
 
 
-def _moves(cluster: Cluster) -> dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:
+def _moves(cluster: ClusterConnections) -> dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:
     """What reassignments in progress add and remove; nothing from brokers before 2.4."""
     from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 

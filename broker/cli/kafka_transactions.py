@@ -19,7 +19,7 @@ from broker.cli.logs.transaction_tables import (
     or_none,
     table,
 )
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.common.errors import ApiError, ErrorCode
@@ -54,7 +54,7 @@ def _list(arguments: Arguments) -> None:
     _print(arguments, LIST, found)
 
 
-def _listed(cluster: Cluster, duration_ms: int) -> list[tuple[str, int, int, str]]:
+def _listed(cluster: ClusterConnections, duration_ms: int) -> list[tuple[str, int, int, str]]:
     rows = []
     for broker in sorted(cluster.brokers()):
         answer = cluster.ask_broker(broker, ListTransactionsRequest(duration_filter=duration_ms))
@@ -94,7 +94,7 @@ def _describe(arguments: Arguments) -> None:
     )
 
 
-def _described(cluster: Cluster, name: str) -> TransactionState:
+def _described(cluster: ClusterConnections, name: str) -> TransactionState:
     request = DescribeTransactionsRequest(transactional_ids=[name])
     answer = Coordinators(cluster).ask(CoordinatorType.TRANSACTION, name, request, _error_code)
     found: TransactionState = answer.transaction_states[0]
@@ -126,7 +126,7 @@ def _describe_producers(arguments: Arguments) -> None:
     )
 
 
-def _producers(cluster: Cluster, partition: TopicPartition, broker: int | None) -> list[ProducerState]:
+def _producers(cluster: ClusterConnections, partition: TopicPartition, broker: int | None) -> list[ProducerState]:
     """Of the leader, unless another replica is named."""
     topics = [TopicRequest(name=partition.topic, partition_indexes=[partition.partition])]
     request = DescribeProducersRequest(topics=topics)
@@ -158,7 +158,7 @@ def _abort(arguments: Arguments) -> None:
         print_json({"aborted": str(partition), "producerId": marker.producer_id, "epoch": marker.producer_epoch})
 
 
-def _marker(cluster: Cluster, arguments: Arguments, partition: TopicPartition) -> WritableTxnMarker:
+def _marker(cluster: ClusterConnections, arguments: Arguments, partition: TopicPartition) -> WritableTxnMarker:
     if arguments.given("start-offset") == arguments.given("producer-id"):
         raise UsageError(
             "The transaction to abort must be specified either with --start-offset or with --producer-id, "
@@ -214,7 +214,7 @@ def _find_hanging(arguments: Arguments) -> None:
     _print(arguments, HANGING, [row.row(now_ms) for row in hanging])
 
 
-def _searched(cluster: Cluster, arguments: Arguments) -> list[TopicPartition]:
+def _searched(cluster: ClusterConnections, arguments: Arguments) -> list[TopicPartition]:
     """Of the topic, or all; with a broker those that it has a replica of."""
     topic, broker = arguments["topic"], arguments["broker-id"]
     described = cluster.describe_topics([topic] if topic else None).topics
@@ -247,7 +247,7 @@ def _open(partition: TopicPartition, producers: Iterable[ProducerState]) -> list
     ]
 
 
-def _is_known(cluster: Cluster, suspect: ProducerTransaction) -> bool:
+def _is_known(cluster: ClusterConnections, suspect: ProducerTransaction) -> bool:
     """Whether a coordinator says that the producer's transaction covers this partition."""
     for broker in sorted(cluster.brokers()):
         request = ListTransactionsRequest(producer_id_filters=[suspect.producer_id])

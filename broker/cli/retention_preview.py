@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from broker.cli.frame.connecting import client_config, security_of
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.client.retention_report import as_json, report_lines
 from broker.common.errors import BarnabasError, StartupError
@@ -47,7 +47,7 @@ def _preview(arguments: argparse.Namespace) -> PreviewRetentionTopicResult:
         timeout_s=arguments.timeout,
     )
     security = security_of(client_config(arguments.command_config))
-    with Cluster(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
         return preview_retention(cluster, question, asyncio.run(_membership(arguments)))
 
 

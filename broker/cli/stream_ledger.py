@@ -6,7 +6,7 @@ A batch of which a part was lost is refused until a person has said that it may 
 import argparse
 
 from broker.cli.frame.connecting import client_config, security_of
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.common.errors import BarnabasError, StartupError
 from broker.spark.decisions import Decisions
@@ -18,13 +18,13 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     try:
         security = security_of(client_config(arguments.command_config))
-        with Cluster(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
+        with ClusterConnections(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
             return _forget(cluster, arguments.forget) if arguments.forget else _list(cluster)
     except (BarnabasError, TimeoutError) as error:
         raise StartupError(f"{str(error).rstrip('.')}.") from None
 
 
-def _list(cluster: Cluster) -> int:
+def _list(cluster: ClusterConnections) -> int:
     found = Decisions(cluster, Coordinators(cluster)).all()
     for name, text in sorted(found.items()):
         decision = parse_decision(name, text)
@@ -32,7 +32,7 @@ def _list(cluster: Cluster) -> int:
     return 0 if found else 1
 
 
-def _forget(cluster: Cluster, name: str) -> int:
+def _forget(cluster: ClusterConnections, name: str) -> int:
     coordinators = Coordinators(cluster)
     if Decisions(cluster, coordinators).newest(name) is None:
         print(f"There is no ledger {name}; without --forget all that there are are listed.")

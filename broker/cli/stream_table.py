@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 from broker.cli.frame.connecting import client_config, security_of
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.common.errors import BarnabasError, StartupError
 from broker.spark.table import TableRow, greatest, read_table
 
@@ -17,7 +17,7 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     try:
         security = security_of(client_config(arguments.command_config))
-        with Cluster(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
+        with ClusterConnections(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
             table = read_table(cluster, arguments.topic, _wanted(arguments))
     except (BarnabasError, TimeoutError) as error:
         raise StartupError(f"{arguments.topic} cannot be read: {str(error).rstrip('.')}.") from None

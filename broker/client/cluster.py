@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LOOK_AGAIN_S = 0.2
 
 
-class Cluster:
+class ClusterConnections:
     """Connections are made when needed and kept until `close`; use it in a `with` block, on one thread."""
 
     def __init__(
@@ -34,7 +34,7 @@ class Cluster:
         self._security = security
         self._connections: dict[tuple[str, int], BrokerConnection] = {}
 
-    def __enter__(self) -> "Cluster":
+    def __enter__(self) -> "ClusterConnections":
         return self
 
     def __exit__(self, *_exception: object) -> None:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import BrokerConnection
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode, error_code_of
@@ -25,7 +25,7 @@ _ONE_KEY = 3
 class Coordinators:
     """Of one cluster, remembered until they have moved."""
 
-    def __init__(self, cluster: Cluster, *, timeout_s: float = 60.0):
+    def __init__(self, cluster: ClusterConnections, *, timeout_s: float = 60.0):
         """`timeout_s` is for each `ask`, coordinators that move meanwhile included."""
         self._cluster = cluster
         self._timeout_s = timeout_s

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker.client.assignment import decode_assignment
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.errors import ApiNotServed
 from broker.client.typed_groups import (
@@ -59,7 +59,7 @@ class CoordinatorAddress:
 class GroupClient:
     """Of one cluster. Each call raises ApiError when it is refused, BrokerUnreachable, ApiNotServed."""
 
-    def __init__(self, cluster: Cluster, *, timeout_s: float = 5.0):
+    def __init__(self, cluster: ClusterConnections, *, timeout_s: float = 5.0):
         """`timeout_s`: how long coordinators that load or move are waited for."""
         self._cluster = cluster
         self._timeout_s = timeout_s

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import BrokerConnection
 from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
@@ -27,7 +27,7 @@ Address = tuple[str, int]
 class Leaders:
     """Of one cluster, remembered until `forget`."""
 
-    def __init__(self, cluster: Cluster):
+    def __init__(self, cluster: ClusterConnections):
         self._cluster = cluster
         self._known: dict[TopicPartition, Address | None] = {}
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import BrokerConnection
 from broker.client.coordinators import MOVED
 from broker.client.errors import BrokerUnreachable
@@ -45,7 +45,13 @@ class MembershipClient:
     the next `join` is that of a new member. A coordinator that has moved is looked for by the next call."""
 
     def __init__(
-        self, cluster: Cluster, group_id: str, protocol_type: str, *, session_timeout_ms: int, rebalance_timeout_ms: int
+        self,
+        cluster: ClusterConnections,
+        group_id: str,
+        protocol_type: str,
+        *,
+        session_timeout_ms: int,
+        rebalance_timeout_ms: int,
     ):
         self._cluster = cluster
         self._group_id = group_id

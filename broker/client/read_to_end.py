@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Iterator
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.leaders import Leaders
 from broker.client.offsets import EARLIEST, LATEST, list_offsets
 from broker.client.record_reader import LeftOutBatch, RecordReader, RecordRun
@@ -17,7 +17,7 @@ _WAIT_S = 0.2
 
 
 def read_to_end(
-    cluster: Cluster,
+    cluster: ClusterConnections,
     partitions: Collection[TopicPartition],
     leave_out: Callable[[LeftOutBatch], None],
     timeout_s: float = 30.0,

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack
 from itertools import dropwhile, islice
 from typing import NamedTuple
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import BrokerConnection, Sent
 from broker.client.errors import BrokerUnreachable, UnreadableAnswer
 from broker.client.leaders import MOVED, Address, Leaders
@@ -87,7 +87,7 @@ class RecordReader:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterConnections,
         starts: Mapping[TopicPartition, int],
         isolation: IsolationLevel,
         *,

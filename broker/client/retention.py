@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable, LoginRefused
 from broker.common.errors import ApiError, ErrorCode, ProtocolError, error_code_of
 from broker.protocol.messages.metadata import MetadataResponse
@@ -35,7 +35,7 @@ class PreviewQuestion:
 
 
 def preview_retention(
-    cluster: Cluster, question: PreviewQuestion, membership: ClusterMembership | None
+    cluster: ClusterConnections, question: PreviewQuestion, membership: ClusterMembership | None
 ) -> PreviewRetentionTopicResult:
     """The answers of all leaders as one; a partition that could not be asked carries its own error.
 
@@ -95,7 +95,7 @@ class _Gathered:
             raise ApiError(code, known.get(code))
         return {partition.partition_index: partition.leader_id for partition in topic.partitions}
 
-    def ask(self, cluster: Cluster, address: tuple[str, int], partitions: list[int]) -> None:
+    def ask(self, cluster: ClusterConnections, address: tuple[str, int], partitions: list[int]) -> None:
         try:
             connection = cluster.connection(*address)
             response = connection.ask(

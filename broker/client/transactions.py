@@ -7,7 +7,7 @@ coordinator's timeout, whoever holds the connection.
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
@@ -123,7 +123,7 @@ def describe_transaction(coordinators: Coordinators, transactional_id: str) -> T
     return answer.transaction_states[0]
 
 
-def open_transactions(cluster: Cluster, prefix: str) -> list[str]:
+def open_transactions(cluster: ClusterConnections, prefix: str) -> list[str]:
     """The transactional ids that begin with `prefix` and have an open transaction, from all brokers there are."""
     found: set[str] = set()
     for broker in cluster.describe_topics([]).brokers:

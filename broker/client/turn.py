@@ -7,7 +7,7 @@ import contextlib
 import threading
 import time
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.client.membership import MembershipClient
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
@@ -23,7 +23,7 @@ _PAUSE_S = 0.5
 class TurnThread:
     """A thread of its own from `start` to `stop`."""
 
-    def __init__(self, cluster: Cluster, group: str):
+    def __init__(self, cluster: ClusterConnections, group: str):
         self._member = MembershipClient(
             cluster, group, _PROTOCOL_TYPE, session_timeout_ms=int(SESSION_S * 1000), rebalance_timeout_ms=5_000
         )

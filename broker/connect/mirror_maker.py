@@ -7,7 +7,7 @@ passwords, is written anywhere.
 import threading
 from collections.abc import Mapping
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.security.properties import read_security
 from broker.client.turn import TurnThread
 from broker.common.errors import ApiError, BarnabasError, StartupError
@@ -72,7 +72,7 @@ def _herder(flow: MirrorFlow) -> Herder:
 
 def _run(flow: MirrorFlow, herder: Herder, stop: threading.Event) -> None:
     servers = parse_bootstrap_servers(flow.target_client["bootstrap.servers"])
-    with Cluster(servers, client_id="mirror", security=read_security(flow.target_client)) as cluster:
+    with ClusterConnections(servers, client_id="mirror", security=read_security(flow.target_client)) as cluster:
         turn = TurnThread(cluster, f"barnabas-mirror-{flow.name}")
         turn.start()
         try:

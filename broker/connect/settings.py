@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.logins import Logins, read_logins
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.librdkafka import librdkafka_settings
@@ -181,20 +181,20 @@ class Settings(ByAttribute):
         """For the worker's own clients."""
         return self._settings(self.security)
 
-    def cluster(self, overrides: Mapping[str, str] | None = None) -> Cluster:
+    def cluster(self, overrides: Mapping[str, str] | None = None) -> ClusterConnections:
         """As whom and where the worker administers: for itself, or for a connector by its `admin.override.…`.
 
         Raises ConnectError, ClientConfigError."""
         own = self._own("admin", overrides) if overrides is not None else {}
         servers = next((own[server] for server in SERVERS if server in own), self.values["bootstrap_servers"])
         security = self.security if overrides is None else self.security_of("admin", overrides)
-        return Cluster(parse_bootstrap_servers(servers), security=security)
+        return ClusterConnections(parse_bootstrap_servers(servers), security=security)
 
-    def cluster_of(self, kind: str, overrides: Mapping[str, str]) -> Cluster:
+    def cluster_of(self, kind: str, overrides: Mapping[str, str]) -> ClusterConnections:
         """Where a connector's clients of that kind are, and as whom, for our own client. Raises as `consumer`."""
         own = self._own(kind, overrides)
         servers = next((own[server] for server in SERVERS if server in own), self.values["bootstrap_servers"])
-        return Cluster(
+        return ClusterConnections(
             parse_bootstrap_servers(servers), client_id=f"connect-{kind}", security=self.security_of(kind, overrides)
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.groups import GroupClient
 from broker.common.errors import ApiError
 from broker.common.logs import logger
@@ -26,8 +26,8 @@ class CheckpointKeeper:
 
     def __init__(
         self,
-        source: Callable[[], Cluster],
-        target: Callable[[], Cluster],
+        source: Callable[[], ClusterConnections],
+        target: Callable[[], ClusterConnections],
         producer: "Producer",
         naming: Naming,
         flow: str,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.errors import BrokerUnreachable
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import ClientSecurity, read_security
@@ -21,8 +21,8 @@ class ClusterAddress:
     bootstrap_servers: str
     security: ClientSecurity
 
-    def connect(self) -> Cluster:
-        return Cluster(
+    def connect(self) -> ClusterConnections:
+        return ClusterConnections(
             parse_bootstrap_servers(self.bootstrap_servers),
             timeout_s=_TIMEOUT_S,
             client_id="mirror",

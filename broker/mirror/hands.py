@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.common.types import TopicPartition
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Hand:
-    def __init__(self, cluster: Cluster, is_stopped: Callable[[], bool]):
+    def __init__(self, cluster: ClusterConnections, is_stopped: Callable[[], bool]):
         self.cluster, self._is_stopped = cluster, is_stopped
         self._leaders = Leaders(cluster)
         self._coordinators = Coordinators(cluster, timeout_s=_COORDINATOR_S)
@@ -42,7 +42,7 @@ class Hand:
 class Hands:
     """`connect` makes a Cluster, which `close` closes."""
 
-    def __init__(self, connect: Callable[[], Cluster], count: int, is_stopped: Callable[[], bool]):
+    def __init__(self, connect: Callable[[], ClusterConnections], count: int, is_stopped: Callable[[], bool]):
         self._hands = [Hand(connect(), is_stopped) for _ in range(max(1, min(count, HANDS)))]
         self._threads = ThreadPoolExecutor(len(self._hands), thread_name_prefix="mirror-writer")
         self._turn = 0

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Leaders
 from broker.client.offsets import list_offsets
@@ -33,7 +33,7 @@ class LedgerUnread(BarnabasError):
 class MirrorLedger(Book):
     """Of one cluster; who reads on while another does waits for it. A cluster without the topic has an empty one."""
 
-    def __init__(self, cluster: Cluster, timeout_s: float = _TIMEOUT_S):
+    def __init__(self, cluster: ClusterConnections, timeout_s: float = _TIMEOUT_S):
         super().__init__()
         self._leaders = Leaders(cluster)
         self._timeout_s = timeout_s

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from uuid import UUID
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, error_code_of
@@ -65,7 +65,7 @@ def again(runs: Runs, cut_at: int, source: SourcePartition) -> Resumed:
     return Resumed(offset, f"the target lost what it had from {cut_at} on: the source's are copied again from {offset}")
 
 
-def topic_id_of(cluster: Cluster, topic: str) -> UUID | None:
+def topic_id_of(cluster: ClusterConnections, topic: str) -> UUID | None:
     """None where a cluster gives topics none. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable."""
     (described,) = cluster.describe_topics([topic]).topics
     if described.error_code:
@@ -74,7 +74,9 @@ def topic_id_of(cluster: Cluster, topic: str) -> UUID | None:
     return described.topic_id if described.topic_id and described.topic_id.int else None
 
 
-def look(cluster: Cluster, leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> SourcePartition:
+def look(
+    cluster: ClusterConnections, leaders: Leaders, partition: TopicPartition, leader_epoch: int
+) -> SourcePartition:
     """Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION when there is none), BrokerUnreachable."""
     topic_id = topic_id_of(cluster, partition.topic)
     bounds = []

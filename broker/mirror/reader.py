@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 from uuid import UUID
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import BrokerConnection, Sent
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Address, Leaders
@@ -93,7 +93,9 @@ class _Asked(NamedTuple):
 class SourceReader:
     """`start` before anything else; `stop` ends the thread. `connect` makes a Cluster, which the thread closes."""
 
-    def __init__(self, connect: Callable[[], Cluster], provenance: Callable[[Cluster], Provenance]):
+    def __init__(
+        self, connect: Callable[[], ClusterConnections], provenance: Callable[[ClusterConnections], Provenance]
+    ):
         self._connect, self._make_provenance = connect, provenance
         self._wanted: dict[TopicPartition, _Wanted] = {}
         self._asked: dict[Address, _Asked] = {}
@@ -189,7 +191,7 @@ class SourceReader:
         with suppress(ApiError, BrokerUnreachable):
             self.ends.update(list_offsets(self._leaders, wanted, IsolationLevel.READ_COMMITTED))
 
-    def _round(self, fetching: Cluster) -> tuple[list[Read], list[Room]]:
+    def _round(self, fetching: ClusterConnections) -> tuple[list[Read], list[Room]]:
         """What the first leaders answer, and where it is."""
         self._ask_all(fetching)
         if not self._asked:
@@ -219,7 +221,7 @@ class SourceReader:
         except IndexError:
             return Room()
 
-    def _ask_all(self, fetching: Cluster) -> None:
+    def _ask_all(self, fetching: ClusterConnections) -> None:
         with self._lock:
             busy = {partition for asked in self._asked.values() for partition in asked.wanted}
             wanted = {
@@ -253,7 +255,7 @@ class SourceReader:
         self._turns += 1
         return {at: item[self._turns % len(item) :] + item[: self._turns % len(item)] for at, item in led.items()}
 
-    def _answered(self, fetching: Cluster, address: Address, asked: _Asked, room: Room) -> list[Read]:
+    def _answered(self, fetching: ClusterConnections, address: Address, asked: _Asked, room: Room) -> list[Read]:
         try:
             answer = asked.connection.answer(asked.sent, room=room)
         except BrokerUnreachable as error:
@@ -282,7 +284,9 @@ class SourceReader:
                 offset = read.next_offset if isinstance(read, Portion) else _RESTS
                 self._wanted[read.partition] = wanted._replace(offset=offset)
 
-    def _lost(self, fetching: Cluster, address: Address, partition: TopicPartition, error: BrokerUnreachable) -> None:
+    def _lost(
+        self, fetching: ClusterConnections, address: Address, partition: TopicPartition, error: BrokerUnreachable
+    ) -> None:
         self.trouble = str(error)
         fetching.forget(*address)
         self._leaders.forget(partition)

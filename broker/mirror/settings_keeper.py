@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from confluent_kafka import Producer
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.mirror.book import Book
 from broker.mirror.ledger import MirrorLedger
 from broker.mirror.naming import Naming
@@ -21,8 +21,8 @@ class SettingsKeeper:
 
     def __init__(
         self,
-        source: Callable[[], Cluster],
-        target: Callable[[], Cluster],
+        source: Callable[[], ClusterConnections],
+        target: Callable[[], ClusterConnections],
         producer: Producer,
         keeper: TopicKeeper,
         naming: Naming,

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
@@ -33,7 +33,7 @@ _FENCED_AGAIN_S, _FENCED_MAX = 60.0, 4
 #: The producer is of no more use: its broker has forgotten it.
 _FORGOTTEN = (ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
-Connect = Callable[[], Cluster]
+Connect = Callable[[], ClusterConnections]
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class MirrorTask:
             partition: Copied(partition, TopicPartition(topic, partition.partition))
             for partition, topic in settings.assigned.items()
         }
-        self._source: Cluster | None = None
-        self._target: Cluster | None = None
+        self._source: ClusterConnections | None = None
+        self._target: ClusterConnections | None = None
         self._hands: Hands | None = None
         self._hand_of: dict[MirrorLane, Hand] = {}
         self._lanes: dict[TopicPartition, MirrorLane] = {}
@@ -80,7 +80,7 @@ class MirrorTask:
         #: Why nothing at all is copied; None when all is well.
         self._trouble: str | None = None
 
-    def _provenance(self, cluster: Cluster) -> Provenance:
+    def _provenance(self, cluster: ClusterConnections) -> Provenance:
         return Provenance(MirrorLedger(cluster), self._settings.flow.source_id)
 
     @property

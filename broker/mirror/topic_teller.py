@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from confluent_kafka import Producer
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.read_to_end import read_to_end
 from broker.client.record_reader import LeftOutBatch
 from broker.common.logs import logger
@@ -23,7 +23,7 @@ _FLUSH_S = 30.0
 class TopicTeller:
     """Of one flow. `client`: settings of confluent-kafka for the target, which `connect` makes a client of ours for."""
 
-    def __init__(self, flow: str, client: Mapping[str, object], connect: Callable[[], Cluster]):
+    def __init__(self, flow: str, client: Mapping[str, object], connect: Callable[[], ClusterConnections]):
         self._flow, self._connect = flow, connect
         self._producer = Producer(dict(client))
         #: Of what is said that is not taken back; None before it was read.
@@ -63,7 +63,7 @@ class TopicTeller:
         self._producer.produce(STATUS_TOPIC, value, key)
 
 
-def said_of(flow: str, cluster: Cluster) -> set[TopicPartition]:
+def said_of(flow: str, cluster: ClusterConnections) -> set[TopicPartition]:
     """Partitions of which something stands there. Raises ApiError, BrokerUnreachable, TimeoutError."""
     found: set[TopicPartition] = set()
     for run in read_to_end(cluster, [TopicPartition(STATUS_TOPIC, 0)], _pass_over):

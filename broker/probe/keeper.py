@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from threading import Event
 from typing import Any
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.probe.config import ProbeConfig
@@ -43,7 +43,7 @@ _log = logger("broker.probe")
 
 
 class Keeper:
-    def __init__(self, desk: Desk, cluster: Cluster, config: ProbeConfig):
+    def __init__(self, desk: Desk, cluster: ClusterConnections, config: ProbeConfig):
         self._desk, self._cluster, self._config = desk, cluster, config
         self._rests_until_ms = 0.0
         self._last_error = ""

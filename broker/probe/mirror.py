@@ -7,7 +7,7 @@ partitions at once at each leader; what cannot be read is tried again at the nex
 from threading import Event
 from typing import Any
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
@@ -25,7 +25,7 @@ _log = logger("broker.probe")
 
 
 class MirrorReader:
-    def __init__(self, desk: Desk, cluster: Cluster, topic: str):
+    def __init__(self, desk: Desk, cluster: ClusterConnections, topic: str):
         self._desk, self._topic = desk, topic
         self._leaders = Leaders(cluster)
         self._positions: dict[TopicPartition, int] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry
 from prometheus_client.process_collector import ProcessCollector
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.security.file import read_own_security
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, StartupError
@@ -104,10 +104,10 @@ class Probe:
         return "" if self.desk.learned_at_ms is not None else "no broker has been reached yet"
 
 
-def _cluster(servers: str, client_id: str, security: "ClientSecurity") -> Cluster:
+def _cluster(servers: str, client_id: str, security: "ClientSecurity") -> ClusterConnections:
     """Raises StartupError."""
     try:
         parsed = parse_bootstrap_servers(servers)
     except ApiError as error:
         raise StartupError(f"{error}: bootstrap servers are host:port, comma separated.") from None
-    return Cluster(parsed, timeout_s=_ADMIN_TIMEOUT_S, client_id=client_id, security=security)
+    return ClusterConnections(parsed, timeout_s=_ADMIN_TIMEOUT_S, client_id=client_id, security=security)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import CONFIG_VARIABLE, read_own_properties
 from broker.client.security.properties import HEEDED, ClientSecurity, is_secret, read_security
@@ -63,13 +63,13 @@ class ClientSettings(NamedTuple):
     security: tuple[tuple[str, str], ...] = ()
 
 
-_clusters: dict[ClientSettings, Cluster] = {}
+_clusters: dict[ClientSettings, ClusterConnections] = {}
 
 
-def cluster_of(client: ClientSettings) -> Cluster:
+def cluster_of(client: ClientSettings) -> ClusterConnections:
     """The connections of this process to a cluster: Spark's workers run task after task. For one thread."""
     if client not in _clusters:
-        _clusters[client] = Cluster(
+        _clusters[client] = ClusterConnections(
             client.bootstrap_servers,
             timeout_s=client.request_timeout_ms / 1000,
             client_id=client.client_id,

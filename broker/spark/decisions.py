@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
@@ -52,7 +52,7 @@ class DecisionsError(BarnabasError):
 class Decisions:
     """Of one cluster. Every method may raise ApiError and BrokerUnreachable."""
 
-    def __init__(self, cluster: Cluster, coordinators: Coordinators):
+    def __init__(self, cluster: ClusterConnections, coordinators: Coordinators):
         self._cluster = cluster
         self._coordinators = coordinators
         self._leaders = Leaders(cluster)

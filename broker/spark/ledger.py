@@ -39,7 +39,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate, count, pairwise
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.transactions import (
     ONGOING,
@@ -151,7 +151,7 @@ class SinkCommitLog:
     Every method may raise ApiError and BrokerUnreachable.
     """
 
-    def __init__(self, name: str, cluster: Cluster, coordinators: Coordinators):
+    def __init__(self, name: str, cluster: ClusterConnections, coordinators: Coordinators):
         self.name = name
         self._cluster = cluster
         self._coordinators = coordinators

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.leaders import Leaders
 from broker.client.read_to_end import read_to_end
 from broker.client.record_reader import LeftOutBatch
@@ -16,7 +16,7 @@ class TableRow(NamedTuple):
     value: object
 
 
-def read_table(cluster: Cluster, topic: str, wants: Callable[[str], bool]) -> dict[str, object]:
+def read_table(cluster: ClusterConnections, topic: str, wants: Callable[[str], bool]) -> dict[str, object]:
     """The newest value of each wanted key, JSON where it is; what is written while this reads may be left out.
 
     Raises ApiError when the topic cannot be asked for or a part of it cannot be read, BrokerUnreachable, and

@@ -13,7 +13,7 @@ import psutil
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.common.types import TopicPartition
 from broker.mirror.lane import Flow
 from broker.mirror.records import TOPIC
@@ -78,7 +78,9 @@ def copy(north, south, topic: str, megabytes: int, batch: int, exactly_once: boo
         1.0,
         from_end=False,
     )
-    connects = [lambda side=side: Cluster(parse_bootstrap_servers(side.bootstrap_servers)) for side in (north, south)]
+    connects = [
+        lambda side=side: ClusterConnections(parse_bootstrap_servers(side.bootstrap_servers)) for side in (north, south)
+    ]
     stopping = threading.Event()
     task = MirrorTask(settings, *connects, stopping.is_set)
     own, brokers = psutil.Process(), [psutil.Process(item.brokers[0].process.pid) for item in (north, south)]

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.client.security.file import read_own_security
 from console.kit.gateway.cluster import KafkaGateway
@@ -112,7 +112,7 @@ def test_a_user_asks_as_a_member_on_a_connection_of_its_own(cluster, membership,
     ran("kafka-topics", "--bootstrap-server", cluster.bootstrap_servers, "--command-config", file,
         "--create", "--topic", name)  # fmt: skip
     servers, security = parse_bootstrap_servers(cluster.bootstrap_servers), read_own_security(file)
-    with Cluster(servers, security=security) as asking:
+    with ClusterConnections(servers, security=security) as asking:
         assert preview_retention(asking, PreviewQuestion(name), membership()).partitions
         assert asking.describe_topics([name]).topics[0].error_code == 0
 

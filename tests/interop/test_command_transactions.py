@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Producer
 
 from broker.cli.placement.throttling import throttle_brokers
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -33,7 +33,7 @@ def topic(cluster, name):
 @pytest.fixture
 def hanging(cluster, topic):
     """An hour ago a batch of a transaction came that no coordinator knows of: its broker did not ask any."""
-    with Cluster(parse_bootstrap_servers(cluster.bootstrap_servers)) as asked:
+    with ClusterConnections(parse_bootstrap_servers(cluster.bootstrap_servers)) as asked:
         throttle_brokers(asked, [1], {VERIFIED: "false"})
         try:
             _write_unverified(asked, topic)
@@ -42,7 +42,7 @@ def hanging(cluster, topic):
     return topic
 
 
-def _write_unverified(asked: Cluster, topic: str) -> None:
+def _write_unverified(asked: ClusterConnections, topic: str) -> None:
     then_ms = time.time_ns() // 1_000_000 - HOUR_MS
     batch = build_batch(
         [Record(0, then_ms, b"k", b"v")], producer_id=7777, producer_epoch=3, base_sequence=0, is_transactional=True

@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 from django.contrib.auth.models import User
 from django.test import Client
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.errors import LoginRefused
 from broker.client.security.file import read_own_security
 from console.cluster.credentials.models import ScramUser
@@ -87,7 +87,9 @@ def confirm(browser, address: str, form: dict, **more: str):
 def logs_in(cluster, directory, password: str) -> bool:
     said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-512\n"
     file = written(directory / "alice.properties", f"{said}sasl.username=alice\nsasl.password={password}\n")
-    with Cluster(parse_bootstrap_servers(cluster.bootstrap_servers), security=read_own_security(file)) as asked:
+    with ClusterConnections(
+        parse_bootstrap_servers(cluster.bootstrap_servers), security=read_own_security(file)
+    ) as asked:
         try:
             asked.describe_topics([])
         except LoginRefused:

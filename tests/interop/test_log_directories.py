@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.alter_replica_log_dirs import (
@@ -31,7 +31,7 @@ def cluster(two_disks):
 @pytest.fixture
 def asked(cluster):
     host, port = cluster.bootstrap_servers.split(":")
-    with Cluster([(host, int(port))]) as asking:
+    with ClusterConnections([(host, int(port))]) as asking:
         yield asking
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from broker.cli.frame.answers import check
 from broker.cli.frame.declaration import CommandError
 from broker.cli.frame.zookeeper import ZooKeeperAccess
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from broker.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from broker.protocol.messages.describe_acls import DescribeAclsRequest
@@ -35,7 +35,7 @@ class AclKeeper(Protocol):
 
 
 class Brokers:
-    def __init__(self, cluster: Cluster):
+    def __init__(self, cluster: ClusterConnections):
         self._cluster = cluster
 
     def found(self, wanted: PatternFilter) -> Rules:

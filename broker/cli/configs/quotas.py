@@ -10,7 +10,7 @@ from broker.cli.configs.config_listing import quota_as_json, scram_line
 from broker.cli.frame.answers import check
 from broker.cli.frame.declaration import CommandError
 from broker.cli.frame.output import print_json
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import ApiNotServed
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, EntryData, OpData
@@ -37,7 +37,7 @@ _HAVE_NO_PASSWORDS = "The brokers keep no SCRAM credentials of users."
 
 
 def describe_quotas(
-    cluster: Cluster, entities: Sequence[Entity], line: Callable[[DescribedQuotas], str], *, as_json: bool
+    cluster: ClusterConnections, entities: Sequence[Entity], line: Callable[[DescribedQuotas], str], *, as_json: bool
 ) -> None:
     """`line` is what is said of each. Raises ApiError, CommandError where a cluster keeps nothing of the kind."""
     quotas = _quotas(cluster, entities)
@@ -54,7 +54,7 @@ def describe_quotas(
         print(scram_line(credential))
 
 
-def alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: ConfigEdits) -> None:
+def alter_quotas(cluster: ClusterConnections, entities: Sequence[Entity], changes: ConfigEdits) -> None:
     """Raises ApiError, CommandError."""
     of_scram, of_quotas = changes.of_scram(), changes.of_others()
     if of_scram and not (_may_have_credentials(entities) and entities[0].name):
@@ -65,7 +65,7 @@ def alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: ConfigEd
         _alter_credentials(cluster, str(entities[0].name), of_scram)
 
 
-def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: ConfigEdits) -> None:
+def _alter_quotas(cluster: ClusterConnections, entities: Sequence[Entity], changes: ConfigEdits) -> None:
     values = quota_values(changes.added)
     present = {value.key for entry in _quotas(cluster, entities) for value in entry.values}
     if absent := [key for key in changes.deleted if key not in present]:
@@ -83,7 +83,7 @@ def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: ConfigE
         check(result.error_code, result.error_message)
 
 
-def _alter_credentials(cluster: Cluster, user: str, changes: ConfigEdits) -> None:
+def _alter_credentials(cluster: ClusterConnections, user: str, changes: ConfigEdits) -> None:
     upsertions = [new_upsertion(user, key, text) for key, text in changes.added.items()]
     request = AlterUserScramCredentialsRequest(deletions=scram_deletions(user, changes), upsertions=upsertions)
     with _kept_by_the_cluster(_HAVE_NO_PASSWORDS):
@@ -98,7 +98,7 @@ def new_upsertion(user: str, key: str, text: str) -> ScramCredentialUpsertion:
     return scram_upsertion(user, key, text, salt)
 
 
-def _quotas(cluster: Cluster, entities: Sequence[Entity]) -> list[DescribedQuotas]:
+def _quotas(cluster: ClusterConnections, entities: Sequence[Entity]) -> list[DescribedQuotas]:
     request = DescribeClientQuotasRequest(components=[component(entity) for entity in entities], strict=True)
     with _kept_by_the_cluster(_HAVE_NO_QUOTAS):
         answer = cluster.ask_controller(request)
@@ -119,7 +119,7 @@ def _may_have_credentials(entities: Sequence[Entity]) -> bool:
     return [entity.type for entity in entities] == [USERS] and entities[0].name != ""
 
 
-def _credentials(cluster: Cluster, user: Entity) -> list[DescribeUserScramCredentialsResult]:
+def _credentials(cluster: ClusterConnections, user: Entity) -> list[DescribeUserScramCredentialsResult]:
     """Nothing from a cluster that keeps none: quotas have been told."""
     request = DescribeUserScramCredentialsRequest(users=[UserName(name=user.name)] if user.name else None)
     try:

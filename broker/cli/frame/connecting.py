@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from broker.cli.frame.declaration import Arguments, CommandError, Option, UsageError
 from broker.cli.frame.zookeeper import ZooKeeperAccess
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.common.errors import ApiError
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ _TIMEOUT_S = 30.0
 @contextmanager
 def connected(
     arguments: Arguments, config_option: str = "command-config", *, timeout_s: float | None = None
-) -> Iterator[Cluster]:
+) -> Iterator[ClusterConnections]:
     """Until the end of the block; `timeout_s` if the properties name none. Raises UsageError, CommandError."""
     config = client_config(arguments[config_option])
     security = security_of(config)
     servers = bootstrap_servers(arguments)
     timeout_s = _timeout_s(config) or timeout_s or _TIMEOUT_S
     client_id = config.get("client.id", arguments.command.name)
-    with Cluster(servers, timeout_s=timeout_s, client_id=client_id, security=security) as cluster:
+    with ClusterConnections(servers, timeout_s=timeout_s, client_id=client_id, security=security) as cluster:
         yield cluster
 
 

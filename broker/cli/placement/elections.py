@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from broker.cli.frame.answers import check
 from broker.cli.frame.declaration import Option
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.elect_leaders import ElectionType, ElectLeadersRequest, TopicPartitions
@@ -26,7 +26,9 @@ class ElectionOutcome:
     failed: dict[TopicPartition, tuple[int, str]] = field(default_factory=dict)
 
 
-def elect(cluster: Cluster, kind: ElectionType, partitions: Collection[TopicPartition] | None) -> ElectionOutcome:
+def elect(
+    cluster: ClusterConnections, kind: ElectionType, partitions: Collection[TopicPartition] | None
+) -> ElectionOutcome:
     """Of these partitions, or of all there are (None). Raises ApiError, BrokerUnreachable, ApiNotServed."""
     answer = cluster.ask_controller(ElectLeadersRequest(election_type=kind, topic_partitions=_by_topic(partitions)))
     check(answer.error_code)

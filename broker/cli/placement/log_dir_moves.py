@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from broker.cli.frame.answers import check
 from broker.cli.placement.reassignment import LogDirs
 from broker.cli.placement.reassignment_states import Lies
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.alter_replica_log_dirs import (
@@ -20,7 +20,7 @@ Replica = tuple[TopicPartition, int]
 _PAUSE_S = 0.1
 
 
-def where_replicas_lie(cluster: Cluster, replicas: Iterable[Replica]) -> dict[Replica, Lies]:
+def where_replicas_lie(cluster: ClusterConnections, replicas: Iterable[Replica]) -> dict[Replica, Lies]:
     """A replica nobody has is left out. Raises BrokerUnreachable, ApiNotServed."""
     found: dict[Replica, Lies] = {}
     for broker, partitions in _by_broker(replicas).items():
@@ -38,7 +38,7 @@ def where_replicas_lie(cluster: Cluster, replicas: Iterable[Replica]) -> dict[Re
     return found
 
 
-def begin_moves(cluster: Cluster, wanted: LogDirs) -> set[Replica]:
+def begin_moves(cluster: ClusterConnections, wanted: LogDirs) -> set[Replica]:
     """Those that have begun. A replica that its broker does not have yet has been noted, and is told again later.
 
     Raises ApiError for anything else, BrokerUnreachable, ApiNotServed.
@@ -67,7 +67,7 @@ def begin_moves(cluster: Cluster, wanted: LogDirs) -> set[Replica]:
     return begun
 
 
-def begin_all_moves(cluster: Cluster, wanted: LogDirs, begun: set[Replica], timeout_ms: int) -> set[Replica]:
+def begin_all_moves(cluster: ClusterConnections, wanted: LogDirs, begun: set[Replica], timeout_ms: int) -> set[Replica]:
     """Ask again for those that have not begun, until the time is over; which have."""
     deadline = time.monotonic() + timeout_ms / 1000
     while len(begun) < len(wanted) and time.monotonic() < deadline:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from broker.cli.frame.answers import check
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
@@ -15,7 +15,7 @@ from broker.protocol.messages.alter_partition_reassignments import (
 from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 
 
-def assignments(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
+def assignments(cluster: ClusterConnections, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
     """Of all their partitions. Raises ApiError for a topic that is not there."""
     found = {}
     for topic in cluster.describe_topics(sorted(set(topics))).topics if topics else ():
@@ -27,7 +27,7 @@ def assignments(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition,
     return found
 
 
-def moves_in_progress(cluster: Cluster) -> dict[TopicPartition, ReplicaAssignment]:
+def moves_in_progress(cluster: ClusterConnections) -> dict[TopicPartition, ReplicaAssignment]:
     answer = cluster.ask_controller(ListPartitionReassignmentsRequest())
     check(answer.error_code, answer.error_message)
     return {
@@ -40,7 +40,7 @@ def moves_in_progress(cluster: Cluster) -> dict[TopicPartition, ReplicaAssignmen
 
 
 def alter(
-    cluster: Cluster, targets: Mapping[TopicPartition, Sequence[int] | None]
+    cluster: ClusterConnections, targets: Mapping[TopicPartition, Sequence[int] | None]
 ) -> dict[TopicPartition, tuple[int, str]]:
     """None calls a move off. What was refused, with its sentence."""
     topics: dict[str, list[ReassignablePartition]] = {}

@@ -10,7 +10,7 @@ from broker.cli.placement.reassignment import (
     LEADER_REPLICAS,
     LOG_DIRS_RATE,
 )
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -21,7 +21,7 @@ from broker.protocol.messages.incremental_alter_configs import (
 _TOPIC, _BROKER = 2, 4
 
 
-def throttle_topics(cluster: Cluster, topics: Mapping[str, Mapping[str, str | None]]) -> None:
+def throttle_topics(cluster: ClusterConnections, topics: Mapping[str, Mapping[str, str | None]]) -> None:
     """Topic → setting → value, None for its default. Raises ApiError, BrokerUnreachable."""
     resources = [_resource(_TOPIC, topic, values) for topic, values in topics.items()]
     if resources:
@@ -29,7 +29,7 @@ def throttle_topics(cluster: Cluster, topics: Mapping[str, Mapping[str, str | No
             check(result.error_code, result.error_message)
 
 
-def throttle_brokers(cluster: Cluster, brokers: Iterable[int], values: Mapping[str, str | None]) -> None:
+def throttle_brokers(cluster: ClusterConnections, brokers: Iterable[int], values: Mapping[str, str | None]) -> None:
     """The same settings for each of them, asked of itself, as Kafka wants it."""
     for broker in sorted(brokers):
         request = IncrementalAlterConfigsRequest(resources=[_resource(_BROKER, str(broker), values)])
@@ -37,11 +37,11 @@ def throttle_brokers(cluster: Cluster, brokers: Iterable[int], values: Mapping[s
         check(result.error_code, result.error_message)
 
 
-def clear_topics(cluster: Cluster, topics: Iterable[str]) -> None:
+def clear_topics(cluster: ClusterConnections, topics: Iterable[str]) -> None:
     throttle_topics(cluster, {topic: dict.fromkeys((LEADER_REPLICAS, FOLLOWER_REPLICAS)) for topic in topics})
 
 
-def clear_brokers(cluster: Cluster, brokers: Iterable[int]) -> None:
+def clear_brokers(cluster: ClusterConnections, brokers: Iterable[int]) -> None:
     throttle_brokers(cluster, brokers, dict.fromkeys((LEADER_RATE, FOLLOWER_RATE, LOG_DIRS_RATE)))
 
 

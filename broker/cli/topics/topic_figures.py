@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from broker.cli.frame.answers import check
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, ErrorCode, error_code_of
@@ -53,7 +53,7 @@ def rate_between(before: TopicSample, after: TopicSample) -> float:
     return written / max(after.at_s - before.at_s, 0.001)
 
 
-def look(cluster: Cluster, topic: str) -> TopicSample:
+def look(cluster: ClusterConnections, topic: str) -> TopicSample:
     """Raises ApiError(UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable, ApiNotServed."""
     leaders = Leaders(cluster)
     partitions = leaders.partitions(topic)
@@ -69,7 +69,7 @@ def look(cluster: Cluster, topic: str) -> TopicSample:
     return TopicSample(time.monotonic(), sizes, log_ends, log_starts)
 
 
-def directories(cluster: Cluster) -> Directories:
+def directories(cluster: ClusterConnections) -> Directories:
     counts, usable = [], []
     for broker in cluster.brokers():
         found = cluster.ask_broker(broker, DescribeLogDirsRequest(topics=[])).results
@@ -80,7 +80,7 @@ def directories(cluster: Cluster) -> Directories:
     return Directories(len(counts), min(counts), min(usable, default=None))
 
 
-def leaders_per_broker(cluster: Cluster, but_of: str | None) -> int:
+def leaders_per_broker(cluster: ClusterConnections, but_of: str | None) -> int:
     """Partitions that the busiest broker leads, but those of one topic."""
     counts: dict[int, int] = {}
     for topic in cluster.describe_topics(None).topics:
@@ -89,7 +89,7 @@ def leaders_per_broker(cluster: Cluster, but_of: str | None) -> int:
     return max(counts.values(), default=0)
 
 
-def settings(cluster: Cluster, topic: str | None) -> dict[str, str]:
+def settings(cluster: ClusterConnections, topic: str | None) -> dict[str, str]:
     """Of the topic, or, for one that is to be made, of a broker. Raises ApiError, BrokerUnreachable."""
     name = topic or str(min(cluster.brokers()))
     kind = _TOPIC if topic else _BROKER
@@ -101,7 +101,7 @@ def settings(cluster: Cluster, topic: str | None) -> dict[str, str]:
     return {config.name: config.value for config in result.configs if config.value is not None}
 
 
-def is_there(cluster: Cluster, topic: str) -> int | None:
+def is_there(cluster: ClusterConnections, topic: str) -> int | None:
     """Its replication factor; None if there is no such topic."""
     (found,) = cluster.describe_topics([topic]).topics
     if found.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

@@ -17,7 +17,7 @@ from confluent_kafka import (
 )
 from confluent_kafka import TopicPartition as Place
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.leaders import Leaders
 from broker.client.offsets import EARLIEST, LATEST, list_offsets
 from broker.client.record_reader import LeftOutBatch, RecordReader
@@ -103,7 +103,10 @@ class SinkConsumer:
     be unpacked: whether the task goes on behind it."""
 
     def __init__(
-        self, config: Mapping[str, Any], connect: Callable[[], Cluster], leaves_out: Callable[[LeftOutBatch], bool]
+        self,
+        config: Mapping[str, Any],
+        connect: Callable[[], ClusterConnections],
+        leaves_out: Callable[[LeftOutBatch], bool],
     ):
         self._group = Consumer(told(config))
         self._leaves_out = leaves_out

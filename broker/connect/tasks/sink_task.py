@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException
 from confluent_kafka import TopicPartition as Place
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.logs import logger
 from broker.connect.api import (
     ConnectError,
@@ -59,7 +59,7 @@ class RunningSink(RunningUnit):
         props: Mapping[str, str],
         worker_props: Mapping[str, str],
         consumer: Mapping[str, Any],
-        connect: Callable[[], Cluster],
+        connect: Callable[[], ClusterConnections],
         producer: Mapping[str, Any],
         admin: Mapping[str, Any],
         holds: Callable[[], bool],

@@ -20,7 +20,7 @@ from console.ecosystem.probe.public import DAY_MS, DAYS, SILENT_MS, Availability
 from console.kit.access.clusters import declared_clusters
 from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import in_cluster
-from console.kit.common.declared_clusters import Cluster
+from console.kit.common.declared_clusters import DeclaredCluster
 
 FRESH_S = 30
 _KEY = "status-page"
@@ -47,7 +47,7 @@ def _page() -> str:
     return render_to_string("probe/status.html", {"clusters": clusters, "at_ms": at_ms, "days": DAYS})
 
 
-def _of(cluster: Cluster, at_ms: int) -> Availability:
+def _of(cluster: DeclaredCluster, at_ms: int) -> Availability:
     """A database that does not answer leaves the others' clusters on the page."""
     with in_cluster(cluster.name):
         try:

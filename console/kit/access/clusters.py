@@ -5,15 +5,15 @@ from django.conf import settings
 from console.kit.access.rights import Person, reach_in
 from console.kit.access.roles import Right
 from console.kit.common.current_cluster import all_clusters, current_cluster
-from console.kit.common.declared_clusters import Cluster
+from console.kit.common.declared_clusters import DeclaredCluster
 
 
-def cluster_called(name: str) -> Cluster:
+def cluster_called(name: str) -> DeclaredCluster:
     """As the settings declare it; the first is not among `settings.CLUSTERS`."""
     return settings.CLUSTERS.get(name, settings.MAIN_CLUSTER)
 
 
-def declared_clusters() -> list[Cluster]:
+def declared_clusters() -> list[DeclaredCluster]:
     """The first one first."""
     return [cluster_called(name) for name in all_clusters()]
 
@@ -23,6 +23,6 @@ def may_look(user: Person, cluster: str | None = None) -> bool:
     return Right.VIEW in reach_in(user, cluster or current_cluster()).rights_anywhere
 
 
-def visible_clusters(user: Person) -> list[Cluster]:
+def visible_clusters(user: Person) -> list[DeclaredCluster]:
     """The first one first."""
     return [cluster for cluster in declared_clusters() if may_look(user, cluster.name)]

@@ -10,7 +10,7 @@ from typing import Any
 
 from console.kit.common.clusters_file import ClustersFile
 from console.kit.common.current_cluster import MAIN
-from console.kit.common.declared_clusters import CLUSTERS_MAX, NAME, Cluster, ClustersError, said_of
+from console.kit.common.declared_clusters import CLUSTERS_MAX, NAME, ClustersError, DeclaredCluster, said_of
 from console.kit.common.owned_files import FileError, read_private_text
 
 
@@ -18,7 +18,7 @@ from console.kit.common.owned_files import FileError, read_private_text
 class Added:
     """`clusters` by name, and why others cannot be used."""
 
-    clusters: dict[str, Cluster]
+    clusters: dict[str, DeclaredCluster]
     left_out: dict[str, str]
 
 
@@ -46,7 +46,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def read_added(directory: Path, clusters_file: ClustersFile, declared: set[str]) -> Added:
     """`declared` are names that are taken. Nothing that is wrong with one ends the program."""
-    clusters: dict[str, Cluster] = {}
+    clusters: dict[str, DeclaredCluster] = {}
     left_out: dict[str, str] = {}
     here = replace(clusters_file, file=directory / "clusters")
     for name in names_in(directory):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from console.kit.common.current_cluster import MAIN
-from console.kit.common.declared_clusters import Cluster, ClustersError, ClusterTable, parse_clusters
+from console.kit.common.declared_clusters import ClustersError, ClusterTable, DeclaredCluster, parse_clusters
 from console.kit.common.owned_files import FileError, read_private_text
 
 #: Makes a setting of what environment variables would say: how they are read for the first cluster.
@@ -37,10 +37,10 @@ class ClustersFile:
     read_connect: Reader
     read_registry: Reader
 
-    def read(self) -> tuple[Cluster, dict[str, Cluster]]:
+    def read(self) -> tuple[DeclaredCluster, dict[str, DeclaredCluster]]:
         """The first cluster, and the others by name."""
         if not self.is_named and not self.file.exists():
-            return Cluster(MAIN, MAIN), {}
+            return DeclaredCluster(MAIN, MAIN), {}
         try:
             clusters = [self.cluster(cluster) for cluster in parse_clusters(read_private_text(self.file))]
         except FileError as error:
@@ -48,11 +48,11 @@ class ClustersFile:
         except ClustersError as error:
             sys.exit(f"{self.file} {error}")
         by_name = {cluster.name: cluster for cluster in clusters}
-        return by_name.pop(MAIN, Cluster(MAIN, MAIN)), by_name
+        return by_name.pop(MAIN, DeclaredCluster(MAIN, MAIN)), by_name
 
-    def cluster(self, said: ClusterTable) -> Cluster:
+    def cluster(self, said: ClusterTable) -> DeclaredCluster:
         if said.name == MAIN:
-            return Cluster(MAIN, said.title, said.colour)
+            return DeclaredCluster(MAIN, said.title, said.colour)
         client_config = said.path("client_config", self.file.parent)
         if client_config:
             read_private_text(Path(client_config))
@@ -71,9 +71,9 @@ class ClustersFile:
             "MIRROR_CLUSTERS": {},
             "READ_ONLY": said.is_read_only,
         }
-        return Cluster(said.name, said.title, said.colour, values)
+        return DeclaredCluster(said.name, said.title, said.colour, values)
 
-    def second(self, broker_port: str, zookeeper: str, digest_file: str) -> dict[str, Cluster]:
+    def second(self, broker_port: str, zookeeper: str, digest_file: str) -> dict[str, DeclaredCluster]:
         """The one that is started beside the first, in its ensemble; a broker port that is none is told later."""
         if not broker_port.isdecimal():
             return {}

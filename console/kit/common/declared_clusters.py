@@ -34,7 +34,7 @@ class ClustersError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class DeclaredCluster:
     """`values`: settings that are this cluster's own, by the names they have in `console/settings.py`."""
 
     name: str

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from console.kit.access.clusters import visible_clusters
 from console.kit.common.csv_table import csv_response, wants_csv
-from console.kit.common.declared_clusters import Cluster
+from console.kit.common.declared_clusters import DeclaredCluster
 from console.kit.common.user_request import UserRequest
 from console.shell.fleet.comparing import GROUPS, RULES, SETTINGS, TOPICS, ClusterDifference, compare
 from console.shell.fleet.gathering import TOPICS_ASKED_MAX, facts_of_both
@@ -24,15 +24,15 @@ TITLES = ("kind", "name", "what", "left", "right", "differs")
 class CompareQuery:
     """What was asked for; a cluster that is not the person's counts as not chosen."""
 
-    left: Cluster | None
-    right: Cluster | None
+    left: DeclaredCluster | None
+    right: DeclaredCluster | None
     section: str = ""
     search: str = ""
     #: Also what is the same in both.
     shows_all: bool = False
 
     @classmethod
-    def parse(cls, parameters: QueryDict, clusters: list[Cluster]) -> "CompareQuery":
+    def parse(cls, parameters: QueryDict, clusters: list[DeclaredCluster]) -> "CompareQuery":
         by_name = {cluster.name: cluster for cluster in clusters}
         left = by_name.get(parameters.get("left", "")) or next(iter(clusters), None)
         others = [cluster for cluster in clusters if cluster is not left]

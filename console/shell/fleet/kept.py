@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from console.kit.common.added_clusters import file_in, names_in, read_file
-from console.kit.common.declared_clusters import Cluster, ClustersError
+from console.kit.common.declared_clusters import ClustersError, DeclaredCluster
 from console.kit.gateway.connection.client_file import ClientLogin, properties_of
 from console.processes.properties_file import write_properties
 
@@ -55,7 +55,7 @@ def _why_not(name: str) -> str:
     return str(settings.LEFT_OUT_CLUSTERS.get(name, ""))
 
 
-def _is_of_page(cluster: Cluster) -> bool:
+def _is_of_page(cluster: DeclaredCluster) -> bool:
     return bool(cluster.values.get("IS_ADDED"))
 
 

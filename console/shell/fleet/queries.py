@@ -11,7 +11,7 @@ from console.kit.access.clusters import visible_clusters
 from console.kit.access.reach import Reach
 from console.kit.access.rights import reach_of
 from console.kit.common.cluster_urls import address_in, at_cluster
-from console.kit.common.declared_clusters import Cluster
+from console.kit.common.declared_clusters import DeclaredCluster
 from console.kit.gateway.errors import OTHER
 from console.kit.live.attention import call
 from console.signals.overview.queries import health_within, state_within, topic_totals
@@ -23,7 +23,7 @@ from console.state.consumers.access import groups_within
 class Tile:
     """`words` is the first reason of its health; `error`: nothing is known, and why."""
 
-    cluster: Cluster
+    cluster: DeclaredCluster
     level: str = "unknown"
     words: str = ""
     reason_count: int = 0
@@ -53,7 +53,7 @@ def tiles_of(user: User) -> list[Tile]:
     return [_tile_at(cluster, user) for cluster in visible_clusters(user)]
 
 
-def _tile_at(cluster: Cluster, user: User) -> Tile:
+def _tile_at(cluster: DeclaredCluster, user: User) -> Tile:
     with at_cluster(cluster.name):
         try:
             call()
@@ -62,7 +62,7 @@ def _tile_at(cluster: Cluster, user: User) -> Tile:
             return Tile(cluster, "critical", error=f"Its database cannot be read: {error}")
 
 
-def _tile(cluster: Cluster, reach: Reach) -> Tile:
+def _tile(cluster: DeclaredCluster, reach: Reach) -> Tile:
     state, health, totals = state_within(reach), health_within(reach), topic_totals(reach)
     known = list(Broker.objects.values_list("is_registered", flat=True))
     worst = groups_within(reach).exclude(lag=None).order_by(F("lag").desc(), "name").first()

@@ -13,7 +13,7 @@ from console.kit.access.reach import Reach
 from console.kit.access.roles import Right
 from console.kit.common.cluster_urls import address_in
 from console.kit.common.current_cluster import MAIN
-from console.kit.common.declared_clusters import Cluster
+from console.kit.common.declared_clusters import DeclaredCluster
 from console.kit.features.addresses import address_of
 from console.kit.features.declaration import Tab
 from console.kit.features.verbs import ObjectKind, Verb
@@ -43,7 +43,7 @@ class PaletteEntry:
 
 
 def find(
-    text: str, reach: Reach, clusters: Sequence[Cluster] = (), views: QuerySet[SavedView] | None = None
+    text: str, reach: Reach, clusters: Sequence[DeclaredCluster] = (), views: QuerySet[SavedView] | None = None
 ) -> list[PaletteEntry]:
     """Without a text: where one may go. `views` are those of the person, `clusters` too where there are several."""
     words = text.lower().split()[:WORDS_MAX]
@@ -66,7 +66,7 @@ def _rules_of_unknown(words: list[str], reach: Reach) -> list[PaletteEntry]:
     return [_entry_of(verb, words[0], None) for verb in verbs]
 
 
-def _clusters(words: list[str], clusters: Sequence[Cluster]) -> Iterator[PaletteEntry]:
+def _clusters(words: list[str], clusters: Sequence[DeclaredCluster]) -> Iterator[PaletteEntry]:
     """By their names; all of them, and the page of all, by the word."""
     for cluster in clusters if words else ():
         if all(word in f"cluster {cluster.name} {cluster.title}".lower() for word in words):

@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from broker.audit import counter
 from broker.audit.counter import Counter
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode
 
@@ -27,7 +27,7 @@ def stumbling(monkeypatch):
     monkeypatch.setattr(counter, "_AGAIN_AFTER_S", 0.01)
 
     def make(error):
-        counting, errors = Counter({}, lambda: Cluster([])), [error]
+        counting, errors = Counter({}, lambda: ClusterConnections([])), [error]
 
         def run_once(stop):
             if errors:

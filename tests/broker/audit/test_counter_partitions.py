@@ -7,7 +7,7 @@ import pytest
 
 from broker.audit import counter
 from broker.audit.counter import _Counting
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.metadata import MetadataResponse
 from tests.served_logs import ServedLogs, values
@@ -29,7 +29,7 @@ async def counted(logs: Logs, story) -> list[tuple[tuple[int, int], int]]:
     """The offsets and the number of records of each increment when the story has been told."""
 
     def tell() -> list[tuple[tuple[int, int], int]]:
-        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
             counting = _Counting({}, cluster, re.compile("__.*"), "counter", 60_000)
             story(counting)
             return [

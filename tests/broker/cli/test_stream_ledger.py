@@ -3,7 +3,7 @@
 import pytest
 
 from broker.cli import stream_ledger
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.client.transactions import init_producer
 from broker.common.errors import StartupError
@@ -20,7 +20,7 @@ def bootstrap_servers(tmp_path_factory, zookeeper):
 def test_ledgers_are_listed_and_forgotten_by_name(bootstrap_servers, capsys):
     at = ["--bootstrap-server", bootstrap_servers]
     assert stream_ledger.main(at) == 1
-    with Cluster(parse_bootstrap_servers(bootstrap_servers)) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(bootstrap_servers)) as cluster:
         for name in ("payments", "visits"):
             SinkCommitLog(name, cluster, Coordinators(cluster)).enter("some-run")
         init_producer(Coordinators(cluster), "of-nobody", 60_000)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from broker.client import cluster as module
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError
 from broker.protocol.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseBroker
@@ -13,7 +13,7 @@ from broker.protocol.messages.metadata import MetadataRequest, MetadataResponse,
 NONE, DEAD, ALIVE, BROKEN = -1, 1, 2, 3
 
 
-class Looking(Cluster):
+class Looking(ClusterConnections):
     """`controllers` are who the metadata name, one after the other, and the last from then on."""
 
     def __init__(self, *controllers: int):

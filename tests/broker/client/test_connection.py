@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import RESPONSE_BYTES_MAX, BrokerConnection
 from broker.client.errors import ApiNotServed, BrokerUnreachable, UnreadableAnswer
 from broker.common.errors import ErrorCode, ProtocolError
@@ -158,7 +158,7 @@ def test_a_cluster_of_garbled_answers_is_not_one_that_is_away():
     peer = Peer(serving(DESCRIBE_CLUSTER=(0, 1)), garbled)
     told = "cannot connect to .*; what .* answers to .* cannot be read"
     servers = [("127.0.0.1", 1), ("127.0.0.1", peer.port)]
-    with Cluster(servers) as cluster, pytest.raises(UnreadableAnswer, match=told):
+    with ClusterConnections(servers) as cluster, pytest.raises(UnreadableAnswer, match=told):
         cluster.ask_any(DescribeClusterRequest())
     peer.close()
 

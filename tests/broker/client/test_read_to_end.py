@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from broker.client import read_to_end as module
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.read_to_end import UNPACKED_BYTES_MAX, read_to_end
 from broker.common.types import TopicPartition
 from tests.served_logs import ServedLogs, values
@@ -16,7 +16,7 @@ async def read(logs: ServedLogs, partitions: int, timeout_s: float = 30) -> tupl
     places, left_out = [], []
 
     def read_all() -> None:
-        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
             wanted = [TopicPartition("t", number) for number in range(partitions)]
             for run in read_to_end(cluster, wanted, lambda batch: left_out.append(batch[1:3]), timeout_s):
                 places.extend((run.partition.partition, record.offset) for record in run.records)

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.record_reader import PartitionRefused, RecordReader
 from broker.common.limits import HEADERS_PER_BATCH_MAX
 from broker.common.types import IsolationLevel, TopicPartition
@@ -17,7 +17,7 @@ MB = 1024 * 1024
 BOUND = 4 * MB
 
 
-def reader_of(cluster: Cluster, starts: dict[TopicPartition, int]) -> RecordReader:
+def reader_of(cluster: ClusterConnections, starts: dict[TopicPartition, int]) -> RecordReader:
     return RecordReader(
         cluster, starts, IsolationLevel.READ_UNCOMMITTED, fetch_bytes=MB, fetch_wait_ms=100, unpacked_bytes_max=BOUND
     )
@@ -28,7 +28,7 @@ async def calls_of(logs: ServedLogs, ends: dict[int, int], records_max: int = 1_
 
     def read() -> list[tuple]:
         calls = []
-        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
             reader = reader_of(cluster, {TopicPartition("t", number): 0 for number in ends})
             while any(reader.positions["t", number] < end for number, end in ends.items()):
                 runs = reader.read(10, records_max)
@@ -118,7 +118,7 @@ async def test_a_partition_without_a_leader_keeps_no_other_waiting_and_is_read_o
 
     def read() -> list[TopicPartition]:
         found = []
-        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
             reader = reader_of(cluster, places)
             while len(found) < 2:
                 found += [run.partition for run in reader.read(10, 1_000)]
@@ -135,7 +135,7 @@ async def test_a_partition_that_is_refused_is_named_and_the_others_are_read_with
     logs = ServedLogs([values(1)], [values(1)], refused=0)
 
     def read() -> list[TopicPartition]:
-        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", logs.broker.port)]) as cluster:
             reader = reader_of(cluster, {TopicPartition("t", number): 0 for number in (0, 1)})
             with pytest.raises(PartitionRefused) as caught:
                 reader.read(10, 1_000)

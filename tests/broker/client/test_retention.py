@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.errors import BrokerUnreachable, LoginRefused
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.common.errors import ApiError, ErrorCode
@@ -16,7 +16,7 @@ from tests.members import MEMBERSHIP, new_nonce
 
 async def previewed(broker, question: PreviewQuestion):
     def ask():
-        with Cluster([("127.0.0.1", broker.listener.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", broker.listener.port)]) as cluster:
             return preview_retention(cluster, question, MEMBERSHIP)
 
     return await asyncio.to_thread(ask)
@@ -63,14 +63,14 @@ async def test_a_partition_there_is_not_and_one_without_a_leader_carry_their_err
 
 async def test_a_broker_that_is_away_is_passed_over(broker):
     def ask():
-        with Cluster([("127.0.0.1", 1), ("127.0.0.1", broker.listener.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", 1), ("127.0.0.1", broker.listener.port)]) as cluster:
             return preview_retention(cluster, PreviewQuestion("t"), MEMBERSHIP)
 
     assert len((await asyncio.to_thread(ask)).partitions) == 2
 
 
 def test_a_cluster_that_is_away_is_one_sentence():
-    with Cluster([("127.0.0.1", 1)]) as cluster, pytest.raises(BrokerUnreachable, match="cannot connect"):
+    with ClusterConnections([("127.0.0.1", 1)]) as cluster, pytest.raises(BrokerUnreachable, match="cannot connect"):
         preview_retention(cluster, PreviewQuestion("t"), MEMBERSHIP)
 
 
@@ -83,7 +83,7 @@ def test_addresses_of_brokers_are_read():
 
 async def test_who_is_no_member_is_told_so_and_gets_no_preview(broker):
     def ask(membership):
-        with Cluster([("127.0.0.1", broker.listener.port)]) as cluster:
+        with ClusterConnections([("127.0.0.1", broker.listener.port)]) as cluster:
             return preview_retention(cluster, PreviewQuestion("t"), membership)
 
     with pytest.raises(ApiError) as refused:

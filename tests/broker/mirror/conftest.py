@@ -13,7 +13,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.common import types
 from broker.mirror.lane import Flow
 from broker.mirror.records import TOPIC
@@ -67,7 +67,7 @@ class Side:
         self.create(TOPIC, **{"cleanup.policy": "compact"})
 
     def connect(self):
-        return Cluster(parse_bootstrap_servers(self.bootstrap), client_id="mirror")
+        return ClusterConnections(parse_bootstrap_servers(self.bootstrap), client_id="mirror")
 
     def create(self, topic, partitions=1, **config):
         new = NewTopic(

@@ -1,9 +1,9 @@
 """The table that a stream job keeps in a topic."""
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.spark.table import read_table
 
 
 def table_of(bootstrap_servers: str, topic: str) -> dict[str, object]:
-    with Cluster(parse_bootstrap_servers(bootstrap_servers)) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(bootstrap_servers)) as cluster:
         return read_table(cluster, topic, lambda _key: True)

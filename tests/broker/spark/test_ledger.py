@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.client.transactions import ProducerIdentity, end_transaction, init_producer, open_transactions
@@ -43,7 +43,7 @@ class Killed(BaseException):
 class MortalCoordinators(Coordinators):
     """Dies at a request: before it is sent, or when its answer is there."""
 
-    def __init__(self, cluster: Cluster, life: int | None = None, *, after_answer: bool = False):
+    def __init__(self, cluster: ClusterConnections, life: int | None = None, *, after_answer: bool = False):
         super().__init__(cluster)
         self._life = life
         self._after_answer = after_answer
@@ -63,7 +63,7 @@ class MortalCoordinators(Coordinators):
 class Run:
     """A run of the query: its driver, and its tasks one after the other."""
 
-    def __init__(self, cluster: Cluster, topic: str, name: str, coordinators: Coordinators | None = None):
+    def __init__(self, cluster: ClusterConnections, topic: str, name: str, coordinators: Coordinators | None = None):
         self._leaders = Leaders(cluster)
         self._coordinators = coordinators or Coordinators(cluster)
         self.ledger = SinkCommitLog(f"sink-{topic}", cluster, self._coordinators)
@@ -100,7 +100,7 @@ def bootstrap_servers(tmp_path_factory, zookeeper):
 
 @pytest.fixture(scope="module")
 def cluster(bootstrap_servers):
-    with Cluster(parse_bootstrap_servers(bootstrap_servers)) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(bootstrap_servers)) as cluster:
         yield cluster
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.client.transactions import end_transaction, init_producer
@@ -34,7 +34,7 @@ def kafka(tmp_path, zookeeper):
 
 @pytest.fixture
 def cluster(kafka):
-    with Cluster(parse_bootstrap_servers(kafka.bootstrap_servers)) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(kafka.bootstrap_servers)) as cluster:
         yield cluster
 
 
@@ -43,7 +43,7 @@ def rows() -> dict[TopicPartition, EncodedRows]:
     return dict.fromkeys(PARTITIONS, EncodedRows(pa.nulls(len(values), pa.binary()), values, None))
 
 
-def producer_of(cluster: Cluster) -> tuple[TaskProducer, Coordinators]:
+def producer_of(cluster: ClusterConnections) -> tuple[TaskProducer, Coordinators]:
     coordinators = Coordinators(cluster)
     who = init_producer(coordinators, "task", 60_000)
     return TaskProducer(Leaders(cluster), coordinators, who, Compression.ZSTD), coordinators

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer
 
 from broker.cli.placement.throttling import throttle_brokers
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -59,7 +59,7 @@ def hanging(request, gateway, topic):
         gateway.producers.write(topic, ProducerView(0, 7_777, 3, 0, then_ms, -1, 0))
         return
     servers = parse_bootstrap_servers(request.getfixturevalue("running_brokers").bootstrap_servers)
-    with Cluster(servers) as asked:
+    with ClusterConnections(servers) as asked:
         (broker_id,) = asked.brokers()
         throttle_brokers(asked, [broker_id], {VERIFIED: "false"})
         try:
@@ -68,7 +68,7 @@ def hanging(request, gateway, topic):
             throttle_brokers(asked, [broker_id], {VERIFIED: None})
 
 
-def _write_unverified(asked: Cluster, broker_id: int, topic: str, then_ms: int) -> None:
+def _write_unverified(asked: ClusterConnections, broker_id: int, topic: str, then_ms: int) -> None:
     record = Record(0, then_ms, b"k", b"v")
     batch = build_batch([record], producer_id=7777, producer_epoch=3, base_sequence=0, is_transactional=True)
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=bytes(batch))])

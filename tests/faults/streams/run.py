@@ -21,7 +21,7 @@ import psutil
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.transactions import open_transactions
 from broker.spark.ledger_names import LEDGER_PREFIX
 from tests.barnabas_cluster import await_true, running_cluster
@@ -209,7 +209,7 @@ def _compare(run: StreamRun, servers: str, driver: KilledDriver) -> None:
     found = came_out()
     run.violations += [f"lost: {pair}" for pair in list(expected - found)[:10]]
     run.violations += [f"more than once, or never in: {pair}" for pair in list(found - expected)[:10]]
-    with Cluster(parse_bootstrap_servers(servers)) as cluster:
+    with ClusterConnections(parse_bootstrap_servers(servers)) as cluster:
         left = open_transactions(cluster, LEDGER_PREFIX)
     # What the last kill cut off may be open; a batch is at most as many tasks.
     run.violations += [f"left open: {item}" for item in left[8:]]

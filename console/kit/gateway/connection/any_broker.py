@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import BarnabasError, ErrorCode
 from console.kit.gateway.connection.client import ClusterClient
@@ -13,7 +13,7 @@ from console.kit.gateway.errors import GatewayError, refusal, unanswered
 _TIMEOUT_S = 10.0
 
 
-def ask(client: ClusterClient, question: Callable[[Cluster], Any], not_served: str) -> Any:
+def ask(client: ClusterClient, question: Callable[[ClusterConnections], Any], not_served: str) -> Any:
     """The answer to `question`; `not_served` is the sentence for brokers that do not know it.
 
     Raises GatewayError, with the code UNSUPPORTED_VERSION for those.

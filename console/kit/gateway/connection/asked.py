@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
 from console.kit.gateway.connection.client import ClusterClient
@@ -11,7 +11,7 @@ from console.kit.gateway.errors import GatewayError, refusal, unanswered
 
 
 @contextmanager
-def asked(client: ClusterClient, timeout_seconds: float, not_served: str) -> Iterator[Cluster]:
+def asked(client: ClusterClient, timeout_seconds: float, not_served: str) -> Iterator[ClusterConnections]:
     """`not_served`: the sentence for a cluster that does not know the question."""
     try:
         with client.cluster(timeout_seconds) as cluster:

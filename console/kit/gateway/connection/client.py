@@ -15,7 +15,7 @@ from typing import Any
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
 from broker.client.errors import AccessRefused, ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused
 from broker.client.security.errors import ClientConfigError
@@ -178,7 +178,7 @@ class ClusterClient:
         most = self._requests.in_flight_max
         return {"max.in.flight.requests.per.connection": most} if most else {}
 
-    def cluster(self, timeout_seconds: float) -> Cluster:
+    def cluster(self, timeout_seconds: float) -> ClusterConnections:
         self._be_sure()
         servers = parse_bootstrap_servers(self.bootstrap_servers)
         return LendingCluster(servers, self._kept, self.security(), timeout_seconds)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import NamedTuple
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import BrokerConnection
 from broker.client.security.properties import ClientSecurity
 from broker.common.readable import readable
@@ -116,7 +116,7 @@ class Lent:
         self.give_back()
 
 
-class LendingCluster(Cluster):
+class LendingCluster(ClusterConnections):
     """A cluster whose connections are borrowed until `close`."""
 
     def __init__(

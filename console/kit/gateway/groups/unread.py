@@ -8,7 +8,7 @@ import logging
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import BarnabasError
 from broker.protocol.messages.fetch import AbortedTransaction, FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
@@ -40,7 +40,7 @@ def ask_first_unread(
     return found
 
 
-def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict[TopicPartition, UnreadView]:
+def _ask_topic(cluster: ClusterConnections, topic: str, offsets: Mapping[int, int]) -> dict[TopicPartition, UnreadView]:
     found: dict[TopicPartition, UnreadView] = {}
     for data in fetched(cluster, topic, offsets, BYTES_PER_PARTITION):
         unread = unread_in(data, offsets[data.partition_index])
@@ -50,7 +50,7 @@ def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict
 
 
 def fetched(
-    cluster: Cluster, topic: str, offsets: Mapping[int, int], bytes_per_partition: int
+    cluster: ClusterConnections, topic: str, offsets: Mapping[int, int], bytes_per_partition: int
 ) -> Iterator[PartitionData]:
     """What lies at these offsets of each partition, as its leader sends it; of who does not answer there is nothing."""
     metadata = cluster.describe_topics([topic])

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -124,11 +124,11 @@ class KafkaMoves:
         own = {setting.name: setting.value for setting in self._topics.settings(topic) if setting.source == "topic"}
         return {key: own.get(key) for key in REPLICA_KEYS}
 
-    def _cluster(self, timeout_seconds: float | None = None) -> AbstractContextManager[Cluster]:
+    def _cluster(self, timeout_seconds: float | None = None) -> AbstractContextManager[ClusterConnections]:
         return asked(self._client, timeout_seconds or self._timeout, _NOT_SERVED)
 
 
-def _ask_controller(cluster: Cluster, request: Request[MovesResponse]) -> MovesResponse:
+def _ask_controller(cluster: ClusterConnections, request: Request[MovesResponse]) -> MovesResponse:
     """Raises ApiError if the request as a whole is refused, GatewayError if there is no controller."""
     for _ in range(TRIES):
         metadata = cluster.describe_topics([])

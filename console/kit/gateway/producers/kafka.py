@@ -7,7 +7,7 @@ they will end (KIP-664).
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable, LoginRefused
 from broker.client.leaders import Address, Leaders
@@ -116,7 +116,7 @@ def _batches(numbers: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _told(
-    cluster: Cluster, address: Address, topic: str, partitions: list[int], silent: dict[int, str]
+    cluster: ClusterConnections, address: Address, topic: str, partitions: list[int], silent: dict[int, str]
 ) -> Iterator[ProducerView]:
     request = DescribeProducersRequest(topics=[TopicRequest(name=topic, partition_indexes=partitions)])
     answer = cluster.connection(*address).ask(request)
@@ -141,7 +141,7 @@ def _producer(partition: int, state: ProducerState) -> ProducerView:
     )
 
 
-def _transactions(cluster: Cluster, producer_ids: list[int], timeout_seconds: float) -> TransactionsView:
+def _transactions(cluster: ClusterConnections, producer_ids: list[int], timeout_seconds: float) -> TransactionsView:
     coordinators = Coordinators(cluster, timeout_s=timeout_seconds)
     found: list[TransactionView] = []
     untold = _without_coordinator(cluster)
@@ -164,7 +164,7 @@ def _transactions(cluster: Cluster, producer_ids: list[int], timeout_seconds: fl
     return TransactionsView(tuple(sorted(found, key=lambda view: view.transactional_id)), untold)
 
 
-def _without_coordinator(cluster: Cluster) -> str:
+def _without_coordinator(cluster: ClusterConnections) -> str:
     (topic,) = cluster.describe_topics([TRANSACTIONS_TOPIC]).topics
     if any(partition.leader_id < 0 for partition in topic.partitions):
         return f"Partitions of {TRANSACTIONS_TOPIC} have no leader: nobody knows the transactions in them."

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest
 from broker.protocol.messages.describe_quorum import (
     DescribeQuorumRequest,
@@ -76,7 +76,9 @@ class KafkaQuorum:
             cursor = response.next_cursor
 
 
-def _any_answer(request: DescribeTopicPartitionsRequest, cluster: Cluster) -> DescribeTopicPartitionsResponse:
+def _any_answer(
+    request: DescribeTopicPartitionsRequest, cluster: ClusterConnections
+) -> DescribeTopicPartitionsResponse:
     return cluster.ask_any(request)
 
 

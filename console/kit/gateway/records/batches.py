@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.protocol.messages.fetch import PartitionData
 from broker.records.batch import COMPRESSION_BITS, Compression, iterate_headers
 from console.kit.gateway.connection.asked import asked
@@ -27,7 +27,7 @@ def ask_batches(
         return _ask(cluster, topic, wanted)
 
 
-def _ask(cluster: Cluster, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
+def _ask(cluster: ClusterConnections, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
     answers = fetched(cluster, topic, starts, BYTES_PER_PARTITION)
     return [batch for answer in answers for batch in batches_in(answer, starts[answer.partition_index])]
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.common.errors import ApiError, BarnabasError, ProtocolError, error_code_of
@@ -65,7 +65,7 @@ def ask_outlook(
 
 
 def _outlook_of(
-    cluster: Cluster, address: tuple[str, int], topics: list[str], membership: ClusterMembership | None
+    cluster: ClusterConnections, address: tuple[str, int], topics: list[str], membership: ClusterMembership | None
 ) -> Iterator[PreviewRetentionTopicResult]:
     timeout_ms = int(PREVIEW_TIMEOUT_SECONDS * 1_000)
     for at in range(0, len(topics), TOPICS_PER_QUESTION):
@@ -121,7 +121,9 @@ def ask_segments(
 
 
 @contextmanager
-def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_seconds: float) -> Iterator[Cluster]:
+def _cluster(
+    client: ClusterClient, membership: ConsoleMembership, timeout_seconds: float
+) -> Iterator[ClusterConnections]:
     """Whatever goes wrong on the wire inside is a GatewayError outside."""
     try:
         with client.cluster(timeout_seconds) as cluster:
@@ -143,7 +145,7 @@ def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_secon
         raise GatewayError(str(error)) from error
 
 
-def _require_preview(cluster: Cluster) -> None:
+def _require_preview(cluster: ClusterConnections) -> None:
     """Raise ApiNotServed for brokers of another kind, before the secret is looked for that only members have."""
     served: list[bool] = []
     for address in cluster.brokers().values():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.client.cluster import Cluster
+from broker.client.cluster import ClusterConnections
 from broker.client.connection import BrokerConnection
 from broker.client.errors import BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
 from broker.client.security.properties import read_security
@@ -43,7 +43,7 @@ def test_a_wrong_password_is_one_sentence_and_not_tried_elsewhere(mechanism):
     with SecureBroker(mechanism=mechanism, users=_USERS) as broker, SecureBroker() as other:
         security = read_security(login(mechanism, password="guess"))
         servers = [("127.0.0.1", broker.port), ("127.0.0.1", other.port)]
-        with Cluster(servers, security=security) as cluster, pytest.raises(LoginRefused) as refused:
+        with ClusterConnections(servers, security=security) as cluster, pytest.raises(LoginRefused) as refused:
             cluster.brokers()
         assert "does not let us in: Authentication failed" in str(refused.value)
         assert "guess" not in str(refused.value)
@@ -156,9 +156,9 @@ def test_one_broker_that_is_not_trusted_does_not_hide_another_that_is(tmp_path, 
     right = server_context(authority.server(), tmp_path / "right.pem")
     security = read_security({"security.protocol": "SSL", "ssl.truststore.certificates": authority.pem})
     with SecureBroker(tls=wrong) as one, SecureBroker(tls=right) as other:
-        with Cluster([("127.0.0.1", one.port), ("127.0.0.1", other.port)], security=security) as cluster:
+        with ClusterConnections([("127.0.0.1", one.port), ("127.0.0.1", other.port)], security=security) as cluster:
             assert cluster.describe_topics([]).cluster_id == "secured"
-        with Cluster([("127.0.0.1", one.port)], security=security) as cluster, pytest.raises(NotTrusted):
+        with ClusterConnections([("127.0.0.1", one.port)], security=security) as cluster, pytest.raises(NotTrusted):
             cluster.describe_topics([])
 
 

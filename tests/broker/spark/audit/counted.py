@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 
 from broker.audit.counter import Counter
 from broker.audit.hook import AuditedConsumer, AuditedProducer
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.spark.jobs.message_audit import WINDOWS_TOPIC
 from tests.broker.connect.mock_cluster import all_records
 from tests.broker.spark.audit.table import Table
@@ -66,7 +66,7 @@ class Counted:
     def _count(self):
         servers = parse_bootstrap_servers(self._servers["bootstrap.servers"])
         options = {"window_ms": _WINDOW_MS, "publish_every_s": _REPORT_S, "exclude": "_.*|barnabas.*"}
-        Counter(self._servers, lambda: Cluster(servers), **options).run(self._counting)
+        Counter(self._servers, lambda: ClusterConnections(servers), **options).run(self._counting)
 
     def write_uncounted(self, topic, count):
         producer = Producer(self._servers)

@@ -9,7 +9,7 @@ from django.db import connections
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.common.current_cluster import in_cluster
 from console.kit.common.databases import alias_of
-from console.kit.common.declared_clusters import Cluster
+from console.kit.common.declared_clusters import DeclaredCluster
 from console.shell.collector.collector import Collector
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.zookeeper import FakeZooKeeper
@@ -46,8 +46,8 @@ def staging(db, settings, clock):
         "MIRROR_CLUSTERS": {},
         "READ_ONLY": False,
     }
-    settings.MAIN_CLUSTER = Cluster("main", "Production", "red")
-    settings.CLUSTERS = {STAGING: Cluster(STAGING, "Staging", "green", values)}
+    settings.MAIN_CLUSTER = DeclaredCluster("main", "Production", "red")
+    settings.CLUSTERS = {STAGING: DeclaredCluster(STAGING, "Staging", "green", values)}
     return gateway
 
 
