@@ -53,7 +53,7 @@ class Sent(NamedTuple, Generic[AnyResponse]):
     at_s: float
 
 
-class Meter(Protocol):
+class RequestMeter(Protocol):
     """Told of every request of the connections that have it. Threads share it."""
 
     def turn(self, address: str, timeout_s: float) -> AbstractContextManager[object]:
@@ -80,7 +80,7 @@ class BrokerConnection:
         timeout_s: float = 10.0,
         client_id: str = "barnabas",
         security: "ClientSecurity | None" = None,
-        meter: Meter | None = None,
+        meter: RequestMeter | None = None,
     ):
         """`timeout_s` is for connecting, and for each request that names no other; without `security` all is plain.
 

@@ -5,7 +5,7 @@ from typing import Protocol
 from broker.common.shared_budget import ANONYMOUS
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.security.client_traffic import UNMET, ClientIdentity, TrafficOfClient
-from broker.security.quotas.meter import Meter
+from broker.security.quotas.meter import QuotaMeter
 from broker.security.rights import UNLIMITED, Rights
 
 __all__ = ["ANONYMOUS", "Door", "Session"]
@@ -55,7 +55,7 @@ class Session:
         self._principal = principal
         self.rights = rights
         #: What measured its last request, if anything does.
-        self.meter: Meter | None = None
+        self.meter: QuotaMeter | None = None
         #: Name and version of the client's library, as it said in ApiVersions; empty: it did not.
         self.software = ("", "")
         #: What its last Produce or Fetch was added to.

@@ -19,7 +19,7 @@ from broker.security.quotas.addresses import AddressQuotas
 from broker.security.quotas.client_quotas import ClientQuotas, QuotaSensor
 from broker.security.quotas.entities import QuotaEntity, entity_at
 from broker.security.quotas.filters import EntityFilter
-from broker.security.quotas.meter import Meter
+from broker.security.quotas.meter import QuotaMeter
 from broker.security.quotas.mutations import Mutations
 from broker.security.quotas.values import QuotaKey, key_of, read_values, text_of
 from broker.security.quotas.windows import WindowedRate, Windows
@@ -151,7 +151,7 @@ class Quotas:
 
     # -- for requests
 
-    def meter_of(self, session: Session, client_id: str, now_ns: int) -> Meter:
+    def meter_of(self, session: Session, client_id: str, now_ns: int) -> QuotaMeter:
         """What measures who speaks; the session keeps it."""
         meter = session.meter
         if meter is None or meter.client_id != client_id:

@@ -1,6 +1,6 @@
 """The quotas of users and client ids on this broker, and how much of each is used.
 
-What counts for a connection is found once and kept in a `Meter`. All who are limited by entries that name the same
+What counts for a connection is found once and kept in a `QuotaMeter`. All who are limited by entries that name the same
 share one sensor: by a quota for a user whatever its client ids are, by one for a client id whoever says it; a default
 gives a sensor to each it stands for. A quota that changes changes the sensors there are (KAFKA-10458); what they hold
 stays.
@@ -16,7 +16,7 @@ from broker.common.limits import CLIENT_ID_LENGTH_MAX
 from broker.common.security_limits import QUOTA_METERS_MAX, QUOTA_SENSOR_IDLE_S, QUOTA_SENSORS_MAX
 from broker.security.membership import MEMBER
 from broker.security.quotas.entities import QuotaEntity, candidates
-from broker.security.quotas.meter import NOBODY, Meter
+from broker.security.quotas.meter import NOBODY, QuotaMeter
 from broker.security.quotas.token_bucket import TokenBucket
 from broker.security.quotas.values import QuotaKey
 from broker.security.quotas.windows import THROTTLE_MS_MAX, WindowedRate, Windows
@@ -61,7 +61,7 @@ class ClientQuotas:
         self._limits: dict[QuotaEntity, Mapping[QuotaKey, float]] = {}
         #: How many entities have each quota.
         self._set_by_key: Counter[QuotaKey] = Counter()
-        self._meters: dict[tuple[str, str], Meter] = {}
+        self._meters: dict[tuple[str, str], QuotaMeter] = {}
         #: With the entity whose quota is its bound.
         self._sensors: dict[Tags, tuple[Sensor, QuotaEntity]] = {}
         self._expires_ns = 0
@@ -113,7 +113,7 @@ class ClientQuotas:
 
     # -- what is measured
 
-    def meter_of(self, principal: str, client_id: str, now_ns: int) -> Meter:
+    def meter_of(self, principal: str, client_id: str, now_ns: int) -> QuotaMeter:
         """Of `Type:name`; the type does not matter. Members of the cluster are never limited.
 
         Of a client id that is too long the beginning counts.
@@ -128,8 +128,8 @@ class ClientQuotas:
             self._meters[principal, client_id] = meter
         return meter
 
-    def _new_meter(self, principal: str, client_id: str, now_ns: int) -> Meter:
-        meter = Meter(client_id)
+    def _new_meter(self, principal: str, client_id: str, now_ns: int) -> QuotaMeter:
+        meter = QuotaMeter(client_id)
         if principal != MEMBER:
             user, client = sanitized(principal.partition(":")[2]), sanitized(client_id)
             meter.produce = self._rate(QuotaKey.PRODUCER_BYTE_RATE, user, client, now_ns)

@@ -7,7 +7,7 @@ from broker.security.quotas.windows import WindowedRate
 NOBODY = object()
 
 
-class Meter:
+class QuotaMeter:
     """What measures one user with one client id, by what is limited; None where nothing is."""
 
     __slots__ = ("client_id", "fetch", "mutation", "produce", "request")
