@@ -18,7 +18,7 @@ _BYTES_MAX = 1_000_000
 _DELAY_MS = 100
 
 
-class Logins:
+class ClientLogins:
     def __init__(self, passwords: dict[str, str], pause: Callable[[float], Awaitable[object]] = asyncio.sleep):
         """pause: waits for so many seconds."""
         self._passwords = passwords
@@ -56,7 +56,7 @@ class Logins:
         return scheme.lower() == b"basic" and expected is not None and is_right
 
 
-def read_logins(path: Path) -> Logins:
+def read_logins(path: Path) -> ClientLogins:
     """Lines `name: password`; what follows a comma (Jetty's roles) is passed over. Raises StartupError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -73,4 +73,4 @@ def read_logins(path: Path) -> Logins:
     passwords = {name.strip(): rest.partition(",")[0].strip() for name, colon, rest in pairs if colon}
     if not passwords or not all(passwords.values()):
         raise StartupError(f"authentication.file={path} must hold a line `name: password` for each user.")
-    return Logins(passwords)
+    return ClientLogins(passwords)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
-from broker.client.logins import Logins, read_logins
+from broker.client.logins import ClientLogins, read_logins
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import ClientSecurity, is_of_security, read_security
@@ -198,7 +198,7 @@ class Settings(ByAttribute):
             parse_bootstrap_servers(servers), client_id=f"connect-{kind}", security=self.security_of(kind, overrides)
         )
 
-    def logins(self) -> Logins | None:
+    def logins(self) -> ClientLogins | None:
         """Who may ask REST; None: everybody. Raises StartupError."""
         if self.values["authentication_method"] == "NONE":
             return None

@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-from broker.client.logins import Logins, read_logins
+from broker.client.logins import ClientLogins, read_logins
 from broker.client.rest_listeners import Listener, Tls
 from broker.common.errors import NotNowError
 from broker.common.foreign_pages import OnlyOwnNames
@@ -73,7 +73,7 @@ async def _read_all(registry: SchemaRegistry) -> None:
     _log.info("schemas read", versions=registry.store.version_count)
 
 
-async def _serve(registry: SchemaRegistry, logins: Logins | None, sockets: list[socket.socket]) -> None:
+async def _serve(registry: SchemaRegistry, logins: ClientLogins | None, sockets: list[socket.socket]) -> None:
     config, app = registry.config, make_app(registry, logins)
     # A password, or a certificate that stands for the name, keeps pages of foreign names out already.
     plain = app if logins else OnlyOwnNames(app, config.names)

@@ -54,7 +54,7 @@ class ConnectionBounds(NamedTuple):
     memory: ConnectionMemory
 
 
-class Logins:
+class ListenerLogins:
     """Of one listener: begins a login on each connection."""
 
     def __init__(
@@ -100,7 +100,7 @@ class SaslLogin:
         "is_for_clients",
     )
 
-    def __init__(self, logins: Logins, connection: Connection, serve: OnFrame):
+    def __init__(self, logins: ListenerLogins, connection: Connection, serve: OnFrame):
         self._logins = logins
         self._connection = connection
         self._serve = serve

@@ -26,7 +26,7 @@ from broker.server.addresses import Addresses
 from broker.server.bearer_listeners import BearerListeners
 from broker.server.exits import Exits
 from broker.server.ground import Ground
-from broker.server.sasl_login import ConnectionBounds, Logins, end_login
+from broker.server.sasl_login import ConnectionBounds, ListenerLogins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.security_metrics import AuthorizerMetrics, CertificateMetrics, LoginMetrics, QuotaMetrics, has_names
 from broker.server.waiting_room import WaitingRoom
@@ -64,7 +64,7 @@ class Security:
         """Raises StartupError."""
         listener.new_session = self._new_session
         logins = login_settings(settings, self._provers)
-        listener.login = Logins(logins, self._waiting_room, self._bounds, self.rights_of, self._clock)
+        listener.login = ListenerLogins(logins, self._waiting_room, self._bounds, self.rights_of, self._clock)
 
     def _new_session(self, host: str, listener: str) -> Session:
         """Nobody in particular yet, with the rights of such."""

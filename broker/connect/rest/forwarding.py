@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from broker.client.logins import Logins
+from broker.client.logins import ClientLogins
 from broker.common.security_limits import FORWARDED_ANSWER_BYTES_MAX
 
 _TIMEOUT_S = 90.0
@@ -76,7 +76,7 @@ def _connection(where: SplitResult, tls: ssl.SSLContext | None) -> http.client.H
     return http.client.HTTPConnection(host, where.port or 80, timeout=_TIMEOUT_S)
 
 
-def request_headers(logins: Logins | None) -> dict[str, str]:
+def request_headers(logins: ClientLogins | None) -> dict[str, str]:
     """Of what a worker asks another on its own account."""
     return {"Content-Type": "application/json"} | ({"Authorization": logins.authorization} if logins else {})
 

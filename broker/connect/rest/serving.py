@@ -11,7 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from broker.client.logins import Logins
+from broker.client.logins import ClientLogins
 from broker.client.rest_listeners import Listener, Tls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.common.errors import StartupError
@@ -37,7 +37,7 @@ _REFUSAL = {"error_code": 401, "message": "User cannot access the resource."}
 class Locked:
     """REST for those alone who show a name and its password, other workers of the group included."""
 
-    def __init__(self, app: ASGIApp, logins: Logins):
+    def __init__(self, app: ASGIApp, logins: ClientLogins):
         self._app = app
         self._logins = logins
 
@@ -138,7 +138,7 @@ def _taken(where: Listener) -> socket.socket:
 class serving:
     """Each listener on a thread of its own."""
 
-    def __init__(self, rest: ConnectRest, sockets: RestSockets, logins: Logins | None):
+    def __init__(self, rest: ConnectRest, sockets: RestSockets, logins: ClientLogins | None):
         said = sockets.rest
         main = _guarded(rest.app(has_admin=said.admin is None), said, logins)
         admin = _guarded(rest.admin_app(), said, logins)
@@ -165,7 +165,7 @@ class serving:
             taken.close()
 
 
-def _guarded(app: ASGIApp, rest: RestSettings, logins: Logins | None) -> ASGIApp:
+def _guarded(app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> ASGIApp:
     """A browser asks whether it may without saying who it is."""
     app = NoForeignPages(app, rest.origins, is_locked=logins is not None)
     if logins:
@@ -180,7 +180,7 @@ def _guarded(app: ASGIApp, rest: RestSettings, logins: Logins | None) -> ASGIApp
     return WithHeaders(app, rest.headers) if rest.headers else app
 
 
-def _server_of(where: Listener, app: ASGIApp, rest: RestSettings, logins: Logins | None) -> uvicorn.Server:
+def _server_of(where: Listener, app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> uvicorn.Server:
     """A password, or a certificate that stands for the name, keeps pages of foreign names out already."""
     if where.scheme == "https":
         return _server(app, rest.tls)

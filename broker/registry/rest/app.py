@@ -11,7 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker import __version__
-from broker.client.logins import Logins
+from broker.client.logins import ClientLogins
 from broker.common.foreign_pages import NoForeignPages
 from broker.common.hosts import counted_address
 from broker.common.logs import logger
@@ -88,7 +88,9 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 )
 
 
-def make_app(registry: SchemaRegistry, logins: Logins | None = None, bodies: RequestBodies | None = None) -> ASGIApp:
+def make_app(
+    registry: SchemaRegistry, logins: ClientLogins | None = None, bodies: RequestBodies | None = None
+) -> ASGIApp:
     routes = [Route(path, endpoint, methods=[method]) for method, path, endpoint in _ROUTES]
     handlers = {
         RegistryError: _refused,
@@ -132,7 +134,7 @@ async def _failed(request: Request, error: Exception) -> Response:
 class _BeforeAll:
     """Paths are looked at as they were sent: a subject may have a slash in it, as %2F."""
 
-    def __init__(self, app: ASGIApp, registry: SchemaRegistry, logins: Logins | None):
+    def __init__(self, app: ASGIApp, registry: SchemaRegistry, logins: ClientLogins | None):
         self._app = app
         self._registry = registry
         self._logins = logins

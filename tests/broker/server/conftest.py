@@ -76,7 +76,7 @@ from broker.security.rights import UNLIMITED, Rights
 from broker.security.session import Session
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
-from broker.server.sasl_login import ConnectionBounds, Logins, end_login
+from broker.server.sasl_login import ConnectionBounds, ListenerLogins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.waiting_room import WaitingRoom
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
@@ -345,7 +345,7 @@ class Served:
         self.rights: Rights = UNLIMITED
         self.listener.new_session = lambda host, name: Session(host, name, rights=self.rights)
         self.waiting_room = WaitingRoom(clock)
-        self.listener.login = Logins(
+        self.listener.login = ListenerLogins(
             login_settings(
                 self.config.of_listener(self.listener.name), Provers(MEMBERSHIP, self.address.__eq__, self.credentials)
             ),

@@ -7,14 +7,14 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from broker.client.logins import Logins
+from broker.client.logins import ClientLogins
 from broker.connect.rest.forwarding import request_headers
 from broker.connect.rest.serving import Locked
 
-LOGINS = Logins({"console": "sesame"})
+LOGINS = ClientLogins({"console": "sesame"})
 
 
-def client(logins: Logins = LOGINS, **options) -> TestClient:
+def client(logins: ClientLogins = LOGINS, **options) -> TestClient:
     app = Starlette(routes=[Route("/connectors", lambda _request: PlainTextResponse("[]"))])
     return TestClient(Locked(app, logins), **options)
 
@@ -38,7 +38,7 @@ def test_each_further_wrong_password_of_an_address_is_answered_later():
     async def pause(seconds):
         pauses.append(seconds)
 
-    logins = Logins({"console": "sesame"}, pause)
+    logins = ClientLogins({"console": "sesame"}, pause)
     wrong = {"Authorization": f"Basic {base64.b64encode(b'console:other').decode()}"}
     guesser, other = client(logins, client=("10.0.0.1", 1)), client(logins, client=("10.0.0.2", 1))
     assert {guesser.get("/connectors", headers=wrong).status_code for _ in range(12)} == {401}
@@ -51,6 +51,6 @@ def test_who_knows_the_password_or_shows_none_never_waits():
     async def pause(_seconds):
         raise AssertionError("it waits")
 
-    logins = Logins({"console": "sesame"}, pause)
+    logins = ClientLogins({"console": "sesame"}, pause)
     assert client(logins).get("/connectors").status_code == 401
     assert client(logins).get("/connectors", headers=request_headers(logins)).status_code == 200
