@@ -26,7 +26,7 @@ _Answer = TypeVar("_Answer", JoinGroupResponse, SyncGroupResponse, HeartbeatResp
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedGroup:
     """`members` is every member's metadata for the leader, and empty for others."""
 
     generation: int
@@ -65,7 +65,7 @@ class MembershipClient:
         #: When the last request was sent that the coordinator has answered as this member's, on the monotonic clock.
         self.heard_at = float("-inf")
 
-    def join(self, protocols: Sequence[tuple[str, bytes]]) -> Joined:
+    def join(self, protocols: Sequence[tuple[str, bytes]]) -> JoinedGroup:
         """Blocks until the others have joined, too: as long as the rebalance timeout."""
         request = JoinGroupRequest(
             group_id=self._group_id,
@@ -83,7 +83,7 @@ class MembershipClient:
             return self.join(protocols)
         self.member_id, self._generation, self._protocol = answer.member_id, answer.generation_id, answer.protocol_name
         members = {member.member_id: bytes(member.metadata) for member in answer.members}
-        return Joined(answer.generation_id, answer.member_id, answer.leader, answer.protocol_name or "", members)
+        return JoinedGroup(answer.generation_id, answer.member_id, answer.leader, answer.protocol_name or "", members)
 
     def sync(self, assignments: Mapping[str, bytes]) -> bytes:
         """This member's part; `assignments` has everybody's, from the leader."""

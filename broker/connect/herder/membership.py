@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from broker.client.errors import BrokerUnreachable
-from broker.client.membership import Joined, MembershipClient
+from broker.client.membership import JoinedGroup, MembershipClient
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.troubles import Troubles
@@ -215,7 +215,7 @@ class GroupWorker:
             self._stopping.wait(_LOOK_S)
         done.result()
 
-    def _decided(self, joined: Joined) -> dict[str, bytes]:
+    def _decided(self, joined: JoinedGroup) -> dict[str, bytes]:
         members = {member: decode_metadata(data) for member, data in joined.members.items()}
         configurations, version = self._herder.configurations, PROTOCOLS[joined.protocol]
         furthest = max(member.config_offset for member in members.values())

@@ -32,19 +32,19 @@ class JoinInput(NamedTuple):
     value: str | None
 
 
-class Joined(NamedTuple):
+class JoinedRecord(NamedTuple):
     """A record of the stream with its row; None: the table has none."""
 
     record: str | None
     row: str | None
 
 
-def join_in_order(row: str | None, changes: Iterable[JoinInput]) -> tuple[str | None, list[Joined]]:
+def join_in_order(row: str | None, changes: Iterable[JoinInput]) -> tuple[str | None, list[JoinedRecord]]:
     """What one key's changes make of the table's row, and what the records among them are joined with. Pure."""
     joined = []
     for change in sorted(changes, key=lambda change: change[:4]):
         if change.is_record:
-            joined.append(Joined(change.value, row))
+            joined.append(JoinedRecord(change.value, row))
         else:
             row = change.value
     return row, joined

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.spark.jobs.table_join import Joined, JoinInput, join_in_order
+from broker.spark.jobs.table_join import JoinedRecord, JoinInput, join_in_order
 from tests.broker.spark.conftest import Row
 
 PAIRS = {"left.topic": "orders", "right.topic": "payments", "output.topic": "paid", "right.key": "$.order"}
@@ -62,9 +62,9 @@ def test_record_without_a_row_is_kept_where_it_is_wanted(topics, written_by):
 
 def test_of_one_moment_the_tables_change_goes_first():
     record, row = JoinInput(10, True, 0, 0, "order"), JoinInput(10, False, 0, 7, "new")
-    assert join_in_order("old", [record, row]) == ("new", [Joined("order", "new")])
+    assert join_in_order("old", [record, row]) == ("new", [JoinedRecord("order", "new")])
 
 
 def test_row_that_was_taken_away_is_not_joined():
     changes = [JoinInput(1, False, 0, 0, None), JoinInput(2, True, 0, 0, "order")]
-    assert join_in_order("old", changes) == (None, [Joined("order", None)])
+    assert join_in_order("old", changes) == (None, [JoinedRecord("order", None)])
