@@ -14,7 +14,7 @@ _ON_ITS_WAY_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Deletion:
+class DeletionResult:
     """The first offset that is left on every replica; or why nothing was deleted, or nobody knows."""
 
     low_watermark: int = -1
@@ -24,7 +24,7 @@ class Deletion:
 
 def delete_records(
     leaders: Leaders, before: Mapping[TopicPartition, int], *, timeout_s: float = 30.0
-) -> dict[TopicPartition, Deletion]:
+) -> dict[TopicPartition, DeletionResult]:
     """Forget what lies before these offsets (-1: all that is committed); where a leader has moved the next is asked.
 
     Raises ApiNotServed.
@@ -36,26 +36,28 @@ def delete_records(
     return done | _delete(leaders, moved, timeout_s)
 
 
-def _delete(leaders: Leaders, before: Mapping[TopicPartition, int], timeout_s: float) -> dict[TopicPartition, Deletion]:
-    done: dict[TopicPartition, Deletion] = {}
+def _delete(
+    leaders: Leaders, before: Mapping[TopicPartition, int], timeout_s: float
+) -> dict[TopicPartition, DeletionResult]:
+    done: dict[TopicPartition, DeletionResult] = {}
     led: dict[Address, list[TopicPartition]] = {}
     for partition in before:
         try:
             led.setdefault(leaders.address(partition), []).append(partition)
         except ApiError as error:
-            done[partition] = Deletion(error=error.code, reason=error.message)
+            done[partition] = DeletionResult(error=error.code, reason=error.message)
     for partitions in led.values():
         try:
             done |= _ask_leader(leaders, {partition: before[partition] for partition in partitions}, timeout_s)
         except BrokerUnreachable as error:
             leaders.forget(partitions[0], connection_broken=True)
-            done |= dict.fromkeys(partitions, Deletion(error=ErrorCode.NETWORK_EXCEPTION, reason=str(error)))
+            done |= dict.fromkeys(partitions, DeletionResult(error=ErrorCode.NETWORK_EXCEPTION, reason=str(error)))
     return done
 
 
 def _ask_leader(
     leaders: Leaders, before: Mapping[TopicPartition, int], timeout_s: float
-) -> dict[TopicPartition, Deletion]:
+) -> dict[TopicPartition, DeletionResult]:
     connection = leaders.connection(next(iter(before)))
     request = DeleteRecordsRequest(topics=_topics(before.items()), timeout_ms=int(timeout_s * 1000))
     answer = connection.ask(request, timeout_s=timeout_s + _ON_ITS_WAY_S)
@@ -68,8 +70,8 @@ def _ask_leader(
     }
 
 
-def _deletion(low_watermark: int, error: ErrorCode) -> Deletion:
-    return Deletion(low_watermark, error, error.meaning if error else "")
+def _deletion(low_watermark: int, error: ErrorCode) -> DeletionResult:
+    return DeletionResult(low_watermark, error, error.meaning if error else "")
 
 
 def _topics(before: Iterable[tuple[TopicPartition, int]]) -> list[DeleteRecordsTopic]:

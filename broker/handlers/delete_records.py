@@ -18,14 +18,14 @@ from broker.protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from broker.runtime.in_turns import partitions_in_turns
-from broker.runtime.replication.record_deletions import Deleted, Deletion
+from broker.runtime.replication.record_deletions import Deleted, PartitionDeletion
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.operations import Operation
 
 #: What is deleted here, with the result that says what came of it.
-_Pending = list[tuple[DeleteRecordsPartitionResult, Deletion]]
+_Pending = list[tuple[DeleteRecordsPartitionResult, PartitionDeletion]]
 
 
 async def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:

@@ -21,7 +21,7 @@ _SWEEP_S = 0.1
 _NO_OFFSET = -1
 
 
-class Deletion(NamedTuple):
+class PartitionDeletion(NamedTuple):
     """Where the logs of all live replicas of a partition this broker leads are to start, or later."""
 
     hosted: HostedPartition
@@ -47,7 +47,7 @@ class _Waiter(Generic[Response]):
 
     def __init__(
         self,
-        deletions: Sequence[Deletion],
+        deletions: Sequence[PartitionDeletion],
         future: asyncio.Future[Response],
         respond: Respond[Response],
         deadline_ms: int,
@@ -81,7 +81,7 @@ class RecordDeletions:
         """Partitions somebody waits for."""
         return len(self._waiting)
 
-    def plan(self, topic: str, partition: int, offset: int) -> Deletion:
+    def plan(self, topic: str, partition: int, offset: int) -> PartitionDeletion:
         """Return the deletion of what is before `offset` (-1: all that is committed) in a log this broker leads.
 
         Raises ApiError: POLICY_VIOLATION where nothing is ever deleted for its age, OFFSET_OUT_OF_RANGE, or what says
@@ -90,9 +90,9 @@ class RecordDeletions:
         hosted = self._replicas.leader_log(topic, partition)
         if not hosted.log.config.is_deleted:
             raise ApiError(ErrorCode.POLICY_VIOLATION, "records of a topic that is only compacted are not deleted")
-        return Deletion(hosted, hosted.log.deletion_offset(offset, hosted.partition.high_watermark))
+        return PartitionDeletion(hosted, hosted.log.deletion_offset(offset, hosted.partition.high_watermark))
 
-    async def carry_out(self, deletions: Sequence[Deletion]) -> dict[TopicPartition, ApiError]:
+    async def carry_out(self, deletions: Sequence[PartitionDeletion]) -> dict[TopicPartition, ApiError]:
         """Note where the logs are to start, and then let them: neither readers nor followers hear of a deletion that a
         kill would undo. Return which could not be done, and why: in those logs nothing is deleted.
         """
@@ -111,7 +111,7 @@ class RecordDeletions:
                 refused[topic_partition] = error
         return refused
 
-    def _delete(self, deletion: Deletion) -> None:
+    def _delete(self, deletion: PartitionDeletion) -> None:
         hosted, offset = deletion
         if self._replicas.logs.noted_log_start(hosted.partition.topic_partition) < offset:
             reason = "the log was cut, moved or removed before the deletion was noted; delete again"
@@ -120,7 +120,7 @@ class RecordDeletions:
         self._replicas.log_start_moved(hosted)
 
     def wait(
-        self, deletions: Sequence[Deletion], timeout_ms: int, respond: Respond[Response]
+        self, deletions: Sequence[PartitionDeletion], timeout_ms: int, respond: Respond[Response]
     ) -> asyncio.Future[Response]:
         """`respond` of what became of each deletion (at least one, a partition once), when all are decided.
 

@@ -25,7 +25,7 @@ from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replication.follower_feeds import FollowerFeeds
-from broker.runtime.replication.record_deletions import Deleted, Deletion, RecordDeletions
+from broker.runtime.replication.record_deletions import Deleted, PartitionDeletion, RecordDeletions
 from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
@@ -109,7 +109,7 @@ async def world(tmp_path):
         item.shutdown()
 
 
-async def deletion_of(world, offset: int) -> Deletion:
+async def deletion_of(world, offset: int) -> PartitionDeletion:
     """Return a deletion that this leader has carried out."""
     deletion = world.deletions.plan("t", 0, offset)
     assert await world.deletions.carry_out([deletion]) == {}
@@ -205,7 +205,7 @@ async def test_one_partition_that_is_slow_does_not_lose_the_outcome_of_another(w
     deletion = await deletion_of(world, 7)
     elsewhere = SimpleNamespace(partition=SimpleNamespace(topic_partition=TopicPartition("u", 0), is_leader=False))
     elsewhere.partition.refusal = ErrorCode.NOT_LEADER_OR_FOLLOWER
-    answer = world.deletions.wait([Deletion(elsewhere, 1), deletion], 30_000, outcomes.extend)
+    answer = world.deletions.wait([PartitionDeletion(elsewhere, 1), deletion], 30_000, outcomes.extend)
     for follower in (world.near, world.far) * 2:
         assert not answer.done()
         await follower.exchange()
