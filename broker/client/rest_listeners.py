@@ -12,7 +12,7 @@ from broker.common.errors import StartupError
 SCHEMES = ("http", "https")
 
 
-class Listener(NamedTuple):
+class RestListener(NamedTuple):
     scheme: str
     host: str
     port: int
@@ -25,12 +25,12 @@ class Listener(NamedTuple):
 
 def read_listeners(
     said: tuple[str, ...], port: int, key: str = "listeners", host: str = "0.0.0.0"
-) -> tuple[Listener, ...]:
+) -> tuple[RestListener, ...]:
     """`port` and `host` where none is named. Raises StartupError."""
     try:
         found = [urlsplit(item) for item in said]
         made = tuple(
-            Listener(result.scheme, result.hostname or host, port if result.port is None else result.port)
+            RestListener(result.scheme, result.hostname or host, port if result.port is None else result.port)
             for result in found
         )
     except ValueError:
@@ -40,7 +40,7 @@ def read_listeners(
     return made
 
 
-def reached_by_others(listeners: tuple[Listener, ...], scheme: str, key: str) -> Listener:
+def reached_by_others(listeners: tuple[RestListener, ...], scheme: str, key: str) -> RestListener:
     """The one that others of the group ask; `scheme` empty: the first. Raises StartupError."""
     found = [listener for listener in listeners if scheme in ("", listener.scheme)]
     if not found:

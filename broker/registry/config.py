@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from broker.client.rest_listeners import SCHEMES, Listener, Tls, reached_by_others, read_listeners, read_tls
+from broker.client.rest_listeners import SCHEMES, RestListener, Tls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import client_properties, exposure
 from broker.client.security.librdkafka import librdkafka_settings
@@ -74,9 +74,9 @@ class RegistryConfig(ByAttribute):
     """`values` by the names of KEYS, with underscores for dots; `client` are librdkafka's settings, secrets too."""
 
     values: Mapping[str, Any]
-    listeners: tuple[Listener, ...]
+    listeners: tuple[RestListener, ...]
     #: The listener that other registries ask.
-    among: Listener
+    among: RestListener
     tls: Tls | None
     client: Mapping[str, Any] = field(repr=False)
     #: Keys that nobody knows, as other releases have some: told at start, and passed over.

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from broker.client.logins import ClientLogins, read_logins
-from broker.client.rest_listeners import Listener, Tls
+from broker.client.rest_listeners import RestListener, Tls
 from broker.common.errors import NotNowError
 from broker.common.foreign_pages import OnlyOwnNames
 from broker.common.logs import logger
@@ -131,7 +131,7 @@ async def _stand_for_election(registry: SchemaRegistry, stack: contextlib.AsyncE
     stack.callback(election.cancel)
 
 
-def _listen(where: Listener) -> socket.socket:
+def _listen(where: RestListener) -> socket.socket:
     """Raises NotNowError. Taken first: two registries with one file find out at once."""
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
     listener = socket.socket(family)

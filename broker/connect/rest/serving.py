@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker.client.logins import ClientLogins
-from broker.client.rest_listeners import Listener, Tls, reached_by_others, read_listeners, read_tls
+from broker.client.rest_listeners import RestListener, Tls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.common.errors import StartupError
 from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
@@ -50,11 +50,11 @@ class Locked:
 
 @dataclass(frozen=True)
 class RestSettings:
-    listeners: tuple[Listener, ...]
+    listeners: tuple[RestListener, ...]
     #: None: on the listeners, with everything else; empty: nowhere.
-    admin: tuple[Listener, ...] | None
+    admin: tuple[RestListener, ...] | None
     #: What other workers ask.
-    advertised: Listener
+    advertised: RestListener
     tls: Tls | None
     origins: tuple[str, ...]
     methods: tuple[str, ...]
@@ -89,7 +89,7 @@ def read_rest(settings: Settings) -> RestSettings:
     )
 
 
-def _names(settings: Settings, listeners: tuple[Listener, ...]) -> OwnNames:
+def _names(settings: Settings, listeners: tuple[RestListener, ...]) -> OwnNames:
     """Whose pages are let in may be asked for by their own names, too."""
     origins = settings.access_control_allow_origin
     pages = (host_of(origin.partition("://")[2]) for origin in origins)
@@ -127,7 +127,7 @@ class RestSockets:
         return f"{settings.rest_advertised_host_name or host}:{settings.rest_advertised_port or port}"
 
 
-def _taken(where: Listener) -> socket.socket:
+def _taken(where: RestListener) -> socket.socket:
     family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
     try:
         return socket.create_server((where.host, where.port), family=family, backlog=128)
@@ -180,7 +180,7 @@ def _guarded(app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> A
     return WithHeaders(app, rest.headers) if rest.headers else app
 
 
-def _server_of(where: Listener, app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> uvicorn.Server:
+def _server_of(where: RestListener, app: ASGIApp, rest: RestSettings, logins: ClientLogins | None) -> uvicorn.Server:
     """A password, or a certificate that stands for the name, keeps pages of foreign names out already."""
     if where.scheme == "https":
         return _server(app, rest.tls)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.client.rest_listeners import Listener
+from broker.client.rest_listeners import RestListener
 from broker.common.errors import StartupError
 from broker.registry.config import read_config, read_config_file
 from tests.certificates import Authority, inline
@@ -19,7 +19,7 @@ def tls(**more):
 def test_the_first_listener_is_what_other_registries_ask_unless_a_scheme_is_said():
     both = "http://0.0.0.0:8081,https://127.0.0.1:8443"
     config = read_config(tls(listeners=both))
-    assert config.listeners == (Listener("http", "0.0.0.0", 8081), Listener("https", "127.0.0.1", 8443))
+    assert config.listeners == (RestListener("http", "0.0.0.0", 8081), RestListener("https", "127.0.0.1", 8443))
     assert config.advertised == ("127.0.0.1", 8081, "http")
     config = read_config(tls(listeners=both, inter_instance_protocol="https", host_name="me.example"))
     assert config.advertised == ("me.example", 8443, "https")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.client.rest_listeners import Listener
+from broker.client.rest_listeners import RestListener
 from broker.common.errors import StartupError
 from broker.connect.rest.serving import RestSockets, read_rest
 from broker.connect.settings import STANDALONE, read_settings
@@ -27,7 +27,7 @@ def store(prefix=""):
 
 def test_without_a_word_it_is_http_on_this_host_with_loggers_and_nothing_for_browsers():
     found = rest()
-    assert found.listeners == (Listener("http", "127.0.0.1", 8083),)
+    assert found.listeners == (RestListener("http", "127.0.0.1", 8083),)
     assert (found.admin, found.tls, found.origins, found.headers) == (None, None, (), ())
     assert rest(admin_listeners="").admin == ()
 
