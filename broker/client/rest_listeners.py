@@ -48,18 +48,18 @@ def reached_by_others(listeners: tuple[RestListener, ...], scheme: str, key: str
     return found[0]
 
 
-class Tls(NamedTuple):
+class RestTls(NamedTuple):
     """`client`: what others of the group are asked with."""
 
     server: ssl.SSLContext
     client: ssl.SSLContext
 
 
-def read_tls(said: Mapping[str, str], asks_for: str) -> Tls:
+def read_tls(said: Mapping[str, str], asks_for: str) -> RestTls:
     """Of `ssl.…`; `asks_for` certificates of clients: NONE, REQUESTED or REQUIRED. Raises ClientConfigError,
     StartupError."""
     properties = {name: text for name, text in said.items() if name.startswith("ssl.")}
     settings = read_security({**properties, "security.protocol": "SSL"}).tls or TlsSettings()
     if settings.keystore is None:
         raise StartupError("a listener with https needs ssl.keystore.location, or ssl.keystore.certificate.chain.")
-    return Tls(server_context(settings, asks_for), client_context(settings))
+    return RestTls(server_context(settings, asks_for), client_context(settings))

@@ -42,7 +42,7 @@ OnFrame = Callable[[Connection, memoryview], None]
 NewSession = Callable[[str, str], Session]
 
 
-class Tls(Protocol):
+class ListenerTls(Protocol):
     """TLS of one listener."""
 
     def protect(self, connection: Connection) -> None:
@@ -72,7 +72,7 @@ class Listener:
         buffers: SocketBuffers = SocketBuffers(),
         is_ipv6_only: bool = False,
         new_session: NewSession = Session,
-        tls: Tls | None = None,
+        tls: ListenerTls | None = None,
         login: ListenerLogin | None = None,
     ):
         """`memory`, `turns` and `quotas` are shared by all listeners of a broker."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from broker.client.rest_listeners import SCHEMES, RestListener, Tls, reached_by_others, read_listeners, read_tls
+from broker.client.rest_listeners import SCHEMES, RestListener, RestTls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import client_properties, exposure
 from broker.client.security.librdkafka import librdkafka_settings
@@ -77,7 +77,7 @@ class RegistryConfig(ByAttribute):
     listeners: tuple[RestListener, ...]
     #: The listener that other registries ask.
     among: RestListener
-    tls: Tls | None
+    tls: RestTls | None
     client: Mapping[str, Any] = field(repr=False)
     #: Keys that nobody knows, as other releases have some: told at start, and passed over.
     unknown: tuple[str, ...] = ()

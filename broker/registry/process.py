@@ -12,7 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from broker.client.logins import ClientLogins, read_logins
-from broker.client.rest_listeners import RestListener, Tls
+from broker.client.rest_listeners import RestListener, RestTls
 from broker.common.errors import NotNowError
 from broker.common.foreign_pages import OnlyOwnNames
 from broker.common.logs import logger
@@ -99,7 +99,7 @@ async def _serve(registry: SchemaRegistry, logins: ClientLogins | None, sockets:
         await asyncio.gather(*(server.serve([taken]) for server, taken in zip(servers, sockets, strict=True)))
 
 
-def _server(app: ASGIApp, tls: Tls | None) -> _Server:
+def _server(app: ASGIApp, tls: RestTls | None) -> _Server:
     return _Server(
         uvicorn.Config(
             app,

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker.client.logins import ClientLogins
-from broker.client.rest_listeners import RestListener, Tls, reached_by_others, read_listeners, read_tls
+from broker.client.rest_listeners import RestListener, RestTls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.common.errors import StartupError
 from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
@@ -55,7 +55,7 @@ class RestSettings:
     admin: tuple[RestListener, ...] | None
     #: What other workers ask.
     advertised: RestListener
-    tls: Tls | None
+    tls: RestTls | None
     origins: tuple[str, ...]
     methods: tuple[str, ...]
     headers: tuple[HeaderRule, ...]
@@ -98,7 +98,7 @@ def _names(settings: Settings, listeners: tuple[RestListener, ...]) -> OwnNames:
     return OwnNames("rest.allowed.hosts", (*settings.rest_allowed_hosts, *everybody), own)
 
 
-def _tls(props: Mapping[str, str]) -> Tls:
+def _tls(props: Mapping[str, str]) -> RestTls:
     """`listeners.https.ssl.…`, all of it, or else the `ssl.…` of the worker's clients."""
     own = {name.removeprefix(_HTTPS): text for name, text in props.items() if name.startswith(f"{_HTTPS}ssl.")}
     # Passwords and PEM are escaped in a file as Java has it; the worker's own have been read so.
@@ -187,7 +187,7 @@ def _server_of(where: RestListener, app: ASGIApp, rest: RestSettings, logins: Cl
     return _server(app if logins else OnlyOwnNames(app, rest.names), None)
 
 
-def _server(app: ASGIApp, tls: Tls | None) -> uvicorn.Server:
+def _server(app: ASGIApp, tls: RestTls | None) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             SharedBodies(app),

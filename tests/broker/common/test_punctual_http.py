@@ -7,7 +7,7 @@ import ssl
 import pytest
 import uvicorn
 
-from broker.client.rest_listeners import Tls
+from broker.client.rest_listeners import RestTls
 from broker.common import punctual_http
 from broker.common.limits import REST_CONNECTIONS_MAX, REST_CONNECTIONS_PER_ADDRESS_MAX
 from broker.common.punctual_http import HandshakeProtocol, PunctualProtocol, bounded_protocol
@@ -240,7 +240,7 @@ def test_a_connection_that_asks_to_be_a_websocket_gives_its_place_back():
 @pytest.mark.parametrize("server", [serving._server, process._server])
 def test_connect_and_the_registry_have_these_bounds(server):
     assert issubclass(server(answer, None).config.http, PunctualProtocol)
-    tls = Tls(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context())
+    tls = RestTls(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context())
     assert issubclass(server(answer, tls).config.http, HandshakeProtocol)
     assert REST_CONNECTIONS_PER_ADDRESS_MAX < REST_CONNECTIONS_MAX
     assert punctual_http.HEADERS_SECONDS == 10
