@@ -12,7 +12,7 @@ from broker.protocol.messages.describe_delegation_token import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.delegation_tokens import Principal, Token, is_shown
+from broker.security.delegation_tokens import DelegationToken, Principal, is_shown
 
 
 async def handle_describe_delegation_token(
@@ -36,7 +36,7 @@ async def handle_describe_delegation_token(
     return DescribeDelegationTokenResponse(tokens=[token for token in described if token])
 
 
-def _describe(token: Token, context: RequestContext) -> DescribedDelegationToken:
+def _describe(token: DelegationToken, context: RequestContext) -> DescribedDelegationToken:
     return DescribedDelegationToken(
         principal_type=token.owner.type,
         principal_name=token.owner.name,

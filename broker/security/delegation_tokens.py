@@ -35,7 +35,7 @@ def parse_principal(text: str) -> Principal:
     return Principal(kind, name)
 
 
-class Token(NamedTuple):
+class DelegationToken(NamedTuple):
     """What is stored of a token; times in ms since 1970."""
 
     token_id: str
@@ -84,20 +84,22 @@ def issue(
     asked_ms: int,
     lifetimes: Lifetimes,
     now_ms: int,
-) -> Token:
+) -> DelegationToken:
     """`parties` are owner, requester and renewers; `asked_ms` not above 0 is as long as it may be."""
     lives_ms = min(asked_ms, lifetimes.max_ms) if asked_ms > 0 else lifetimes.max_ms
     max_ms = now_ms + lives_ms
-    return Token(token_id, *parties, now_ms, max_ms, min(max_ms, now_ms + lifetimes.until_renewed_ms))
+    return DelegationToken(token_id, *parties, now_ms, max_ms, min(max_ms, now_ms + lifetimes.until_renewed_ms))
 
 
-def renew(token: Token, asker: Principal, period_ms: int, lifetimes: Lifetimes, now_ms: int) -> Token:
+def renew(
+    token: DelegationToken, asker: Principal, period_ms: int, lifetimes: Lifetimes, now_ms: int
+) -> DelegationToken:
     """With a new expiry. Raises ApiError."""
     _require_changer(token, asker)
     return _expiring_in(token, lifetimes.until_renewed_ms if period_ms < 0 else period_ms, now_ms)
 
 
-def expire(token: Token, asker: Principal, period_ms: int, now_ms: int) -> Token | None:
+def expire(token: DelegationToken, asker: Principal, period_ms: int, now_ms: int) -> DelegationToken | None:
     """With a new expiry; None if it shall go at once, which counts for one that is over, too (KAFKA-13771). Raises
     ApiError.
     """
@@ -105,18 +107,18 @@ def expire(token: Token, asker: Principal, period_ms: int, now_ms: int) -> Token
     return None if period_ms < 0 else _expiring_in(token, period_ms, now_ms)
 
 
-def _require_changer(token: Token, asker: Principal) -> None:
+def _require_changer(token: DelegationToken, asker: Principal) -> None:
     if not token.may_be_changed_by(asker):
         raise ApiError(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
 
 
-def _expiring_in(token: Token, period_ms: int, now_ms: int) -> Token:
+def _expiring_in(token: DelegationToken, period_ms: int, now_ms: int) -> DelegationToken:
     if token.is_over(now_ms):
         raise ApiError(ErrorCode.DELEGATION_TOKEN_EXPIRED)
     return token._replace(expiry_ms=min(token.max_ms, now_ms + period_ms))
 
 
-def is_shown(token: Token, owners: frozenset[Principal] | None, asker: Principal, rights: Rights) -> bool:
+def is_shown(token: DelegationToken, owners: frozenset[Principal] | None, asker: Principal, rights: Rights) -> bool:
     """Whether the asker is told of it, who asked for tokens of `owners` (None: everybody's)."""
     if owners is not None and not any(token.may_be_changed_by(owner) for owner in owners):
         return False
@@ -132,20 +134,20 @@ class KnownTokens:
 
     def __init__(self, secret: bytes):
         self._secret = secret
-        self._by_id: dict[str, Token] = {}
+        self._by_id: dict[str, DelegationToken] = {}
         self._ids: dict[bytes, str] = {}
         self._of_requester: Counter[Principal] = Counter()
 
-    def __iter__(self) -> Iterator[Token]:
+    def __iter__(self) -> Iterator[DelegationToken]:
         return iter(tuple(self._by_id.values()))
 
     def __len__(self) -> int:
         return len(self._by_id)
 
-    def get(self, token_id: str) -> Token | None:
+    def get(self, token_id: str) -> DelegationToken | None:
         return self._by_id.get(token_id)
 
-    def by_hmac(self, token_hmac: bytes) -> Token:
+    def by_hmac(self, token_hmac: bytes) -> DelegationToken:
         """Raise ApiError(DELEGATION_TOKEN_NOT_FOUND) for an unknown HMAC."""
         token_id = self._ids.get(token_hmac)
         if token_id is None:
@@ -155,7 +157,7 @@ class KnownTokens:
     def hmac_of(self, token_id: str) -> bytes:
         return hmac_of(self._secret, token_id)
 
-    def put(self, token: Token) -> None:
+    def put(self, token: DelegationToken) -> None:
         self.remove(token.token_id)
         self._by_id[token.token_id] = token
         self._ids[self.hmac_of(token.token_id)] = token.token_id

@@ -6,7 +6,7 @@ Names of principals are written as Kafka's Sanitizer does, and the HMAC is not w
 import re
 from typing import Any
 
-from broker.security.delegation_tokens import Principal, Token, parse_principal
+from broker.security.delegation_tokens import DelegationToken, Principal, parse_principal
 from broker.security.sanitized_names import desanitized, sanitized
 from broker.zookeeper.errors import MalformedZnode
 from broker.zookeeper.json_fields import decode_fields, encode_fields
@@ -30,7 +30,7 @@ def is_token_id(name: str) -> bool:
     return _TOKEN_ID.fullmatch(name) is not None
 
 
-def encode_token(token: Token) -> bytes:
+def encode_token(token: DelegationToken) -> bytes:
     return encode_fields(
         {
             "version": _VERSION,
@@ -45,7 +45,7 @@ def encode_token(token: Token) -> bytes:
     )
 
 
-def decode_token(token_id: str, data: bytes) -> Token:
+def decode_token(token_id: str, data: bytes) -> DelegationToken:
     """Before version 3 (KIP-373) the owner was who asked for it."""
     path = token_path(token_id)
     fields = decode_fields(path, data)
@@ -53,7 +53,7 @@ def decode_token(token_id: str, data: bytes) -> Token:
         if not 1 <= int(fields["version"]) <= _VERSION or fields["tokenId"] != token_id:
             raise ValueError("another version, or the token of another znode")
         owner = _principal(fields["owner"])
-        return Token(
+        return DelegationToken(
             token_id,
             owner,
             _principal(fields["tokenRequester"]) if int(fields["version"]) >= _VERSION else owner,

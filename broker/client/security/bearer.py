@@ -26,7 +26,7 @@ _USED_FOR = 0.8
 _READ_AGAIN_S = 60.0
 
 
-class Token(NamedTuple):
+class BearerToken(NamedTuple):
     """`expires_at_s` is of Unix time."""
 
     text: Secret
@@ -48,10 +48,10 @@ class TokenSource:
         self._context = context
         self._now_s = now_s
         self._lock = threading.Lock()
-        self._token: Token | None = None
+        self._token: BearerToken | None = None
         self._renew_at_s = 0.0
 
-    def token(self) -> Token:
+    def token(self) -> BearerToken:
         """One that counts for a while yet. Raises ClientConfigError."""
         with self._lock:
             now_s = self._now_s()
@@ -65,7 +65,7 @@ class TokenSource:
         extensions = "".join(f"{name}={value}\x01" for name, value in self._settings.extensions)
         return f"n,,\x01auth=Bearer {self.token().text.reveal()}\x01{extensions}\x01"
 
-    def _new(self, now_s: float) -> Token:
+    def _new(self, now_s: float) -> BearerToken:
         url = self._settings.url
         if url.startswith("file://"):
             text, expires_in_s = _of_file(url), None
@@ -79,7 +79,7 @@ class TokenSource:
             end = now_s + (expires_in_s or _READ_AGAIN_S)
         if end <= now_s:
             raise ClientConfigError(f"the token of {without_query(url)} has expired")
-        return Token(Secret(text), str(claims.get("sub", "")), float(end))
+        return BearerToken(Secret(text), str(claims.get("sub", "")), float(end))
 
     def _fetched(self) -> tuple[str, float | None]:
         """Imported here: what speaks HTTP is 2 MB of every client, and few fetch their tokens."""

@@ -18,7 +18,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.security_limits import DELEGATION_TOKEN_BYTES_MAX
 from broker.runtime.rounds import rounds
-from broker.security.delegation_tokens import KnownTokens, Lifetimes, Principal, Token, expire, issue, renew
+from broker.security.delegation_tokens import DelegationToken, KnownTokens, Lifetimes, Principal, expire, issue, renew
 from broker.zookeeper import delegation_token_nodes as nodes
 from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.errors import (
@@ -107,17 +107,17 @@ class DelegationTokens:
 
     # -- what is known
 
-    def __iter__(self) -> Iterator[Token]:
+    def __iter__(self) -> Iterator[DelegationToken]:
         """Those that are over, too, as long as the controller has not removed them."""
         return iter(self._known)
 
-    def get(self, token_id: str) -> Token | None:
+    def get(self, token_id: str) -> DelegationToken | None:
         return self._known.get(token_id)
 
     def hmac_of(self, token_id: str) -> bytes:
         return self._known.hmac_of(token_id)
 
-    def _put(self, token: Token) -> None:
+    def _put(self, token: DelegationToken) -> None:
         self._known.put(token)
         self._tell(token.token_id)
 
@@ -133,7 +133,7 @@ class DelegationTokens:
 
     async def create(
         self, owner: Principal, requester: Principal, renewers: tuple[Principal, ...], lifetime_ms: int
-    ) -> tuple[Token, bytes]:
+    ) -> tuple[DelegationToken, bytes]:
         """The token and its HMAC."""
         self._known.require_room(requester)
         token_id = base64.urlsafe_b64encode(uuid4().bytes).rstrip(b"=").decode()
@@ -159,20 +159,24 @@ class DelegationTokens:
         token = await self._change(token_hmac, partial(expire, asker=asker, period_ms=period_ms, now_ms=now_ms))
         return token.expiry_ms if token else now_ms
 
-    async def _change(self, token_hmac: bytes, decide: Callable[[Token], Token | None]) -> Token | None:
+    async def _change(
+        self, token_hmac: bytes, decide: Callable[[DelegationToken], DelegationToken | None]
+    ) -> DelegationToken | None:
         """What it is afterwards, None if it is gone."""
         token_id = self._known.by_hmac(token_hmac).token_id
         with _answered():
             return await self._rewrite(token_id, decide)
 
-    async def _add(self, token: Token) -> None:
+    async def _add(self, token: DelegationToken) -> None:
         data = nodes.encode_token(token)
         if len(data) > DELEGATION_TOKEN_BYTES_MAX:
             raise ApiError(ErrorCode.INVALID_REQUEST, "the renewers of a delegation token take too much room")
         await require_room(self._session, nodes.ROOT, Amount(2, len(data) + len(token.token_id)))
         await self._session.multi([Create(nodes.token_path(token.token_id), data), _notice(token.token_id)])
 
-    async def _rewrite(self, token_id: str, decide: Callable[[Token], Token | None]) -> Token | None:
+    async def _rewrite(
+        self, token_id: str, decide: Callable[[DelegationToken], DelegationToken | None]
+    ) -> DelegationToken | None:
         """`decide` is given what stands in ZooKeeper, and may raise ApiError."""
         path = nodes.token_path(token_id)
         for _ in range(_CONFLICTS_MAX):
@@ -193,7 +197,7 @@ class DelegationTokens:
             return after
         raise ApiError(ErrorCode.REQUEST_TIMED_OUT, "others keep changing the delegation token; try again")
 
-    async def _write(self, token_id: str, after: Token | None, version: int) -> None:
+    async def _write(self, token_id: str, after: DelegationToken | None, version: int) -> None:
         path = nodes.token_path(token_id)
         if after is None:
             await self._session.multi([Delete(path, version), _notice(token_id)])
@@ -201,7 +205,7 @@ class DelegationTokens:
             await require_room(self._session, nodes.ROOT, Amount(1, len(token_id)))
             await self._session.multi([SetData(path, nodes.encode_token(after), version), _notice(token_id)])
 
-    def _remember(self, token_id: str, token: Token | None) -> None:
+    def _remember(self, token_id: str, token: DelegationToken | None) -> None:
         if token is None:
             self._remove(token_id)
             _log.info("delegation token removed", token=token_id)
@@ -252,7 +256,7 @@ class DelegationTokens:
                 except (ApiError, ZooKeeperError, MalformedZnode) as error:
                     _log.warning("delegation token not removed yet", token=token.token_id, reason=str(error))
 
-    def _unless_over(self, token: Token) -> Token | None:
+    def _unless_over(self, token: DelegationToken) -> DelegationToken | None:
         return None if token.is_over(self._clock.now_ms()) else token
 
 

@@ -8,10 +8,10 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.security_limits import DELEGATION_TOKENS_OF_ONE_MAX
 from broker.security.delegation_tokens import (
+    DelegationToken,
     KnownTokens,
     Lifetimes,
     Principal,
-    Token,
     check_parties,
     expire,
     hmac_of,
@@ -42,8 +42,8 @@ class Only:
     sees = may
 
 
-def token(**changes) -> Token:
-    made = Token("id", ALICE, ALICE, (BOB,), NOW_MS, NOW_MS + 7 * DAY_MS, NOW_MS + DAY_MS)
+def token(**changes) -> DelegationToken:
+    made = DelegationToken("id", ALICE, ALICE, (BOB,), NOW_MS, NOW_MS + 7 * DAY_MS, NOW_MS + DAY_MS)
     return made._replace(**changes)
 
 
@@ -81,7 +81,7 @@ def test_a_principal_is_split_at_the_first_colon():
 )
 def test_a_new_token_lives_as_long_as_is_asked_and_allowed(asked_ms, max_ms, expiry_ms):
     made = issue("id", (ALICE, BOB, ()), asked_ms, LIFETIMES, NOW_MS)
-    assert made == Token("id", ALICE, BOB, (), NOW_MS, NOW_MS + max_ms, NOW_MS + expiry_ms)
+    assert made == DelegationToken("id", ALICE, BOB, (), NOW_MS, NOW_MS + max_ms, NOW_MS + expiry_ms)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from broker.security.delegation_tokens import Principal, Token
+from broker.security.delegation_tokens import DelegationToken, Principal
 from broker.zookeeper.acls import is_sensitive
 from broker.zookeeper.delegation_token_nodes import decode_change, decode_token, encode_token, is_token_id, token_path
 from broker.zookeeper.errors import MalformedZnode
 
 ALICE, BOB = Principal("User", "alice"), Principal("User", "CN=b ö~*,O=c")
-TOKEN = Token("tbPz2EGdQIyVbL8mbe2dTg", ALICE, BOB, (BOB,), 1, 3, 2)
+TOKEN = DelegationToken("tbPz2EGdQIyVbL8mbe2dTg", ALICE, BOB, (BOB,), 1, 3, 2)
 #: What Kafka 3.8 writes for it.
 STORED = {
     "version": 3,
