@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from broker.client.security.properties import TlsSettings, read_security
+from broker.client.security.properties import ClientTlsSettings, read_security
 from broker.client.security.tls import client_context, server_context
 from broker.common.errors import StartupError
 
@@ -59,7 +59,7 @@ def read_tls(said: Mapping[str, str], asks_for: str) -> RestTls:
     """Of `ssl.…`; `asks_for` certificates of clients: NONE, REQUESTED or REQUIRED. Raises ClientConfigError,
     StartupError."""
     properties = {name: text for name, text in said.items() if name.startswith("ssl.")}
-    settings = read_security({**properties, "security.protocol": "SSL"}).tls or TlsSettings()
+    settings = read_security({**properties, "security.protocol": "SSL"}).tls or ClientTlsSettings()
     if settings.keystore is None:
         raise StartupError("a listener with https needs ssl.keystore.location, or ssl.keystore.certificate.chain.")
     return RestTls(server_context(settings, asks_for), client_context(settings))

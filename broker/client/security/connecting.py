@@ -13,7 +13,7 @@ from functools import lru_cache
 from broker.client.security.bearer import TokenSource
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.login import ClientCredentials
-from broker.client.security.properties import ClientSecurity, TlsSettings
+from broker.client.security.properties import ClientSecurity, ClientTlsSettings
 from broker.client.security.tls import client_context, why_untrusted
 from broker.security.login import Login
 
@@ -78,7 +78,7 @@ def secured(security: ClientSecurity) -> Secured:
     return Secured(security)
 
 
-def _stamps(tls: TlsSettings) -> _Stamps:
+def _stamps(tls: ClientTlsSettings) -> _Stamps:
     """When the stores' files were written, and how long they are."""
     trust, own = tls.truststore, tls.keystore
     paths = [trust.location if trust else "", own.location if own else "", own.key_location if own else ""]

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from broker.client.security.bearer import TokenSource
 from broker.client.security.errors import ClientConfigError
-from broker.client.security.properties import TLS_VERSIONS, BearerSettings, ClientSecurity, SaslSettings, TlsSettings
+from broker.client.security.properties import (
+    TLS_VERSIONS,
+    BearerSettings,
+    ClientSecurity,
+    ClientTlsSettings,
+    SaslSettings,
+)
 from broker.client.security.stores import own_certificate, trusted_certificates
 
 if TYPE_CHECKING:
@@ -28,7 +34,7 @@ def librdkafka_settings(security: ClientSecurity) -> dict[str, Any]:
     return settings
 
 
-def _tls(tls: TlsSettings) -> dict[str, str]:
+def _tls(tls: ClientTlsSettings) -> dict[str, str]:
     if tls.versions != TLS_VERSIONS:
         raise ClientConfigError(
             f"ssl.enabled.protocols={','.join(tls.versions)} cannot be asked of librdkafka; leave it out: TLSv1.3 is "
@@ -45,7 +51,7 @@ def _tls(tls: TlsSettings) -> dict[str, str]:
     return settings
 
 
-def _sasl(sasl: SaslSettings, tls: TlsSettings | None) -> dict[str, Any]:
+def _sasl(sasl: SaslSettings, tls: ClientTlsSettings | None) -> dict[str, Any]:
     if sasl.is_delegation_token:
         raise ClientConfigError(
             "tokenauth=true: librdkafka, which this client is made of, cannot log in by a delegation token"
@@ -56,7 +62,7 @@ def _sasl(sasl: SaslSettings, tls: TlsSettings | None) -> dict[str, Any]:
     return {"sasl.mechanism": sasl.mechanism, "sasl.username": sasl.username, "sasl.password": password}
 
 
-def _token_teller(bearer: BearerSettings, tls: TlsSettings | None) -> Callable[[str], tuple[Any, ...]]:
+def _token_teller(bearer: BearerSettings, tls: ClientTlsSettings | None) -> Callable[[str], tuple[Any, ...]]:
     """What librdkafka calls for a token, and again before its end."""
 
     def context() -> "SSLContext | None":

@@ -72,7 +72,7 @@ class KeyStore:
 
 
 @dataclass(frozen=True)
-class TlsSettings:
+class ClientTlsSettings:
     """Without a trust store the system's certificates count."""
 
     truststore: TrustStore | None = None
@@ -107,7 +107,7 @@ class ClientSecurity:
     """What `security.protocol` and all that belongs to it say."""
 
     protocol: str = "PLAINTEXT"
-    tls: TlsSettings | None = None
+    tls: ClientTlsSettings | None = None
     sasl: SaslSettings | None = None
 
 
@@ -137,7 +137,7 @@ def read_security(properties: Mapping[str, str]) -> ClientSecurity:
     )
 
 
-def _read_tls(said: Mapping[str, str]) -> TlsSettings:
+def _read_tls(said: Mapping[str, str]) -> ClientTlsSettings:
     for name in ("ssl.cipher.suites", "ssl.crl.location"):
         if said.get(name):
             raise ClientConfigError(f"{name} is not heeded here; leave it out to connect without it")
@@ -146,7 +146,7 @@ def _read_tls(said: Mapping[str, str]) -> TlsSettings:
             "enable.ssl.certificate.verification=false would trust everybody; name the brokers' CA in "
             "ssl.truststore.location instead"
         )
-    return TlsSettings(_read_truststore(said), _read_keystore(said), _checks_host(said), _versions(said))
+    return ClientTlsSettings(_read_truststore(said), _read_keystore(said), _checks_host(said), _versions(said))
 
 
 def _checks_host(said: Mapping[str, str]) -> bool:

@@ -2,7 +2,7 @@
 
 import ssl
 
-from broker.client.security.properties import TlsSettings
+from broker.client.security.properties import ClientTlsSettings
 from broker.client.security.stores import as_config_errors, own_certificate, trusted_certificates
 from broker.keystores.contexts import show, trust
 
@@ -11,7 +11,7 @@ _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_
 _ASKS = {"NONE": ssl.CERT_NONE, "REQUESTED": ssl.CERT_OPTIONAL, "REQUIRED": ssl.CERT_REQUIRED}
 
 
-def client_context(settings: TlsSettings) -> ssl.SSLContext:
+def client_context(settings: ClientTlsSettings) -> ssl.SSLContext:
     """Takes milliseconds: once for many connections. Raises ClientConfigError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.checks_host
@@ -27,7 +27,7 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     return context
 
 
-def server_context(settings: TlsSettings, asks_for: str) -> ssl.SSLContext:
+def server_context(settings: ClientTlsSettings, asks_for: str) -> ssl.SSLContext:
     """The same for a server whose key store that is; `asks_for` certificates: NONE, REQUESTED or REQUIRED, from who
     trusts those of the trust store. Raises ClientConfigError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -9,9 +9,9 @@ from broker.client.security.properties import (
     PLAINTEXT,
     BearerSettings,
     ClientSecurity,
+    ClientTlsSettings,
     KeyStore,
     SaslSettings,
-    TlsSettings,
     TrustStore,
     is_secret,
     read_security,
@@ -24,7 +24,7 @@ _BEARER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule r
 _TOKENS = "sasl.oauthbearer.token.endpoint.url"
 
 
-def tls(**said: str) -> TlsSettings | None:
+def tls(**said: str) -> ClientTlsSettings | None:
     named = {f"ssl.{name.replace('_', '.')}": text for name, text in said.items()}
     return read_security({"security.protocol": "SSL"} | named).tls
 

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.client.security.errors import ClientConfigError
-from broker.client.security.properties import KeyStore, TlsSettings, TrustStore
+from broker.client.security.properties import ClientTlsSettings, KeyStore, TrustStore
 from broker.client.security.secret import Secret
 from broker.client.security.stores import own_certificate, trusted_certificates
 from broker.client.security.tls import client_context
@@ -23,7 +23,7 @@ def test_trust_stores_of_every_kind_name_the_same_authority(tmp_path, authority)
         TrustStore("JKS", str(tmp_path / "ca.p12"), password=Secret("changeit")),
     ):
         assert authority.pem.strip() in trusted_certificates(store)
-        (trusted,) = client_context(TlsSettings(truststore=store)).get_ca_certs()
+        (trusted,) = client_context(ClientTlsSettings(truststore=store)).get_ca_certs()
         assert dict(item[0] for item in trusted["subject"])["commonName"] == "Barnabas tests"
 
 
@@ -43,7 +43,7 @@ def test_key_stores_of_every_kind_hold_the_whole_chain(tmp_path, authority):
         KeyStore("PKCS12", str(tmp_path / "ann.p12"), password=Secret("changeit")),
     ):
         assert own_certificate(store).chain.count("BEGIN CERTIFICATE") == 2
-        client_context(TlsSettings(keystore=store))
+        client_context(ClientTlsSettings(keystore=store))
         assert "PRIVATE" not in repr(own_certificate(store))
 
 
@@ -73,12 +73,12 @@ def test_a_key_store_that_cannot_serve_is_one_sentence(tmp_path, authority, stor
     written(tmp_path / "other.pem", authority.client("ben").pem())
     here = {"location": store.location.format(tmp_path), "key_location": store.key_location.format(tmp_path)}
     with pytest.raises(ClientConfigError, match=sentence) as refused:
-        client_context(TlsSettings(keystore=KeyStore(**{**vars(store), **here})))
+        client_context(ClientTlsSettings(keystore=KeyStore(**{**vars(store), **here})))
     assert "\n" not in str(refused.value)
 
 
 def test_a_trust_store_without_certificates_is_refused(tmp_path):
     with pytest.raises(ClientConfigError, match="no certificate in it that is PEM"):
-        client_context(TlsSettings(truststore=TrustStore("PEM", certificates="hello")))
+        client_context(ClientTlsSettings(truststore=TrustStore("PEM", certificates="hello")))
     with pytest.raises(ClientConfigError, match="cannot be read"):
-        client_context(TlsSettings(truststore=TrustStore("PEM", certificates=_HOLLOW)))
+        client_context(ClientTlsSettings(truststore=TrustStore("PEM", certificates=_HOLLOW)))
