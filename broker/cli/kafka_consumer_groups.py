@@ -26,7 +26,7 @@ from broker.client.cluster import ClusterConnections
 from broker.client.groups import GroupClient
 from broker.client.leaders import Leaders
 from broker.client.log_ends import offsets_of_led
-from broker.client.typed_groups import SHARE, ConsumerGroup
+from broker.client.typed_groups import SHARE, TypedGroup
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.list_offsets import LATEST_TIMESTAMP
@@ -123,7 +123,7 @@ def _describe(cluster: ClusterConnections, groups: GroupClient, arguments: Argum
         print_json(found)
 
 
-def _tell_state(group: ConsumerGroup) -> bool:
+def _tell_state(group: TypedGroup) -> bool:
     """False if there is no such group, and nothing to describe."""
     if group.state == "Dead":
         print(f"\nError: Consumer group '{group.group_id}' does not exist.")
@@ -135,7 +135,7 @@ def _tell_state(group: ConsumerGroup) -> bool:
     return True
 
 
-def _described_lines(leaders: Leaders, groups: GroupClient, group: ConsumerGroup, arguments: Arguments) -> list[str]:
+def _described_lines(leaders: Leaders, groups: GroupClient, group: TypedGroup, arguments: Arguments) -> list[str]:
     if arguments["members"]:
         return member_lines(group, verbose=arguments["verbose"])
     if arguments.given("state"):
@@ -145,7 +145,7 @@ def _described_lines(leaders: Leaders, groups: GroupClient, group: ConsumerGroup
     return offset_lines(group.group_id, _rows(leaders, groups, group))
 
 
-def _rows(leaders: Leaders, groups: GroupClient, group: ConsumerGroup) -> list[OffsetRow]:
+def _rows(leaders: Leaders, groups: GroupClient, group: TypedGroup) -> list[OffsetRow]:
     """Commits are read before log ends, so that no lag is negative that is none."""
     if group.group_type == SHARE:
         starts = groups.share_offsets(group.group_id)

@@ -10,9 +10,9 @@ from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.errors import ApiNotServed
 from broker.client.typed_groups import (
-    ConsumerGroup,
     GroupMember,
     ShareOffset,
+    TypedGroup,
     describe_requests,
     share_offsets,
     typed_group,
@@ -84,7 +84,7 @@ class GroupClient:
         _check(answer.error_code, f"broker {broker_id}")
         return list(answer.groups)
 
-    def described(self, group_id: str) -> ConsumerGroup:
+    def described(self, group_id: str) -> TypedGroup:
         """Return the group, of any type. ApiError(INCONSISTENT_GROUP_PROTOCOL) for one that is none of consumers."""
         (group,) = self._ask(group_id, DescribeGroupsRequest(groups=[group_id]), _error_of_described).groups
         if group.group_state == "Dead" and (typed := self._typed(group_id)) is not None:
@@ -94,7 +94,7 @@ class GroupClient:
             raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, sentence)
         return _consumer_group(group)
 
-    def _typed(self, group_id: str) -> ConsumerGroup | None:
+    def _typed(self, group_id: str) -> TypedGroup | None:
         """Return a group of a type of Kafka 4; None if there is none of the name, or no such type is served."""
         for group_type, request in describe_requests(group_id):
             try:
@@ -161,7 +161,7 @@ class GroupClient:
         return self._coordinators.ask(CoordinatorType.GROUP, group_id, request, error_of, version_max)
 
 
-def _consumer_group(group: DescribedGroup) -> ConsumerGroup:
+def _consumer_group(group: DescribedGroup) -> TypedGroup:
     members = tuple(
         GroupMember(
             member.member_id,
@@ -172,7 +172,7 @@ def _consumer_group(group: DescribedGroup) -> ConsumerGroup:
         )
         for member in group.members
     )
-    return ConsumerGroup(group.group_id, group.group_state, group.protocol_data, members)
+    return TypedGroup(group.group_id, group.group_state, group.protocol_data, members)
 
 
 def _error_of_described(answer: Any) -> int:

@@ -34,7 +34,7 @@ class GroupMember:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsumerGroup:
+class TypedGroup:
     """`state` is Kafka's word, "Dead" of an unknown group; `strategy` is the assignor. A classic one has no epochs."""
 
     group_id: str
@@ -61,10 +61,10 @@ def describe_requests(group_id: str) -> Iterator[tuple[str, Request[Any]]]:
     yield STREAMS, StreamsGroupDescribeRequest(group_ids=[group_id], include_authorized_operations=False)
 
 
-def typed_group(group_type: str, described: Any) -> ConsumerGroup:
+def typed_group(group_type: str, described: Any) -> TypedGroup:
     """Return a group as the API of its type describes it."""
     member_of = {CONSUMER: _consumer, SHARE: _share, STREAMS: _streams(described)}[group_type]
-    return ConsumerGroup(
+    return TypedGroup(
         described.group_id,
         described.group_state,
         getattr(described, "assignor_name", ""),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker.client.groups import CoordinatorAddress
-from broker.client.typed_groups import CLASSIC, ConsumerGroup, GroupMember, ShareOffset
+from broker.client.typed_groups import CLASSIC, GroupMember, ShareOffset, TypedGroup
 from broker.common.types import TopicPartition
 
 MISSING = "-"
@@ -32,7 +32,7 @@ class OffsetRow:
 
 
 def offset_rows(
-    group: ConsumerGroup, committed: Mapping[TopicPartition, int], log_ends: Mapping[TopicPartition, int]
+    group: TypedGroup, committed: Mapping[TopicPartition, int], log_ends: Mapping[TopicPartition, int]
 ) -> list[OffsetRow]:
     """What members are assigned, those with most first; then what nobody is."""
     rows, assigned = [], set()
@@ -80,7 +80,7 @@ def share_lines(group_id: str, offsets: Mapping[TopicPartition, ShareOffset]) ->
     return _table(head, cells, (_widest(cells, 0), _widest(cells, 1), 10, 15, 0))
 
 
-def member_lines(group: ConsumerGroup, *, verbose: bool) -> list[str]:
+def member_lines(group: TypedGroup, *, verbose: bool) -> list[str]:
     """A column for instance ids only if a member has one; of groups of Kafka 4 with epochs and targets (KIP-848)."""
     has_instances = any(member.instance_id for member in group.members)
     if verbose and group.group_type != CLASSIC:
@@ -93,7 +93,7 @@ def member_lines(group: ConsumerGroup, *, verbose: bool) -> list[str]:
     return _table((*head, "#PARTITIONS", "ASSIGNMENT" if verbose else ""), cells, (*widths, _WIDTH, 0))
 
 
-def _typed_member_lines(group: ConsumerGroup, has_instances: bool) -> list[str]:
+def _typed_member_lines(group: TypedGroup, has_instances: bool) -> list[str]:
     cells = [
         (
             group.group_id,
@@ -147,7 +147,7 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, str]:
     return {topic: ",".join(map(str, numbers)) for topic, numbers in by_topic.items()}
 
 
-def state_lines(group: ConsumerGroup, coordinator: CoordinatorAddress, *, verbose: bool = False) -> list[str]:
+def state_lines(group: TypedGroup, coordinator: CoordinatorAddress, *, verbose: bool = False) -> list[str]:
     """With epochs, where they are wanted and the group's type has some."""
     where = f"{coordinator.host}:{coordinator.port}  ({coordinator.broker_id})"
     width = max(_COORDINATOR_WIDTH, len(where))
@@ -192,7 +192,7 @@ def deleted_lines(statuses: Mapping[TopicPartition, str]) -> list[str]:
     ]
 
 
-def as_json(group: ConsumerGroup, coordinator: CoordinatorAddress, rows: Iterable[OffsetRow]) -> dict[str, Any]:
+def as_json(group: TypedGroup, coordinator: CoordinatorAddress, rows: Iterable[OffsetRow]) -> dict[str, Any]:
     return {
         "group": group.group_id,
         "type": group.group_type,

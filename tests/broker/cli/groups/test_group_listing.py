@@ -10,7 +10,7 @@ from broker.cli.groups.group_listing import (
     state_lines,
 )
 from broker.client.groups import CoordinatorAddress
-from broker.client.typed_groups import CONSUMER, STREAMS, ConsumerGroup, GroupMember, ShareOffset
+from broker.client.typed_groups import CONSUMER, STREAMS, GroupMember, ShareOffset, TypedGroup
 from broker.common.types import TopicPartition
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
@@ -21,7 +21,7 @@ def member(name="c-1", *assignment, instance=""):
 
 
 def group(*members):
-    return ConsumerGroup("g", "Stable" if members else "Empty", "range", members)
+    return TypedGroup("g", "Stable" if members else "Empty", "range", members)
 
 
 def test_rows_are_what_members_have_and_then_what_nobody_has():
@@ -108,7 +108,7 @@ def test_resets_and_deletions_are_told_one_row_a_line():
 
 def typed_group(group_type=CONSUMER, **values):
     member = GroupMember("c-1", "", "client", "/127.0.0.1", (T0,), epoch=3, target=(T0, T1), **values)
-    return ConsumerGroup("g", "Reconciling", "uniform", (member,), group_type, group_epoch=4, assignment_epoch=4)
+    return TypedGroup("g", "Reconciling", "uniform", (member,), group_type, group_epoch=4, assignment_epoch=4)
 
 
 def test_members_of_groups_of_kafka_4_have_epochs_and_targets():
