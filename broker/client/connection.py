@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
-from broker.client.wire import Room, Wire
+from broker.client.wire import ReceiveBuffer, Wire
 from broker.common.errors import ApiError, ProtocolError, error_code_of
 from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
 from broker.protocol.codec import decode, encode_pieces
@@ -217,7 +217,7 @@ class BrokerConnection:
         return sent
 
     def answer(
-        self, sent: Sent[AnyResponse], *, timeout_s: float | None = None, room: Room | None = None
+        self, sent: Sent[AnyResponse], *, timeout_s: float | None = None, room: ReceiveBuffer | None = None
     ) -> AnyResponse:
         """Of the first request whose answer has not been taken; its bytes may be in `room`. Raises as `ask`."""
         with self._told_of(sent.api):
@@ -346,7 +346,9 @@ class BrokerConnection:
         at_s = time.monotonic()
         return Sent(request.api, response_type(request), version, correlation_id, SIZE_BYTES + size, at_s)
 
-    def _receive_answer(self, sent: Sent[AnyResponse], deadline: float, room: Room | None = None) -> AnyResponse:
+    def _receive_answer(
+        self, sent: Sent[AnyResponse], deadline: float, room: ReceiveBuffer | None = None
+    ) -> AnyResponse:
         announced = bytes(self._wire.receive(SIZE_BYTES, deadline))
         if self._secured is None and announced.startswith(_TLS_ALERT):
             raise NotTrusted(f"the broker at {self.address} speaks TLS on that port; see security.protocol")

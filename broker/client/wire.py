@@ -21,7 +21,7 @@ _LOOK_S = 1.0
 _write_timeval = struct.Struct("@ll").pack
 
 
-class Room:
+class ReceiveBuffer:
     """Memory that one answer after the other is received into. It becomes as large as the largest that came."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Wire:
                 continue
             left = _behind(left, sent)
 
-    def receive(self, size: int, deadline: float, room: Room | None = None) -> memoryview:
+    def receive(self, size: int, deadline: float, room: ReceiveBuffer | None = None) -> memoryview:
         """So many bytes, which in `room` are good until its next use.
 
         Memory is taken as bytes arrive, so an announcement alone takes none.

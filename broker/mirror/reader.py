@@ -19,7 +19,7 @@ from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
-from broker.client.wire import Room
+from broker.client.wire import ReceiveBuffer
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.common.types import IsolationLevel, TopicPartition
@@ -102,10 +102,10 @@ class SourceReader:
         self._turns = 0
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._ready: queue.Queue[tuple[list[Read], list[Room]]] = queue.Queue(_AHEAD)
+        self._ready: queue.Queue[tuple[list[Read], list[ReceiveBuffer]]] = queue.Queue(_AHEAD)
         #: Where answers may go, and where those are that `next` gave last.
-        self._rooms: deque[Room] = deque(maxlen=_ROOMS)
-        self._in_use: list[Room] = []
+        self._rooms: deque[ReceiveBuffer] = deque(maxlen=_ROOMS)
+        self._in_use: list[ReceiveBuffer] = []
         self._thread = threading.Thread(target=self._run, name="mirror-reader", daemon=True)
         #: Where partitions end for readers of committed records, as last told.
         self.ends: dict[TopicPartition, int] = {}
@@ -171,7 +171,7 @@ class SourceReader:
                     _log.exception("source not read for now")
                     self._stopping.wait(_UNFORESEEN_S)
 
-    def _put(self, read: list[Read], rooms: list[Room]) -> None:
+    def _put(self, read: list[Read], rooms: list[ReceiveBuffer]) -> None:
         if not read:
             self._rooms.extend(rooms)
         looked_s = time.monotonic()
@@ -191,7 +191,7 @@ class SourceReader:
         with suppress(ApiError, BrokerUnreachable):
             self.ends.update(list_offsets(self._leaders, wanted, IsolationLevel.READ_COMMITTED))
 
-    def _round(self, fetching: ClusterConnections) -> tuple[list[Read], list[Room]]:
+    def _round(self, fetching: ClusterConnections) -> tuple[list[Read], list[ReceiveBuffer]]:
         """What the first leaders answer, and where it is."""
         self._ask_all(fetching)
         if not self._asked:
@@ -215,11 +215,11 @@ class SourceReader:
             self._stopping.wait(_IDLE_S)
         return found, rooms
 
-    def _room(self) -> Room:
+    def _room(self) -> ReceiveBuffer:
         try:
             return self._rooms.popleft()
         except IndexError:
-            return Room()
+            return ReceiveBuffer()
 
     def _ask_all(self, fetching: ClusterConnections) -> None:
         with self._lock:
@@ -255,7 +255,9 @@ class SourceReader:
         self._turns += 1
         return {at: item[self._turns % len(item) :] + item[: self._turns % len(item)] for at, item in led.items()}
 
-    def _answered(self, fetching: ClusterConnections, address: Address, asked: _Asked, room: Room) -> list[Read]:
+    def _answered(
+        self, fetching: ClusterConnections, address: Address, asked: _Asked, room: ReceiveBuffer
+    ) -> list[Read]:
         try:
             answer = asked.connection.answer(asked.sent, room=room)
         except BrokerUnreachable as error:

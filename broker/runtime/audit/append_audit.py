@@ -21,7 +21,7 @@ from broker.common.types import TopicPartition
 from broker.log.cold_parts import ColdReadError
 from broker.log.config import LogConfig
 from broker.log.log import Log
-from broker.runtime.audit.append_count import AppendCount, AppendTimeCount, Piece, Room
+from broker.runtime.audit.append_count import AppendCount, AppendTimeCount, Piece, WindowMemory
 from broker.runtime.audit.log_walk import Walked, walk
 from broker.runtime.audit.positions import NOWHERE, Positions
 from broker.runtime.replication.hosted_partition import HostedPartition
@@ -77,7 +77,7 @@ class AppendAudit:
         self._positions = positions
         self._replicas = replicas
         self._clock = clock
-        self._room = Room(_OPEN_WINDOWS_MAX)
+        self._room = WindowMemory(_OPEN_WINDOWS_MAX)
         self._counted: dict[TopicPartition, _Counted] = {}
         #: Partitions hosted here whose topics are counted, whoever leads them.
         self._asked_for: set[TopicPartition] = set()

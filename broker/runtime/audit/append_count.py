@@ -22,7 +22,7 @@ _NEVER = 1 << 63
 _NO_RUN = -2
 
 
-class Room:
+class WindowMemory:
     """For the open windows of all partitions of a broker, 0.2 KB each."""
 
     def __init__(self, windows: int):
@@ -59,7 +59,7 @@ class AppendCount:
         "term",
     )
 
-    def __init__(self, log_end_offset: int, term: int, room: Room, window_ms: int = WINDOW_MS):
+    def __init__(self, log_end_offset: int, term: int, room: WindowMemory, window_ms: int = WINDOW_MS):
         self.term = term
         #: Not told yet, the oldest first; behind them comes what is open.
         self.pieces: list[Piece] = []

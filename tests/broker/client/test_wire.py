@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from broker.client.wire import Room, Wire
+from broker.client.wire import ReceiveBuffer, Wire
 
 FAR_S = 60.0
 
@@ -45,7 +45,7 @@ def test_nothing_at_all_is_sent_without_a_complaint(ends):
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
-@pytest.mark.parametrize("room", [None, Room()])
+@pytest.mark.parametrize("room", [None, ReceiveBuffer()])
 def test_what_comes_in_pieces_is_whole(ends, is_plain, room):
     ours, theirs = ends
     wire = Wire(ours, is_plain=is_plain)
@@ -59,7 +59,7 @@ def test_what_comes_in_pieces_is_whole(ends, is_plain, room):
 
 def test_a_room_is_used_again_for_what_fits_into_it(ends):
     ours, theirs = ends
-    wire, room = Wire(ours, is_plain=True), Room()
+    wire, room = Wire(ours, is_plain=True), ReceiveBuffer()
     theirs.sendall(b"firstothermuch longer")
     first = wire.receive(5, far(), room)
     assert bytes(first) == b"first"
@@ -96,7 +96,7 @@ def test_a_peer_that_ends_in_the_middle_is_no_end_of_time(ends, is_plain):
 def test_an_announcement_takes_no_memory_before_its_bytes_come(ends):
     ours, theirs = ends
     theirs.sendall(bytes(100))
-    room = Room()
+    room = ReceiveBuffer()
     with pytest.raises(TimeoutError):
         Wire(ours, is_plain=True).receive(1 << 30, time.monotonic() + 0.02, room)
     assert len(room.bytes) == 0

@@ -9,7 +9,7 @@ from broker.records.batch import HEADER_BYTES, Compression, parse_batch_header, 
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record, decode_records
-from broker.runtime.audit.append_count import WINDOWS_OPEN_MAX, AppendCount, AppendTimeCount, Piece, Room
+from broker.runtime.audit.append_count import WINDOWS_OPEN_MAX, AppendCount, AppendTimeCount, Piece, WindowMemory
 from broker.runtime.audit.log_walk import RECORDS_AT_ONCE, WINDOWS_MAX, walk
 from tests.examples import examples
 
@@ -27,7 +27,7 @@ class Written:
     def __init__(self, start=0, kind=AppendCount, room=None):
         self.start = self.end = start
         self.bytes = b""
-        self.room = room or Room(1_000)
+        self.room = room or WindowMemory(1_000)
         self.count = kind(start, 1, self.room)
 
     def append(self, *times, **more):
@@ -164,7 +164,7 @@ def test_of_a_batch_over_two_windows_of_a_transaction_or_a_marker_the_log_is_wal
 
 
 def test_a_million_windows_do_not_take_a_million_places():
-    room = Room(WINDOWS_OPEN_MAX + 50)
+    room = WindowMemory(WINDOWS_OPEN_MAX + 50)
     first, second = Written(room=room), Written(room=room)
     for written in (first, second):
         written.count.begin_at(0)
