@@ -13,7 +13,7 @@ WAITING = frozenset({"Fetch", "JoinGroup", "SyncGroup"})
 
 
 @dataclass(frozen=True, slots=True)
-class ApiError:
+class ApiErrorCount:
     """Answers of one API with one error: since the broker started, and of the last minute."""
 
     name: str
@@ -36,7 +36,7 @@ class ApiLatency:
     p95_ms: float | None = None
     p99_ms: float | None = None
     #: Those of the last minute first, then the most frequent.
-    errors: tuple[ApiError, ...] = ()
+    errors: tuple[ApiErrorCount, ...] = ()
 
 
 @dataclass(slots=True)
@@ -79,11 +79,11 @@ def _latency(now: RequestTimes, before: RequestTimes | None, span_ms: int) -> Ap
     return replace(known, per_second=per_second, p50_ms=p50_ms, p95_ms=p95_ms, p99_ms=p99_ms)
 
 
-def _errors(now: RequestTimes, before: RequestTimes | None) -> tuple[ApiError, ...]:
+def _errors(now: RequestTimes, before: RequestTimes | None) -> tuple[ApiErrorCount, ...]:
     """What an API that was not asked before is answered for the first time is of the last minute."""
     earlier = {error.name: error.count for error in before.errors} if before is not None else {}
     found = [
-        ApiError(error.name, error.meaning, error.count, error.count - earlier.get(error.name, 0))
+        ApiErrorCount(error.name, error.meaning, error.count, error.count - earlier.get(error.name, 0))
         for error in now.errors
     ]
     return tuple(sorted(found, key=lambda error: (-error.recent, -error.count, error.name)))
