@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from console.kit.audit.record import record_event
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.plans.digest import digest_of
-from console.kit.plans.gate import HeldError, NotNowError, confirmation_of, pass_gate
+from console.kit.plans.gate import ChangeRefusedNow, HeldError, confirmation_of, pass_gate
 from console.kit.plans.plan import Confirmation, NameNotTypedError, NotConfirmedError, Plan, check
 from console.kit.plans.posted import goes_on, posted_now
 
@@ -58,7 +58,7 @@ def ask_rules(actor: User, plan: Plan) -> None:
     check(plan, confirmation_of(plan, actor, Confirmation(now)), now)
     try:
         pass_gate(plan, actor)
-    except NotNowError as error:
+    except ChangeRefusedNow as error:
         _record(actor, plan, "refused", str(error))
         raise
 

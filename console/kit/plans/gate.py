@@ -47,7 +47,7 @@ class HeldError(NotConfirmedError):
     status = 202
 
 
-class NotNowError(NotConfirmedError):
+class ChangeRefusedNow(NotConfirmedError):
     """It is refused as things are, and does not wait."""
 
     status = 409
@@ -92,6 +92,6 @@ def pass_gate(plan: Plan, actor: User) -> None:
     if hold is None:
         return
     if posted is None or posted.mode is Mode.APPROVED or not hold.can_wait:
-        raise NotNowError(hold.sentence)
+        raise ChangeRefusedNow(hold.sentence)
     posted.held = hold
     raise HeldError(hold.sentence)

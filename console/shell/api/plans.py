@@ -10,7 +10,7 @@ from django.urls import NoReverseMatch, reverse
 from console.kit.access.read_only import read_only_now
 from console.kit.features.api import Action
 from console.kit.plans.digest import digest_of
-from console.kit.plans.gate import NotNowError, the_gate
+from console.kit.plans.gate import ChangeRefusedNow, the_gate
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Posted
 from console.shell.api import door
@@ -84,7 +84,7 @@ def _proposed(person: User, posted: Posted) -> dict[str, Any]:
     """Raises NotDone if it cannot wait."""
     try:
         kept = the_gate().propose(person, posted)
-    except NotNowError as error:
+    except ChangeRefusedNow as error:
         raise NotDone(str(error), error.status) from None
     return {"applied": False, "messages": [kept.sentence], "change": kept.number, "address": kept.address}
 

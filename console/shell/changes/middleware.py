@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django_htmx.http import HttpResponseClientRedirect
 
 from console.kit.common.user_request import SAFE_METHODS, UserRequest
-from console.kit.plans.gate import NotNowError, the_gate
+from console.kit.plans.gate import ChangeRefusedNow, the_gate
 from console.kit.plans.posted import Posted, posting
 
 
@@ -27,7 +27,7 @@ class PostedMiddleware:
             return response
         try:
             kept = the_gate().propose(request.user, posted)
-        except NotNowError as error:
+        except ChangeRefusedNow as error:
             messages.error(request, str(error))
             return _led(request, request.get_full_path())
         messages.info(request, kept.sentence)

@@ -12,7 +12,7 @@ from console.kit.audit.record import record_event
 from console.kit.common.databases import cluster_atomic
 from console.kit.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.kit.plans.digest import digest_of
-from console.kit.plans.gate import NotNowError
+from console.kit.plans.gate import ChangeRefusedNow
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Posted
 from console.shell.changes.announce import tell
@@ -89,14 +89,16 @@ def names_of(plan: Plan) -> tuple[str, ...]:
 
 def _refuse_what_cannot_wait(actor: User, posted: Posted) -> None:
     if any(value and (name == _SEALED or is_secret(name)) for name, value in posted.form):
-        raise NotNowError(_NOT_KEPT)
+        raise ChangeRefusedNow(_NOT_KEPT)
     if sum(len(name) + len(value) for name, value in (*posted.form, *posted.query)) > FORM_LENGTH_MAX:
-        raise NotNowError("It is too large to wait for somebody else: make several changes of it.")
+        raise ChangeRefusedNow("It is too large to wait for somebody else: make several changes of it.")
     waiting = ProposedChange.objects.filter(state=State.WAITING, expires_at__gt=timezone.now())
     if waiting.filter(actor=actor).count() >= WAITING_OF_ONE_MAX:
-        raise NotNowError(f"{WAITING_OF_ONE_MAX} changes of yours wait already: withdraw one, or have one decided.")
+        raise ChangeRefusedNow(
+            f"{WAITING_OF_ONE_MAX} changes of yours wait already: withdraw one, or have one decided."
+        )
     if waiting.count() >= WAITING_MAX:
-        raise NotNowError(f"{WAITING_MAX} changes wait already: have some decided first.")
+        raise ChangeRefusedNow(f"{WAITING_MAX} changes wait already: have some decided first.")
 
 
 def _forget_old() -> None:

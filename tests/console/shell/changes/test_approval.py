@@ -333,11 +333,11 @@ def test_rules_themselves_are_changed_by_two(rule, administrator, client_of):
 def test_without_a_request_nothing_gets_through(rule, there, operator):
     from console.cluster.topics.actions import do_add_partitions
     from console.cluster.topics.enlargement import enlargement_plan
-    from console.kit.plans.gate import NotNowError
+    from console.kit.plans.gate import ChangeRefusedNow
     from console.kit.plans.plan import Confirmation
 
     plan = enlargement_plan(Topic.objects.get(name="prod.orders"), 3, 0, "b:9092")
-    with pytest.raises(NotNowError, match="second person"):
+    with pytest.raises(ChangeRefusedNow, match="second person"):
         do_add_partitions(operator, plan, Confirmation(digest_of(plan, operator)))
 
 
