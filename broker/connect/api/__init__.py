@@ -30,7 +30,7 @@ from broker.connect.api.plugin import (
     TransactionContext,
     Transformation,
 )
-from broker.connect.api.record import ConnectRecord, Header, SinkColumns, SinkRecord, SourceRecord, TopicPartition
+from broker.connect.api.record import ConnectPartition, ConnectRecord, Header, SinkColumns, SinkRecord, SourceRecord
 from broker.connect.api.schema import Field, Schema, Struct, Type
 
 __all__ = [
@@ -66,7 +66,7 @@ __all__ = [
     "SourceTask",
     "SourceTaskContext",
     "Struct",
-    "TopicPartition",
+    "ConnectPartition",
     "TransactionContext",
     "Transformation",
     "Type",

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Any, ClassVar, Protocol
 
 from broker.connect.api.config import ConfigDef, ConfigValue
-from broker.connect.api.record import ConnectRecord, Header, SinkColumns, SinkRecord, SourceRecord, TopicPartition
+from broker.connect.api.record import ConnectPartition, ConnectRecord, Header, SinkColumns, SinkRecord, SourceRecord
 from broker.connect.api.schema import Schema
 
 Props = Mapping[str, str]
@@ -63,9 +63,9 @@ class ErrantRecordReporter(Protocol):
 
 
 class SinkTaskContext(Protocol):
-    def assignment(self) -> set[TopicPartition]: ...
+    def assignment(self) -> set[ConnectPartition]: ...
 
-    def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
+    def offset(self, offsets: Mapping[ConnectPartition, int]) -> None:
         """The next records are those from these offsets on."""
         ...
 
@@ -73,9 +73,9 @@ class SinkTaskContext(Protocol):
         """How long to wait before the batch that raised RetriableError comes again."""
         ...
 
-    def pause(self, *partitions: TopicPartition) -> None: ...
+    def pause(self, *partitions: ConnectPartition) -> None: ...
 
-    def resume(self, *partitions: TopicPartition) -> None: ...
+    def resume(self, *partitions: ConnectPartition) -> None: ...
 
     def request_commit(self) -> None:
         """`pre_commit` is called soon, not first at the end of the interval."""
@@ -153,7 +153,7 @@ class SourceTask(ABC):
 class SinkConnector(_Connector):
     task_class: ClassVar[type["SinkTask"]]
 
-    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
+    def alter_offsets(self, props: Props, offsets: Mapping[ConnectPartition, int | None]) -> bool:
         """As a source's; None resets a partition."""
         return False
 
@@ -175,20 +175,20 @@ class SinkTask(ABC):
         of each partition, and all of it comes again after RetriableError."""
         raise NotImplementedError
 
-    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
+    def flush(self, offsets: Mapping[ConnectPartition, int]) -> None:
         """Everything put so far is safe when this returns."""
         return
 
-    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+    def pre_commit(self, offsets: Mapping[ConnectPartition, int]) -> Mapping[ConnectPartition, int]:
         """What may be committed: the next offset to read of each partition, none above that of `offsets`."""
         self.flush(offsets)
         return offsets
 
-    def open(self, partitions: Collection[TopicPartition]) -> None:
+    def open(self, partitions: Collection[ConnectPartition]) -> None:
         """These are ours from now on."""
         return
 
-    def close(self, partitions: Collection[TopicPartition]) -> None:
+    def close(self, partitions: Collection[ConnectPartition]) -> None:
         """These are not any more; `pre_commit` came before, unless they were lost."""
         return
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from broker.connect.api.schema import Schema
 
 
-class TopicPartition(NamedTuple):
+class ConnectPartition(NamedTuple):
     topic: str
     partition: int
 

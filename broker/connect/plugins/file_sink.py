@@ -14,12 +14,12 @@ from broker.connect.api import (
     ConfigError,
     ConfigKey,
     ConnectError,
+    ConnectPartition,
     Importance,
     RetriableError,
     SinkRecord,
     SinkTask,
     SinkTaskContext,
-    TopicPartition,
 )
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.plain import text_of
@@ -73,7 +73,7 @@ class FileStreamSinkTask(SinkTask):
             self._delivered.add(records[:begun])
             self._torn = bytes(data[written : ends[begun]])
 
-    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
+    def flush(self, offsets: Mapping[ConnectPartition, int]) -> None:
         if self._file:
             self._file.flush()
             if self._is_ours:

@@ -8,9 +8,9 @@ from broker.connect.api import (
     ConfigError,
     ConfigValue,
     ConnectorContext,
+    ConnectPartition,
     SinkConnector,
     SourceConnector,
-    TopicPartition,
 )
 from broker.connect.api.plugin import Props
 
@@ -46,5 +46,5 @@ class GroupSink(_OwnProps, SinkConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [self._props for _ in range(max_tasks)]
 
-    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
+    def alter_offsets(self, props: Props, offsets: Mapping[ConnectPartition, int | None]) -> bool:
         return True

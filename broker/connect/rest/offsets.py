@@ -8,8 +8,7 @@ from typing import Any
 from broker.client.groups import GroupClient
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.connect.api import SinkConnector, SourceConnector
-from broker.connect.api import TopicPartition as Partition
+from broker.connect.api import ConnectPartition, SinkConnector, SourceConnector
 from broker.connect.herder.errors import BadRequest, NotLeader, RequestRefused
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class
@@ -94,7 +93,7 @@ class ConnectorOffsets:
     def _alter_sink(self, name: str, pairs: list[tuple[Any, Any]]) -> bool:
         places = {_sink_partition(partition): _sink_offset(offset) for partition, offset in pairs}
         is_all = self._sink(name).alter_offsets(
-            self._herder.resolved(name), {Partition(*place): offset for place, offset in places.items()}
+            self._herder.resolved(name), {ConnectPartition(*place): offset for place, offset in places.items()}
         )
         with self._groups(name) as groups:
             try:

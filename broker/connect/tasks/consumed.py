@@ -5,7 +5,7 @@ from typing import Any
 from confluent_kafka import KafkaError
 
 from broker.client.retriable import is_retriable_error
-from broker.connect.api import ConnectError, TopicPartition
+from broker.connect.api import ConnectError, ConnectPartition
 
 
 def is_passing(error: KafkaError | None) -> bool:
@@ -17,9 +17,9 @@ def is_passing(error: KafkaError | None) -> bool:
     return True
 
 
-def partition_of(message: Any) -> TopicPartition:
-    place: TopicPartition | None = getattr(message, "place", None)
-    return place or TopicPartition(message.topic(), message.partition())
+def partition_of(message: Any) -> ConnectPartition:
+    place: ConnectPartition | None = getattr(message, "place", None)
+    return place or ConnectPartition(message.topic(), message.partition())
 
 
 def read_at(message: Any) -> str:

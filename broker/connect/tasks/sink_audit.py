@@ -16,7 +16,7 @@ from broker.audit.reporter import SourceReporter
 from broker.audit.sender import IncrementSender
 from broker.audit.tally import WINDOW_MS
 from broker.common.types import TopicPartition as CountedPartition
-from broker.connect.api import ConfigDef, ConfigKey, ConfigType, Importance, TopicPartition
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectPartition, Importance
 from broker.connect.tasks.tolerance import Failure
 
 ENABLED = "audit.enable"
@@ -46,9 +46,9 @@ class SinkAudit:
         self._given_up = DEAD if has_dead_letters else LEFT_OUT
         self._sender = IncrementSender(producer)
         #: Where the next increment of a partition begins.
-        self._starts: dict[TopicPartition, int] = {}
+        self._starts: dict[ConnectPartition, int] = {}
 
-    def assigned(self, committed: Mapping[TopicPartition, int]) -> None:
+    def assigned(self, committed: Mapping[ConnectPartition, int]) -> None:
         """Where the group is, of partitions that have come."""
         self._starts |= {partition: offset for partition, offset in committed.items() if offset >= 0}
 
@@ -56,20 +56,20 @@ class SinkAudit:
         """`outcome`: what the pipeline made of it; a record, a failure, or None of one that a transform left out."""
         partition = CountedPartition(message.topic(), message.partition())
         kind = FILTERED if outcome is None else self._given_up if isinstance(outcome, Failure) else ARRIVED
-        self._starts.setdefault(TopicPartition(*partition), message.offset())
+        self._starts.setdefault(ConnectPartition(*partition), message.offset())
         self._pending.add(partition, counted(message), kind)
 
     def reported(self, message: Any) -> None:
         """The task itself gave it up, when it was put."""
         self._pending.mark(CountedPartition(message.topic(), message.partition()), message.offset(), self._given_up)
 
-    def went_back(self, partition: TopicPartition, offset: int) -> None:
+    def went_back(self, partition: ConnectPartition, offset: int) -> None:
         """The task goes on from there, wherever it was; what it leaves out is missing."""
         self._pending.rewind(CountedPartition(*partition), offset)
         if offset < self._starts.get(partition, offset):
             self._starts[partition] = offset
 
-    def tell(self, safe: Mapping[TopicPartition, int]) -> None:
+    def tell(self, safe: Mapping[ConnectPartition, int]) -> None:
         """All before these offsets has come to its end."""
         at_ms, increments = now_ms(), []
         for partition, offset in safe.items():
@@ -87,7 +87,7 @@ class SinkAudit:
                 increments.append(increment)
         self._sender.send(increments)
 
-    def gone(self, partition: TopicPartition) -> None:
+    def gone(self, partition: ConnectPartition) -> None:
         self._pending.forget(CountedPartition(*partition))
         self._starts.pop(partition, None)
 

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from broker.connect.api import SinkColumns, SinkRecord, TopicPartition
+from broker.connect.api import ConnectPartition, SinkColumns, SinkRecord
 from broker.connect.tasks.consumed import partition_of, place_of
 
-Offsets = dict[TopicPartition, int]
+Offsets = dict[ConnectPartition, int]
 Part = list[SinkRecord] | SinkColumns
 #: Partitions of a batch, of up to 500 records, that are named by it.
 _SPANS_TOLD = 8
@@ -55,13 +55,13 @@ class SinkBatch:
         read = (value for run in self._runs for value in run)
         return next((value for value in read if (value.topic(), value.partition(), value.offset()) == place), None)
 
-    def drop(self, partitions: Collection[TopicPartition]) -> None:
+    def drop(self, partitions: Collection[ConnectPartition]) -> None:
         """Nothing of what was read from these is put any more."""
         for partition in partitions:
             self.ends.pop(partition, None)
         for at, part in enumerate(self._parts):
             if isinstance(part, SinkColumns):
-                if TopicPartition(part.topic, part.partition) in partitions:
+                if ConnectPartition(part.topic, part.partition) in partitions:
                     self._parts[at] = []
             else:
                 self._parts[at] = [item for item in part if self._origin(item) not in partitions]
@@ -86,10 +86,10 @@ class SinkBatch:
         more = f" and {len(told) - _SPANS_TOLD} partitions more" if len(told) > _SPANS_TOLD else ""
         return ", or ".join(told[:_SPANS_TOLD]) + more
 
-    def _origin(self, record: SinkRecord) -> TopicPartition:
+    def _origin(self, record: SinkRecord) -> ConnectPartition:
         message = self.message_of(record)
         if message is None:
-            return TopicPartition(record.topic, record.partition)
+            return ConnectPartition(record.topic, record.partition)
         return partition_of(message)
 
 

@@ -26,8 +26,7 @@ from broker.common.limits import DECOMPRESSED_BYTES_MAX
 from broker.common.logs import logger
 from broker.common.quiet_clients import told
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.connect.api import ConnectError
-from broker.connect.api import TopicPartition as SinkPartition
+from broker.connect.api import ConnectError, ConnectPartition
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.retriable import is_retriable
 from broker.connect.tasks.tolerance import Tolerance
@@ -51,7 +50,7 @@ class ReadMessage:
 
     __slots__ = ("_is_append_time", "_record", "place")
 
-    def __init__(self, place: SinkPartition, record: Record, is_append_time: bool):
+    def __init__(self, place: ConnectPartition, record: Record, is_append_time: bool):
         #: One object for all records of a partition that were read together.
         self.place, self._record, self._is_append_time = place, record, is_append_time
 
@@ -203,7 +202,7 @@ class SinkConsumer:
             raise ConnectError(f"records cannot be read: {error.message}") from None
         found = []
         for at, is_append_time, records in runs:
-            place = SinkPartition(*at)
+            place = ConnectPartition(*at)
             found += [ReadMessage(place, record, is_append_time) for record in records]
         for batch in self._reader.take_left_out():
             if not self._leaves_out(batch):

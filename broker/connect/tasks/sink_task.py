@@ -13,12 +13,12 @@ from broker.client.cluster import ClusterConnections
 from broker.common.logs import logger
 from broker.connect.api import (
     ConnectError,
+    ConnectPartition,
     RecordError,
     RetriableError,
     SinkColumns,
     SinkRecord,
     SinkTask,
-    TopicPartition,
 )
 from broker.connect.group.wire import Unit
 from broker.connect.redaction import NO_REFERENCES, Redaction, redacting
@@ -79,11 +79,11 @@ class RunningSink(RunningUnit):
     def _reset(self) -> None:
         """Forget the run before: what it had not committed is read again."""
         self._audit: SinkAudit | None = None
-        self._assigned: set[TopicPartition] = set()
+        self._assigned: set[ConnectPartition] = set()
         #: Behind what `put` has returned for, and what the group has.
         self._processed: Offsets = {}
         self._committed: Offsets = {}
-        self._paused: set[TopicPartition] = set()
+        self._paused: set[ConnectPartition] = set()
         self._retry_pause_s = _RETRY_PAUSE_S
         self._commit_asked = False
         self._batch = SinkBatch()
@@ -92,17 +92,17 @@ class RunningSink(RunningUnit):
 
     # --- what a task may ask
 
-    def assignment(self) -> set[TopicPartition]:
+    def assignment(self) -> set[ConnectPartition]:
         return set(self._assigned)
 
-    def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
+    def offset(self, offsets: Mapping[ConnectPartition, int]) -> None:
         for partition, offset in offsets.items():
             self._seek(partition, offset)
 
     def timeout(self, timeout_ms: int) -> None:
         self._retry_pause_s = timeout_ms / 1000
 
-    def pause(self, *partitions: TopicPartition) -> None:
+    def pause(self, *partitions: ConnectPartition) -> None:
         """Without partitions: the whole task, as the worker says it."""
         if not partitions:
             super().pause()
@@ -110,7 +110,7 @@ class RunningSink(RunningUnit):
         self._paused |= set(partitions)
         self._consumer.pause([Place(*partition) for partition in partitions])
 
-    def resume(self, *partitions: TopicPartition) -> None:
+    def resume(self, *partitions: ConnectPartition) -> None:
         if not partitions:
             super().resume()
             return
@@ -306,7 +306,7 @@ class RunningSink(RunningUnit):
                 topic, partition, offset = message.topic(), message.partition(), message.offset()
                 if not message.error() and topic is not None and partition is not None and offset is not None:
                     # Assigned just now, before it was held: it comes again.
-                    self._seek(TopicPartition(topic, partition), offset)
+                    self._seek(ConnectPartition(topic, partition), offset)
             self._hold_all()
         self._release_all()
 
@@ -318,7 +318,7 @@ class RunningSink(RunningUnit):
         if free := self._assigned - self._paused:
             self._consumer.resume([Place(*item) for item in free])
 
-    def _seek(self, partition: TopicPartition, offset: int) -> None:
+    def _seek(self, partition: ConnectPartition, offset: int) -> None:
         if partition in self._assigned:
             self._consumer.seek(Place(*partition, offset))
             self._processed[partition] = offset
@@ -329,22 +329,22 @@ class RunningSink(RunningUnit):
     # --- partitions come and go, on this thread, within consume
 
     def _on_assign(self, _consumer: Consumer, places: list[Place]) -> None:
-        partitions = {TopicPartition(place.topic, place.partition) for place in places}
+        partitions = {ConnectPartition(place.topic, place.partition) for place in places}
         self._assigned |= partitions
         if self._audit is not None:
             committed = self._consumer.committed(places, timeout=30)
             self._audit.assigned(
-                {TopicPartition(partition.topic, partition.partition): partition.offset for partition in committed}
+                {ConnectPartition(partition.topic, partition.partition): partition.offset for partition in committed}
             )
         self._task.open(partitions)
 
     def _on_revoke(self, _consumer: Consumer, places: list[Place]) -> None:
-        self._close({TopicPartition(place.topic, place.partition) for place in places}, commits=True)
+        self._close({ConnectPartition(place.topic, place.partition) for place in places}, commits=True)
 
     def _on_lost(self, _consumer: Consumer, places: list[Place]) -> None:
-        self._close({TopicPartition(place.topic, place.partition) for place in places}, commits=False)
+        self._close({ConnectPartition(place.topic, place.partition) for place in places}, commits=False)
 
-    def _close(self, partitions: Collection[TopicPartition], *, commits: bool) -> None:
+    def _close(self, partitions: Collection[ConnectPartition], *, commits: bool) -> None:
         """What was read of them and not put goes to whoever has them next (KAFKA-13472)."""
         gone = set(partitions) & self._assigned
         self._batch.drop(gone)
@@ -361,7 +361,7 @@ class RunningSink(RunningUnit):
                 self._processed.pop(partition, None)
                 self._committed.pop(partition, None)
 
-    def _commit(self, partitions: Collection[TopicPartition], *, is_last: bool = False) -> None:
+    def _commit(self, partitions: Collection[ConnectPartition], *, is_last: bool = False) -> None:
         current = {p: self._processed[p] for p in partitions if p in self._processed}
         if not current or not (self._holds() and self.may_write):
             return
@@ -402,7 +402,7 @@ class RunningSink(RunningUnit):
         except KafkaException as problem:
             raise failure_of(f"cannot go back after {error}", problem.args[0]) from error
         for place in places:
-            partition = TopicPartition(place.topic, place.partition)
+            partition = ConnectPartition(place.topic, place.partition)
             offset = place.offset
             if offset <= OFFSET_INVALID or offset < 0:
                 offset = self._consumer.get_watermark_offsets(place, 30)[0]

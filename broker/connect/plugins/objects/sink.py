@@ -16,6 +16,7 @@ from broker.connect.api import (
     ConfigType,
     ConfigValue,
     ConnectError,
+    ConnectPartition,
     DataError,
     Importance,
     RecordError,
@@ -23,7 +24,6 @@ from broker.connect.api import (
     SinkRecord,
     SinkTask,
     SinkTaskContext,
-    TopicPartition,
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
@@ -55,9 +55,9 @@ def _has_a_year(timestamp_ms: int | None) -> bool:
 
 class ObjectSinkTask(SinkTask):
     def __init__(self) -> None:
-        self._open: dict[TopicPartition, ObjectFile] = {}
-        self._next: dict[TopicPartition, int] = {}
-        self._assigned: set[TopicPartition] = set()
+        self._open: dict[ConnectPartition, ObjectFile] = {}
+        self._next: dict[ConnectPartition, int] = {}
+        self._assigned: set[ConnectPartition] = set()
 
     def start(self, props: Props, context: SinkTaskContext) -> None:
         values = ObjectSinkConnector.CONFIG.parse(props)
@@ -73,10 +73,10 @@ class ObjectSinkTask(SinkTask):
         self._path = DateFormat("path.format", values["path.format"])
         self._store = store_of(values)
 
-    def open(self, partitions: Collection[TopicPartition]) -> None:
+    def open(self, partitions: Collection[ConnectPartition]) -> None:
         self._assigned.update(partitions)
 
-    def close(self, partitions: Collection[TopicPartition]) -> None:
+    def close(self, partitions: Collection[ConnectPartition]) -> None:
         """What is open is forgotten: its offsets were not committed, and whoever comes next makes the file."""
         for partition in partitions:
             self._assigned.discard(partition)
@@ -91,7 +91,7 @@ class ObjectSinkTask(SinkTask):
                 self._add(place, record)
         self._write_full_ones()
 
-    def _add(self, place: TopicPartition, record: SinkRecord) -> None:
+    def _add(self, place: ConnectPartition, record: SinkRecord) -> None:
         if record.value is None:
             self._give_up(record, "A null value cannot be a row")
             return
@@ -127,8 +127,8 @@ class ObjectSinkTask(SinkTask):
             self._next[place] = columns.offsets[coming.at - 1] + 1
         self._write_full_ones()
 
-    def _assigned_place(self, read: SinkRecord | SinkColumns) -> TopicPartition:
-        place = TopicPartition(read.topic, read.partition)
+    def _assigned_place(self, read: SinkRecord | SinkColumns) -> ConnectPartition:
+        place = ConnectPartition(read.topic, read.partition)
         if place not in self._assigned:
             self._refuse(place)
         return place
@@ -139,14 +139,14 @@ class ObjectSinkTask(SinkTask):
         if self._context.errant_record_reporter is None:
             raise error
         self._context.errant_record_reporter.report(record, error)
-        self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
+        self._next[ConnectPartition(record.topic, record.partition)] = record.offset + 1
 
     def _write_full_ones(self) -> None:
         for place, file in tuple(self._open.items()):
             if file.is_full(self._bounds):
                 self._write(place, file)
 
-    def _write(self, place: TopicPartition, file: ObjectFile) -> None:
+    def _write(self, place: ConnectPartition, file: ObjectFile) -> None:
         encode = parquet if self.takes_columns else json_lines
         directory = self._path.format(ms_to_timestamp(file.bucket_ms))
         name = f"{file.topic}/{directory}/{file.name}{EXTENSIONS[self._format]}"
@@ -158,13 +158,13 @@ class ObjectSinkTask(SinkTask):
         del self._open[place]
 
     @staticmethod
-    def _refuse(place: TopicPartition) -> None:
+    def _refuse(place: ConnectPartition) -> None:
         raise ConnectError(
             f"A record of {place.topic}-{place.partition}, which is not assigned: a transform may not change topic or "
             "partition here, because files are named after the offsets of one partition."
         )
 
-    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+    def pre_commit(self, offsets: Mapping[ConnectPartition, int]) -> Mapping[ConnectPartition, int]:
         """Files that are open hold their offset back."""
         done = {place: self._open[place].first_offset for place in self._open}
         return {place: min(done.get(place, offset), offset) for place, offset in offsets.items()}

@@ -2,7 +2,7 @@
 
 import json
 
-from broker.connect.api import SinkRecord, TopicPartition
+from broker.connect.api import ConnectPartition, SinkRecord
 
 
 class SourceContext:
@@ -38,7 +38,7 @@ class SinkContext:
         self.rewound = {}
 
     def assignment(self):
-        return {TopicPartition("t", 0)}
+        return {ConnectPartition("t", 0)}
 
     def offset(self, offsets):
         self.rewound.update(offsets)

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from broker.connect.api import ConfigError, ConnectError, RetriableError, TopicPartition
+from broker.connect.api import ConfigError, ConnectError, ConnectPartition, RetriableError
 from broker.connect.api.schema import STRING
 from broker.connect.plugins import paths
 from broker.connect.plugins.file_sink import FileStreamSinkConnector, FileStreamSinkTask
@@ -93,7 +93,7 @@ def test_values_become_lines_behind_what_is_there(tmp_path):
     file.write_text("before\n")
     task = started(FileStreamSinkTask(), {"file": str(file)}, SinkContext())
     task.put([sink_record(0, "foo"), sink_record(1, None), sink_record(2, {"a": 1})])
-    assert task.pre_commit({TopicPartition("t", 0): 3}) == {TopicPartition("t", 0): 3}
+    assert task.pre_commit({ConnectPartition("t", 0): 3}) == {ConnectPartition("t", 0): 3}
     assert file.read_text() == 'before\nfoo\nnull\n{"a":1}\n'
     task.stop()
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import KafkaError
 
-from broker.connect.api import ConnectError, TopicPartition
+from broker.connect.api import ConnectError, ConnectPartition
 from broker.connect.tasks.consumed import is_passing, partition_of
 
 _PASSING = [
@@ -35,4 +35,4 @@ def test_a_refusal_ends_its_task(code):
 def test_a_record_is_no_error():
     message = SimpleNamespace(topic=lambda: "t", partition=lambda: 3)
     assert not is_passing(None)
-    assert partition_of(message) == TopicPartition("t", 3)
+    assert partition_of(message) == ConnectPartition("t", 3)

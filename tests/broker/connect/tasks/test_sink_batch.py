@@ -1,6 +1,6 @@
 """What a sink's task is put of a batch, in the order read, and what it may report of it."""
 
-from broker.connect.api import Schema, SinkColumns, TopicPartition, Type
+from broker.connect.api import ConnectPartition, Schema, SinkColumns, Type
 from broker.connect.tasks.sink_batch import SinkBatch
 from tests.broker.connect.plugins.runner import sink_record
 
@@ -30,7 +30,7 @@ def filled():
     batch.add_columns(columns(1, 2), [Message(1), Message(2)])
     batch.add(sink_record(3, "b"), Message(3))
     batch.add(sink_record(9, "c", topic="renamed"), Message(9, "other"))
-    batch.ends = {TopicPartition("t", 0): 4, TopicPartition("other", 0): 10}
+    batch.ends = {ConnectPartition("t", 0): 4, ConnectPartition("other", 0): 10}
     return batch
 
 
@@ -60,7 +60,7 @@ def test_records_of_two_topics_that_a_transform_made_one_are_told_apart():
     batch.add(others, Message(5, "other"))
     assert [batch.message_of(item).topic() for item in (ones, others)] == ["one", "other"]
     assert batch.where_of([ones, others]) == "at the record at one-0@5, or at the record at other-0@5"
-    batch.drop({TopicPartition("one", 0)})
+    batch.drop({ConnectPartition("one", 0)})
     assert batch.parts() == [[others]]
 
 
@@ -69,10 +69,10 @@ def test_what_was_read_from_a_partition_that_went_is_put_no_more_also_in_the_mid
     put = []
     for part in batch.parts():
         put.append(part)
-        batch.drop({TopicPartition("t", 0)})
+        batch.drop({ConnectPartition("t", 0)})
     assert [len(part) for part in put] == [1, 0, 1]
     assert offsets_of(batch) == [[], [], [9]]
-    assert batch.ends == {TopicPartition("other", 0): 10}
+    assert batch.ends == {ConnectPartition("other", 0): 10}
 
 
 def test_what_was_put_is_named_from_where_to_where_in_each_partition():

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from broker.connect.api import (
     ConfigError,
     ConnectError,
+    ConnectPartition,
     Field,
     RecordError,
     RetriableError,
     Schema,
     SinkColumns,
     Struct,
-    TopicPartition,
     Type,
 )
 from broker.connect.api import schema as types
@@ -27,7 +27,7 @@ from broker.connect.plugins.objects.sink import ObjectSinkConnector, ObjectSinkT
 from tests.broker.connect.plugins.runner import SinkContext, sink_record
 from tests.examples import examples
 
-PLACE = TopicPartition("t", 0)
+PLACE = ConnectPartition("t", 0)
 HOUR = 3_600_000
 ROW = Schema(
     Type.STRUCT,
