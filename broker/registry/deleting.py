@@ -3,7 +3,7 @@
 from broker.registry.errors import RegistryError, subject_not_found, version_not_found
 from broker.registry.names import context_of
 from broker.registry.records import (
-    ConfigKey,
+    CompatibilityKey,
     DeleteSubjectKey,
     IdsKey,
     ModeKey,
@@ -99,7 +99,7 @@ def _require_unreferenced(store: Store, version: Version, *, deleted: bool, with
 
 def _settings(store: Store, subject: str) -> list[Record]:
     """Those of a subject go with it."""
-    records = [Record(ConfigKey(subject), None)] if store.config(subject) is not None else []
+    records = [Record(CompatibilityKey(subject), None)] if store.config(subject) is not None else []
     return [*records, Record(ModeKey(subject), None)] if store.mode(subject) is not None else records
 
 

@@ -19,7 +19,7 @@ class SchemaKey:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigKey:
+class CompatibilityKey:
     """Of a subject; of all, if it is empty."""
 
     subject: str
@@ -75,7 +75,7 @@ CONFIG_FIELDS: dict[str, type] = {
 
 _TYPE_WORDS = {str: "a text", bool: "true or false", dict: "an object"}
 
-Key = SchemaKey | ConfigKey | ModeKey | DeleteSubjectKey | ClearSubjectKey | ContextKey | IdsKey | NoopKey
+Key = SchemaKey | CompatibilityKey | ModeKey | DeleteSubjectKey | ClearSubjectKey | ContextKey | IdsKey | NoopKey
 Value = dict[str, Any]
 
 
@@ -95,7 +95,7 @@ def _key_fields(key: Key) -> dict[str, object]:
     match key:
         case SchemaKey(subject, version):
             return {"keytype": "SCHEMA", "subject": subject, "version": version, "magic": 1}
-        case ConfigKey(subject):
+        case CompatibilityKey(subject):
             return _about("CONFIG", subject)
         case ModeKey(subject):
             return _about("MODE", subject)
@@ -125,7 +125,7 @@ def decode_key(data: bytes) -> Key | None:
         case "SCHEMA":
             return SchemaKey(_text(subject), _number(fields.get("version")))
         case "CONFIG":
-            return ConfigKey(_text(subject))
+            return CompatibilityKey(_text(subject))
         case "MODE":
             return ModeKey(_text(subject))
         case "DELETE_SUBJECT":

@@ -9,7 +9,7 @@ from broker.registry.records import (
     CONFIG_FIELDS,
     LEVELS,
     MODES,
-    ConfigKey,
+    CompatibilityKey,
     ModeKey,
     Record,
     SchemaKey,
@@ -81,7 +81,7 @@ def config_record(store: Store, subject: str, asked: dict[str, Any]) -> Record:
     policy = value.get("compatibilityPolicy")
     if policy is not None and policy not in _POLICIES:
         raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")
-    return Record(ConfigKey(subject), {name: item for name, item in value.items() if item is not None})
+    return Record(CompatibilityKey(subject), {name: item for name, item in value.items() if item is not None})
 
 
 def _level(text: object) -> str:

@@ -13,7 +13,7 @@ from broker.registry.guid import guid_of
 from broker.registry.names import context_of, within
 from broker.registry.records import (
     ClearSubjectKey,
-    ConfigKey,
+    CompatibilityKey,
     ContextKey,
     DeleteSubjectKey,
     IdsKey,
@@ -77,7 +77,7 @@ class Store:
         match key:
             case SchemaKey():
                 return self._apply_schema(key, value)
-            case ConfigKey(subject):
+            case CompatibilityKey(subject):
                 return _apply_setting(self._configs, subject, config_of, value)
             case ModeKey(subject):
                 return _apply_setting(self._modes, subject, mode_of, value)

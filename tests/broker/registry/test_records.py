@@ -4,7 +4,7 @@ import pytest
 
 from broker.registry.records import (
     ClearSubjectKey,
-    ConfigKey,
+    CompatibilityKey,
     ContextKey,
     DeleteSubjectKey,
     IdsKey,
@@ -22,8 +22,8 @@ from broker.registry.schema import Content, Reference, Version
 
 KEYS = [
     (SchemaKey("s", 1), b'{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'),
-    (ConfigKey("s"), b'{"keytype":"CONFIG","subject":"s","magic":0}'),
-    (ConfigKey(""), b'{"keytype":"CONFIG","magic":0}'),
+    (CompatibilityKey("s"), b'{"keytype":"CONFIG","subject":"s","magic":0}'),
+    (CompatibilityKey(""), b'{"keytype":"CONFIG","magic":0}'),
     (ModeKey("s"), b'{"keytype":"MODE","subject":"s","magic":0}'),
     (DeleteSubjectKey("s"), b'{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}'),
     (ClearSubjectKey("s"), b'{"keytype":"CLEAR_SUBJECT","subject":"s","magic":0}'),
@@ -40,7 +40,7 @@ def test_a_key_has_the_bytes_that_others_write(key, data):
 
 
 def test_an_old_way_of_writing_a_key_is_read():
-    assert decode_key(b'{"magic":0,"keytype":"CONFIG","subject":null}') == ConfigKey("")
+    assert decode_key(b'{"magic":0,"keytype":"CONFIG","subject":null}') == CompatibilityKey("")
 
 
 def test_a_kind_of_key_of_later_registries_is_passed_over():

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.registry.errors import RegistryError
-from broker.registry.records import ConfigKey, ModeKey
+from broker.registry.records import CompatibilityKey, ModeKey
 from broker.registry.settings import config_record, effective_config, effective_mode
 from broker.registry.store import Store
 
@@ -12,7 +12,7 @@ def test_what_a_config_record_says_besides_settings_is_ignored():
     """Records of Connect's topic, say, once stood in the answer of `/config`."""
     store = Store()
     garbage = {"state": "RUNNING", "trace": 5, "worker_id": "127.0.0.1:8083"}
-    assert store.apply(ConfigKey(""), {"compatibilityLevel": "FULL", "normalize": True} | garbage) == ""
+    assert store.apply(CompatibilityKey(""), {"compatibilityLevel": "FULL", "normalize": True} | garbage) == ""
     assert store.config("") == {"compatibilityLevel": "FULL", "normalize": True}
     assert effective_config(store, "s", "BACKWARD") == {"compatibilityLevel": "FULL", "normalize": True}
     assert config_record(store, "", {"compatibility": "none"}).value == {
@@ -27,10 +27,10 @@ def test_what_a_config_record_says_besides_settings_is_ignored():
 )
 def test_a_config_record_that_nobody_could_heed_changes_nothing(value):
     store = Store()
-    assert store.apply(ConfigKey("s"), {"subject": "s", "compatibilityLevel": "FULL"}) == ""
-    assert store.apply(ConfigKey("s"), value).startswith("its value cannot be read: ")
+    assert store.apply(CompatibilityKey("s"), {"subject": "s", "compatibilityLevel": "FULL"}) == ""
+    assert store.apply(CompatibilityKey("s"), value).startswith("its value cannot be read: ")
     assert store.config("s") == {"subject": "s", "compatibilityLevel": "FULL"}
-    store.apply(ConfigKey("s"), None)
+    store.apply(CompatibilityKey("s"), None)
     assert store.config("s") is None
 
 
