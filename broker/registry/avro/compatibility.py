@@ -8,7 +8,7 @@ it can match, and what takes more steps or messages than the limits is refused.
 from collections.abc import Iterable, Iterator
 
 from broker.common.limits import REGISTRY_MESSAGES_BYTES_MAX
-from broker.registry.avro.model import NO_DEFAULT, Type
+from broker.registry.avro.model import NO_DEFAULT, AvroType
 from broker.registry.avro.names import SchemaNames
 from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.errors import InvalidSchema
@@ -33,7 +33,7 @@ _SENTENCES = {
 _Messages = list["str | _Messages"]
 
 
-def incompatibilities(reader: Type, writer: Type) -> list[str]:
+def incompatibilities(reader: AvroType, writer: AvroType) -> list[str]:
     """Return a sentence for each thing in the way, none if every datum of the writer can be read.
 
     Raises InvalidSchema where comparing takes too long.
@@ -67,7 +67,7 @@ class _Comparison:
         self._names = SchemaNames()
         self._budget = ComparisonBudget()
 
-    def of(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def of(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         pair = (id(reader), id(writer))
         if pair not in self._known:
             self._budget.spend_steps(1)
@@ -78,7 +78,7 @@ class _Comparison:
             under_way.remove(id(reader))
         return self._known[pair]
 
-    def _compare(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def _compare(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         if writer.kind == "union":
             return self._of_written_union(reader, writer, at)
         if reader.kind == "union":
@@ -106,7 +106,7 @@ class _Comparison:
                 return [*self._named(reader, writer, at), *self._fields(reader, writer, at)]
         return []
 
-    def _of_written_union(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def _of_written_union(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         """Each branch may have been written."""
         found: _Messages = []
         for index, branch in enumerate(writer.inner):
@@ -123,7 +123,7 @@ class _Comparison:
                 )
         return found
 
-    def _of_read_union(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def _of_read_union(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         if self._names.branches(reader).has_any(self._under_way.get(id(writer), ())):
             return []
         for branch in self._candidates(reader, writer):
@@ -132,7 +132,7 @@ class _Comparison:
                 return []
         return [self._tell("MISSING_UNION_BRANCH", at, f"reader union lacking writer type: {writer.kind.upper()}")]
 
-    def _candidates(self, reader: Type, writer: Type) -> Iterable[Type]:
+    def _candidates(self, reader: AvroType, writer: AvroType) -> Iterable[AvroType]:
         """The branches that may read it, that of its full name first; all others differ in kind or name."""
         branches = self._names.branches(reader)
         if writer.name is not None:
@@ -140,7 +140,7 @@ class _Comparison:
         kinds = [writer.kind, *(read for written, read in _PROMOTIONS if written == writer.kind)]
         return branches.of_kinds(kinds)
 
-    def _fields(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def _fields(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         found: _Messages = []
         for index, field in enumerate(reader.fields):
             self._budget.spend_steps(1 + len(field.aliases))
@@ -157,13 +157,13 @@ class _Comparison:
                 found.append(self._tell("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
         return found
 
-    def _named(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def _named(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         assert writer.name is not None
         if self._names.is_called(reader, writer.name):
             return []
         return [self._tell("NAME_MISMATCH", f"{at.rstrip('/')}/name", f"expected: {writer.name.full}")]
 
-    def _sizes(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def _sizes(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         if reader.size == writer.size:
             return []
         return [
@@ -172,7 +172,7 @@ class _Comparison:
             )
         ]
 
-    def _symbols(self, reader: Type, writer: Type, at: str) -> _Messages:
+    def _symbols(self, reader: AvroType, writer: AvroType, at: str) -> _Messages:
         self._budget.spend_steps(len(writer.symbols))
         known = self._names.symbols(reader)
         missing = [symbol for symbol in writer.symbols if symbol not in known]
@@ -193,9 +193,9 @@ def _take(messages: _Messages, more: _Messages) -> None:
         messages.append(more)
 
 
-def _has_enum_default(type_: Type) -> bool:
+def _has_enum_default(type_: AvroType) -> bool:
     return type_.kind == "enum" and type_.enum_default is not None
 
 
-def _kind(type_: Type) -> str:
+def _kind(type_: AvroType) -> str:
     return "record" if type_.kind == "error" else type_.kind

@@ -22,7 +22,7 @@ class Name:
 
 
 @dataclass(eq=False, slots=True)
-class Type:
+class AvroType:
     """`kind` is Avro's word; `properties` is what a schema may carry that Avro gives no meaning (logicalType …)."""
 
     kind: str
@@ -39,7 +39,7 @@ class Type:
     # fixed
     size: int = 0
     # arrays, maps: one; unions: any number
-    inner: list["Type"] = field(default_factory=list)
+    inner: list["AvroType"] = field(default_factory=list)
     #: It came from a schema that was referred to: its text is not part of this one.
     is_referred: bool = False
 
@@ -63,7 +63,7 @@ class Type:
 @dataclass(eq=False, slots=True)
 class AvroField:
     name: str
-    type: Type
+    type: AvroType
     default: Any = NO_DEFAULT
     doc: str | None = None
     order: str = "ascending"

@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
 
-from broker.registry.avro.model import AvroField, Name, Type
+from broker.registry.avro.model import AvroField, AvroType, Name
 
 
 class SchemaNames:
@@ -15,7 +15,7 @@ class SchemaNames:
         self._aliases: dict[int, frozenset[str]] = {}
         self._branches: dict[int, ReaderBranches] = {}
 
-    def written_as(self, field: AvroField, writer: Type) -> list[AvroField]:
+    def written_as(self, field: AvroField, writer: AvroType) -> list[AvroField]:
         """The field of the writer that this one reads, that of its name or of an alias; several if it is unclear."""
         fields = self._fields.get(id(writer))
         if fields is None:
@@ -24,12 +24,12 @@ class SchemaNames:
         aliases = (fields[name] for name in set(field.aliases) if name in fields and name != field.name)
         return by_name + [written for _, written in sorted(aliases, key=lambda entry: entry[0])]
 
-    def symbols(self, enum: Type) -> frozenset[str]:
+    def symbols(self, enum: AvroType) -> frozenset[str]:
         if id(enum) not in self._symbols:
             self._symbols[id(enum)] = frozenset(enum.symbols)
         return self._symbols[id(enum)]
 
-    def is_called(self, reader: Type, name: Name) -> bool:
+    def is_called(self, reader: AvroType, name: Name) -> bool:
         """Whether the reader's type has the name, in whatever namespace, or its full name as an alias."""
         assert reader.name is not None
         if reader.name.local == name.local:
@@ -38,7 +38,7 @@ class SchemaNames:
             self._aliases[id(reader)] = frozenset(alias.full for alias in reader.aliases)
         return name.full in self._aliases[id(reader)]
 
-    def branches(self, union: Type) -> "ReaderBranches":
+    def branches(self, union: AvroType) -> "ReaderBranches":
         if id(union) not in self._branches:
             self._branches[id(union)] = ReaderBranches(union.inner)
         return self._branches[id(union)]
@@ -47,11 +47,11 @@ class SchemaNames:
 class ReaderBranches:
     """The branches of a reader's union by kind and name. Named types and others never read one another."""
 
-    def __init__(self, branches: Sequence[Type]):
-        self._by_kind: dict[str, list[tuple[int, Type]]] = {}
-        self._by_full_name: dict[tuple[str, str], Type] = {}
-        self._by_name: dict[tuple[str, str], list[tuple[int, Type]]] = {}
-        self._by_alias: dict[tuple[str, str], list[tuple[int, Type]]] = {}
+    def __init__(self, branches: Sequence[AvroType]):
+        self._by_kind: dict[str, list[tuple[int, AvroType]]] = {}
+        self._by_full_name: dict[tuple[str, str], AvroType] = {}
+        self._by_name: dict[tuple[str, str], list[tuple[int, AvroType]]] = {}
+        self._by_alias: dict[tuple[str, str], list[tuple[int, AvroType]]] = {}
         self._ids = {id(branch) for branch in branches}
         for at, branch in enumerate(branches):
             if branch.name is None:
@@ -66,12 +66,12 @@ class ReaderBranches:
     def has_any(self, ids: Iterable[int]) -> bool:
         return not self._ids.isdisjoint(ids)
 
-    def of_kinds(self, kinds: Iterable[str]) -> Iterator[Type]:
+    def of_kinds(self, kinds: Iterable[str]) -> Iterator[AvroType]:
         """Branches that are not named, in the order in which the schema has them."""
         found = [entry for kind in kinds for entry in self._by_kind.get(kind, ())]
         yield from (branch for _, branch in sorted(found, key=lambda entry: entry[0]))
 
-    def named(self, kind: str, name: Name) -> Iterator[Type]:
+    def named(self, kind: str, name: Name) -> Iterator[AvroType]:
         """Branches of the kind that may be called so: first that of the full name, then in the order of the schema.
 
         One is looked for when the one before it did not do: a union may have thousands of one local name.
@@ -86,5 +86,5 @@ class ReaderBranches:
             previous = branch
 
 
-def _place(entry: tuple[int, Type]) -> int:
+def _place(entry: tuple[int, AvroType]) -> int:
     return entry[0]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
-from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, AvroField, Name, Type
+from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, AvroField, AvroType, Name
 from broker.registry.errors import InvalidSchema
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -25,8 +25,8 @@ _FIELD_RESERVED = {"name", "type", "doc", "default", "order", "aliases"}
 
 
 def parse(
-    text: str, known: Mapping[str, Type] | None = None, *, checks_defaults: bool = True
-) -> tuple[Type, dict[str, Type]]:
+    text: str, known: Mapping[str, AvroType] | None = None, *, checks_defaults: bool = True
+) -> tuple[AvroType, dict[str, AvroType]]:
     """The schema and every named type in it by full name; `known` are those it may speak of. Raises InvalidSchema."""
     parser = _Parser(dict(known or {}), checks_defaults)
     try:
@@ -49,11 +49,11 @@ def _no_constant(text: str) -> Any:
 
 
 class _Parser:
-    def __init__(self, known: dict[str, Type], checks_defaults: bool):
+    def __init__(self, known: dict[str, AvroType], checks_defaults: bool):
         self.names = known
         self._checks_defaults = checks_defaults
 
-    def type(self, told: Any, space: str, depth: int) -> Type:
+    def type(self, told: Any, space: str, depth: int) -> AvroType:
         if depth > REGISTRY_SCHEMA_DEPTH_MAX:
             raise InvalidSchema(f"the schema is nested more than {REGISTRY_SCHEMA_DEPTH_MAX} deep")
         if isinstance(told, str):
@@ -68,19 +68,19 @@ class _Parser:
         if not isinstance(kind, str):
             raise InvalidSchema(f"No type: {_short(told)}")
         if kind in PRIMITIVES:
-            return Type(kind, _properties(told, {"type"}))
+            return AvroType(kind, _properties(told, {"type"}))
         if kind in _NAMED:
             return self._definition(kind, told, space, depth)
         if kind in ("array", "map"):
             member = "items" if kind == "array" else "values"
             if member not in told:
                 raise InvalidSchema(f"{kind.capitalize()} has no {member} type: {_short(told)}")
-            return Type(kind, _properties(told, _RESERVED[kind]), inner=[self.type(told[member], space, depth + 1)])
+            return AvroType(kind, _properties(told, _RESERVED[kind]), inner=[self.type(told[member], space, depth + 1)])
         return self._named(kind, space)
 
-    def _named(self, text: str, space: str) -> Type:
+    def _named(self, text: str, space: str) -> AvroType:
         if text in PRIMITIVES:
-            return Type(text)
+            return AvroType(text)
         name = _name(text, None, space, is_definition=False)
         found = self.names.get(name.full) or self.names.get(text)
         if found is None:
@@ -90,7 +90,7 @@ class _Parser:
             )
         return found
 
-    def _union(self, told: list[Any], space: str, depth: int) -> Type:
+    def _union(self, told: list[Any], space: str, depth: int) -> AvroType:
         branches = [self.type(item, space, depth + 1) for item in told]
         seen: set[str] = set()
         for branch in branches:
@@ -99,13 +99,13 @@ class _Parser:
             if branch.label in seen:
                 raise InvalidSchema(f"Duplicate in union:{branch.label}")
             seen.add(branch.label)
-        return Type("union", inner=branches)
+        return AvroType("union", inner=branches)
 
-    def _definition(self, kind: str, told: dict[str, Any], space: str, depth: int) -> Type:
+    def _definition(self, kind: str, told: dict[str, Any], space: str, depth: int) -> AvroType:
         if not isinstance(told.get("name"), str):
             raise InvalidSchema(f"No name in schema: {_short(told)}")
         name = _name(told["name"], told.get("namespace"), space)
-        found = Type(kind, _properties(told, _RESERVED[kind]), name=name, doc=_text_or_none(told.get("doc")))
+        found = AvroType(kind, _properties(told, _RESERVED[kind]), name=name, doc=_text_or_none(told.get("doc")))
         found.aliases = tuple(_name(text, None, name.space) for text in _texts(told, "aliases"))
         if name.full in self.names and not self.names[name.full].is_referred:
             raise InvalidSchema(f"Can't redefine: {name.full}")
@@ -123,7 +123,7 @@ class _Parser:
             self._fill_record(found, told, name.space, depth)
         return found
 
-    def _fill_record(self, found: Type, told: dict[str, Any], space: str, depth: int) -> None:
+    def _fill_record(self, found: AvroType, told: dict[str, Any], space: str, depth: int) -> None:
         fields = told.get("fields")
         if not isinstance(fields, list):
             raise InvalidSchema(f"Record has no fields: {_short(told)}")
@@ -159,7 +159,7 @@ class _Parser:
         )
 
 
-def _fill_enum(found: Type, told: dict[str, Any]) -> None:
+def _fill_enum(found: AvroType, told: dict[str, Any]) -> None:
     if not isinstance(told.get("symbols"), list):
         raise InvalidSchema(f"Enum has no symbols: {_short(told)}")
     found.symbols = tuple(_checked(text) for text in _texts(told, "symbols"))
@@ -207,7 +207,7 @@ def _properties(told: dict[str, Any], reserved: set[str]) -> dict[str, Any]:
 _INT, _LONG = 2**31, 2**63
 
 
-def _is_default(type_: Type, value: Any) -> bool:
+def _is_default(type_: AvroType, value: Any) -> bool:
     """As Schema.isValidDefault: of a union its first branch counts."""
     match type_.kind:
         case "null":

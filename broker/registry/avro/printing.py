@@ -3,15 +3,15 @@
 import json
 from typing import Any
 
-from broker.registry.avro.model import NO_DEFAULT, Name, Type
+from broker.registry.avro.model import NO_DEFAULT, AvroType, Name
 
 
-def canonical(type_: Type) -> str:
+def canonical(type_: AvroType) -> str:
     """What Confluent's registry stores: nothing is dropped, but what is written in several ways is written in one."""
     return _dumps(_Printer(sorts=False).tree(type_, ""))
 
 
-def normalized(type_: Type) -> str:
+def normalized(type_: AvroType) -> str:
     """As `canonical`, with aliases and properties that are of no order in the order of their names."""
     return _dumps(_Printer(sorts=True).tree(type_, ""))
 
@@ -27,7 +27,7 @@ class _Printer:
         self._sorts = sorts
         self._printed: set[int] = set()
 
-    def tree(self, type_: Type, space: str) -> Any:
+    def tree(self, type_: AvroType, space: str) -> Any:
         match type_.kind:
             case "union":
                 return [self.tree(item, space) for item in type_.inner]
@@ -42,7 +42,7 @@ class _Printer:
         self._printed.add(id(type_))
         return self._definition(type_, type_.name, space)
 
-    def _definition(self, type_: Type, name: Name, space: str) -> dict[str, Any]:
+    def _definition(self, type_: AvroType, name: Name, space: str) -> dict[str, Any]:
         tree: dict[str, Any] = {"type": type_.kind, "name": name.local}
         if name.space != space:
             tree["namespace"] = name.space

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from broker.registry.avro.compatibility import incompatibilities
-from broker.registry.avro.model import Type
+from broker.registry.avro.model import AvroType
 from broker.registry.avro.parsing import parse as parse_type
 from broker.registry.avro.printing import canonical, normalized
 from broker.registry.errors import InvalidSchema
@@ -11,7 +11,7 @@ from broker.registry.schema import Named
 
 
 class AvroSchema:
-    def __init__(self, type_: Type, referred: Sequence[Named]):
+    def __init__(self, type_: AvroType, referred: Sequence[Named]):
         self.type = type_
         self.canonical = canonical(type_)
         self._referred = referred
@@ -34,8 +34,8 @@ def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> AvroSchema:
     return AvroSchema(_parse(text, referred, is_new=is_new, is_whole=False), tuple(referred))
 
 
-def _parse(text: str, referred: Sequence[Named], *, is_new: bool, is_whole: bool) -> Type:
-    names: dict[str, Type] = {}
+def _parse(text: str, referred: Sequence[Named], *, is_new: bool, is_whole: bool) -> AvroType:
+    names: dict[str, AvroType] = {}
     for named in referred:
         if named.content.type != "AVRO":
             raise InvalidSchema(f"{named.name} is no Avro schema but {named.content.type}")

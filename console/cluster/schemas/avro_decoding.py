@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal
 
-from broker.registry.avro.model import Type
+from broker.registry.avro.model import AvroType
 from console.cluster.schemas.avro_schema import DEPTH_MAX
 from console.cluster.schemas.errors import NotDecodedError
 
@@ -51,7 +51,7 @@ class _Cursor:
         raise NotDecodedError(f"at byte {self.at} a number does not end")
 
 
-def decode(type_: Type, data: bytes) -> object:
+def decode(type_: AvroType, data: bytes) -> object:
     """Raises NotDecodedError."""
     if type_.kind == "bytes":
         return _told(type_, data)  # Confluent's serializers write bytes that are all of a record as they are.
@@ -62,14 +62,14 @@ def decode(type_: Type, data: bytes) -> object:
     return found
 
 
-def _value(type_: Type, cursor: _Cursor, depth: int) -> object:
+def _value(type_: AvroType, cursor: _Cursor, depth: int) -> object:
     cursor.count()
     if depth > DEPTH_MAX:
         raise NotDecodedError(f"it is deeper than {DEPTH_MAX} levels")
     return _READERS[type_.kind](type_, cursor, depth)
 
 
-def _record(type_: Type, cursor: _Cursor, depth: int) -> object:
+def _record(type_: AvroType, cursor: _Cursor, depth: int) -> object:
     found = {}
     for field in type_.fields:
         try:
@@ -81,21 +81,21 @@ def _record(type_: Type, cursor: _Cursor, depth: int) -> object:
     return found
 
 
-def _union(type_: Type, cursor: _Cursor, depth: int) -> object:
+def _union(type_: AvroType, cursor: _Cursor, depth: int) -> object:
     at = cursor.number()
     if not 0 <= at < len(type_.inner):
         raise NotDecodedError(f"branch {at} of a union of {len(type_.inner)}")
     return _value(type_.inner[at], cursor, depth + 1)
 
 
-def _enum(type_: Type, cursor: _Cursor, _: int) -> object:
+def _enum(type_: AvroType, cursor: _Cursor, _: int) -> object:
     at = cursor.number()
     if not 0 <= at < len(type_.symbols):
         raise NotDecodedError(f"symbol {at} of an enum of {len(type_.symbols)}")
     return type_.symbols[at]
 
 
-def _array(type_: Type, cursor: _Cursor, depth: int) -> object:
+def _array(type_: AvroType, cursor: _Cursor, depth: int) -> object:
     found = []
     while length := _block(cursor):
         for _ in range(length):
@@ -103,7 +103,7 @@ def _array(type_: Type, cursor: _Cursor, depth: int) -> object:
     return found
 
 
-def _map(type_: Type, cursor: _Cursor, depth: int) -> object:
+def _map(type_: AvroType, cursor: _Cursor, depth: int) -> object:
     found = {}
     while length := _block(cursor):
         for _ in range(length):
@@ -123,7 +123,7 @@ def _text(cursor: _Cursor) -> str:
     return cursor.take(cursor.number()).decode(errors="replace")
 
 
-def _integer(type_: Type, cursor: _Cursor, _: int) -> object:
+def _integer(type_: AvroType, cursor: _Cursor, _: int) -> object:
     value = cursor.number()
     logical = type_.logical if type_.properties else ""
     try:
@@ -145,8 +145,8 @@ _UNITS = {
 }
 
 
-def _floating(form: str) -> Callable[[Type, _Cursor, int], object]:
-    def read(_type: Type, cursor: _Cursor, _depth: int) -> object:
+def _floating(form: str) -> Callable[[AvroType, _Cursor, int], object]:
+    def read(_type: AvroType, cursor: _Cursor, _depth: int) -> object:
         (value,) = struct.unpack(form, cursor.take(struct.calcsize(form)))
         if math.isfinite(value):
             return value
@@ -155,14 +155,14 @@ def _floating(form: str) -> Callable[[Type, _Cursor, int], object]:
     return read
 
 
-def _told(type_: Type, data: bytes) -> str:
+def _told(type_: AvroType, data: bytes) -> str:
     if type_.logical == "decimal" and len(data) <= _DECIMAL_BYTES_MAX and 0 <= type_.scale <= 8 * _DECIMAL_BYTES_MAX:
         number = Decimal(int.from_bytes(data, signed=True)).scaleb(-type_.scale, Context(prec=8 * _DECIMAL_BYTES_MAX))
         return f"{number:f}"
     return data.decode("latin-1")
 
 
-_READERS: dict[str, Callable[[Type, _Cursor, int], object]] = {
+_READERS: dict[str, Callable[[AvroType, _Cursor, int], object]] = {
     "null": lambda type_, cursor, depth: None,
     "boolean": lambda type_, cursor, depth: cursor.take(1) != b"\0",
     "int": _integer,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
-from broker.registry.avro.model import NO_DEFAULT, AvroField, Type
+from broker.registry.avro.model import NO_DEFAULT, AvroField, AvroType
 from console.cluster.schemas.avro_schema import DEPTH_MAX
 from console.cluster.schemas.errors import NotEncodedError
 
@@ -37,21 +37,21 @@ class _Tries:
             raise NotEncodedError(f"{path or 'the value'}: it holds too much to be tried")
 
 
-def encode(type_: Type, value: object) -> bytes:
+def encode(type_: AvroType, value: object) -> bytes:
     """Raises NotEncodedError."""
     if type_.kind == "bytes":
         return _bytes_of(type_, value, "the value")
     return _encoded(type_, value, "", 0, _Tries())
 
 
-def _encoded(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _encoded(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     tries.count(path)
     if depth > DEPTH_MAX:
         raise NotEncodedError(f"{path}: it is deeper than {DEPTH_MAX} levels")
     return _WRITERS[type_.kind](type_, value, path, depth, tries)
 
 
-def _misfit(path: str, type_: Type, value: object) -> NotEncodedError:
+def _misfit(path: str, type_: AvroType, value: object) -> NotEncodedError:
     wanted = f"{type_.kind} ({type_.logical})" if type_.logical and type_.name is None else type_.label
     return NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} is no {wanted}")
 
@@ -65,7 +65,7 @@ def _kind_of(value: object) -> str:
     return "an object" if isinstance(value, dict) else "a list"
 
 
-def _record(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _record(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, dict):
         raise _misfit(path, type_, value)
     known = {field.name for field in type_.fields}
@@ -88,7 +88,7 @@ def _below(path: str, name: str) -> str:
     return f"{path}.{name[:100]}" if path else name[:100]
 
 
-def _union(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _union(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     refused: list[NotEncodedError] = []
     for at, branch in enumerate(type_.inner):
         try:
@@ -107,7 +107,7 @@ def _union(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> 
     raise NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} fits none of {names}")
 
 
-def _integer(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _integer(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     number = _moment(type_, value) if isinstance(value, str) and type_.logical else value
     bound = _RANGES[type_.kind]
     if isinstance(number, bool) or not isinstance(number, int) or not -bound <= number < bound:
@@ -117,7 +117,7 @@ def _integer(type_: Type, value: object, path: str, depth: int, tries: _Tries) -
     return _number(number)
 
 
-def _moment(type_: Type, text: str) -> int | None:
+def _moment(type_: AvroType, text: str) -> int | None:
     """Days, milliseconds or microseconds since 1970; None for what is no such time."""
     try:
         if type_.logical == "date":
@@ -133,8 +133,8 @@ def _moment(type_: Type, text: str) -> int | None:
         return None
 
 
-def _floating(form: str) -> Callable[[Type, object, str, int, _Tries], bytes]:
-    def write(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _floating(form: str) -> Callable[[AvroType, object, str, int, _Tries], bytes]:
+    def write(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
         number = _NO_NUMBERS.get(value, value) if isinstance(value, str) else value
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise _misfit(path, type_, value)
@@ -146,7 +146,7 @@ def _floating(form: str) -> Callable[[Type, object, str, int, _Tries], bytes]:
     return write
 
 
-def _bytes_of(type_: Type, value: object, path: str) -> bytes:
+def _bytes_of(type_: AvroType, value: object, path: str) -> bytes:
     if type_.logical == "decimal" and isinstance(value, str | int | float):
         return _decimal(type_, value, path)
     try:
@@ -157,7 +157,7 @@ def _bytes_of(type_: Type, value: object, path: str) -> bytes:
     raise _misfit(path, type_, value)
 
 
-def _decimal(type_: Type, value: str | float, path: str) -> bytes:
+def _decimal(type_: AvroType, value: str | float, path: str) -> bytes:
     try:
         number = Decimal(str(value))
         sign, digits, exponent = number.as_tuple()
@@ -180,28 +180,28 @@ def _decimal(type_: Type, value: str | float, path: str) -> bytes:
         raise _misfit(path, type_, value) from None
 
 
-def _fixed(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _fixed(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     data = _bytes_of(type_, value, path)
     if len(data) != type_.size:
         raise NotEncodedError(f"{path or 'the value'}: {len(data)} bytes, and {type_.label} has {type_.size}")
     return data
 
 
-def _enum(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _enum(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if value not in type_.symbols:
         shown = ", ".join(type_.symbols[:20])
         raise NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} is none of {shown}")
     return _number(type_.symbols.index(str(value)))
 
 
-def _array(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _array(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, list):
         raise _misfit(path, type_, value)
     items = [_encoded(type_.inner[0], item, f"{path}[{at}]", depth + 1, tries) for at, item in enumerate(value)]
     return (_number(len(items)) + b"".join(items) if items else b"") + b"\0"
 
 
-def _map(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _map(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, dict):
         raise _misfit(path, type_, value)
     pairs = [
@@ -211,19 +211,19 @@ def _map(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> by
     return (_number(len(pairs)) + b"".join(pairs) if pairs else b"") + b"\0"
 
 
-def _null(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _null(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if value is not None:
         raise _misfit(path, type_, value)
     return b""
 
 
-def _boolean(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _boolean(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, bool):
         raise _misfit(path, type_, value)
     return b"\1" if value else b"\0"
 
 
-def _string(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _string(type_: AvroType, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, str) or (type_.logical == "uuid" and not _UUID.fullmatch(value)):
         raise _misfit(path, type_, value)
     return _sized(value.encode(errors="replace"))
@@ -242,7 +242,7 @@ def _number(value: int) -> bytes:
     return bytes([*found, rest])
 
 
-_WRITERS: dict[str, Callable[[Type, object, str, int, _Tries], bytes]] = {
+_WRITERS: dict[str, Callable[[AvroType, object, str, int, _Tries], bytes]] = {
     "null": _null,
     "boolean": _boolean,
     "int": _integer,

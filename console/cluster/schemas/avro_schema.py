@@ -3,7 +3,7 @@
 Pure.
 """
 
-from broker.registry.avro.model import Type
+from broker.registry.avro.model import AvroType
 from broker.registry.avro.parsing import parse
 from broker.registry.errors import InvalidSchema
 from console.cluster.schemas.errors import UnusableSchemaError
@@ -14,10 +14,10 @@ DEPTH_MAX = 64
 TYPES_MAX = 20_000
 
 
-def read_schema(text: str, referred: tuple[str, ...] = ()) -> Type:
+def read_schema(text: str, referred: tuple[str, ...] = ()) -> AvroType:
     """Return the type that `text` defines. `referred` are texts that define names which `text` uses, each after those
     that it uses itself. Raises UnusableSchemaError."""
-    names: dict[str, Type] = {}
+    names: dict[str, AvroType] = {}
     try:
         for definition in referred:
             found, names = parse(definition, names, checks_defaults=False)
@@ -31,7 +31,7 @@ def read_schema(text: str, referred: tuple[str, ...] = ()) -> Type:
     return found
 
 
-def _check_size(root: Type, names: dict[str, Type]) -> None:
+def _check_size(root: AvroType, names: dict[str, AvroType]) -> None:
     """Raise UnusableSchemaError where `root` and `names` consist of more than TYPES_MAX types."""
     waiting, known = [root, *names.values()], set[int]()
     while waiting:

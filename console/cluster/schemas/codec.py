@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from broker.registry.avro.model import Type
+from broker.registry.avro.model import AvroType
 from console.cluster.schemas import json_check
 from console.cluster.schemas.avro_decoding import decode as avro_decode
 from console.cluster.schemas.avro_encoding import encode as avro_encode
@@ -45,7 +45,7 @@ class Usable:
     """A schema ready to be used. `reader` is a Type for Avro, a ProtobufSchema, or nothing for JSON."""
 
     schema: Schema
-    reader: Type | ProtobufSchema | None
+    reader: AvroType | ProtobufSchema | None
     referred: tuple[tuple[str, str], ...] = ()
 
 
@@ -103,7 +103,7 @@ def _referred(asked: RegistryGateway, schema: Schema, form: str) -> dict[str, st
 def decoded(ready: Usable, schema_id: int, message: bytes) -> Decoded:
     kind = ready.schema.type
     try:
-        if isinstance(ready.reader, Type):
+        if isinstance(ready.reader, AvroType):
             value = avro_decode(ready.reader, message)
         elif ready.reader is not None:
             value = ready.reader.decode(message)
@@ -122,7 +122,7 @@ def encoded(ready: Usable, typed: str) -> bytes:
         value = json.loads(typed, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise NotEncodedError(f"this is no JSON: {error}") from None
-    if isinstance(ready.reader, Type):
+    if isinstance(ready.reader, AvroType):
         message = avro_encode(ready.reader, value)
     elif ready.reader is not None:
         message = ready.reader.encode(value)

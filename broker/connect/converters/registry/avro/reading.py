@@ -15,7 +15,7 @@ from broker.connect.converters.logical import from_primitive, to_primitive
 from broker.connect.converters.registry.avro import words
 from broker.connect.converters.registry.avro.defaults import default_from_json
 from broker.registry.avro.model import NO_DEFAULT
-from broker.registry.avro.model import Type as AvroType
+from broker.registry.avro.model import AvroType as AvroType
 from broker.registry.avro.parsing import parse
 from broker.registry.schema import Named
 
