@@ -3,13 +3,13 @@
 from django.contrib.auth.models import User
 
 from console.cluster.schemas.plan import SubjectPlan
-from console.cluster.schemas.registry import NAMES, RegistryGateway, Schema
+from console.cluster.schemas.registry import NAMES, RegisteredText, RegistryGateway
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
 
 
 def do_register(
-    actor: User, plan: Plan, asked: RegistryGateway, subject: str, schema: Schema, confirmation: Confirmation
+    actor: User, plan: Plan, asked: RegistryGateway, subject: str, schema: RegisteredText, confirmation: Confirmation
 ) -> None:
     def change() -> None:
         asked.register(subject, schema)

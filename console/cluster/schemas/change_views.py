@@ -14,7 +14,7 @@ from console.cluster.schemas.access import access_subject, is_within
 from console.cluster.schemas.actions import do_delete, do_register, do_set
 from console.cluster.schemas.forms import SchemaForm, SettingsForm
 from console.cluster.schemas.plan import delete_plan, register_plan, settings_plan
-from console.cluster.schemas.registry import RegistryGateway, Schema, registry
+from console.cluster.schemas.registry import RegisteredText, RegistryGateway, registry
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require, require_all_topics, require_somewhere
 from console.kit.common.user_request import UserRequest
@@ -148,7 +148,7 @@ def _begun(request: UserRequest) -> dict[str, object]:
     return {"subject": subject, "type": latest.type, "text": latest.text, "references": references}
 
 
-def _require_references(request: UserRequest, schema: Schema) -> None:
+def _require_references(request: UserRequest, schema: RegisteredText) -> None:
     """What does not fit is told of what a schema refers to as well."""
     reach = reach_of(request.user)
     if not all(is_within(reach, reference.subject) for reference in schema.references):

@@ -20,7 +20,7 @@ from console.cluster.schemas.avro_encoding import encode as avro_encode
 from console.cluster.schemas.avro_schema import read_schema
 from console.cluster.schemas.errors import CodecError, NotEncodedError, UnusableSchemaError
 from console.cluster.schemas.protobuf import ProtobufSchema
-from console.cluster.schemas.registry import REFERENCES_MAX, RegistryGateway, Schema, registry
+from console.cluster.schemas.registry import REFERENCES_MAX, RegisteredText, RegistryGateway, registry
 from console.kit.common.current_cluster import here
 from console.kit.gateway.errors import GatewayError, RefusedError
 
@@ -44,7 +44,7 @@ SECONDS_PER_PAGE = 2.0
 class Usable:
     """A schema ready to be used. `reader` is a Type for Avro, a ProtobufSchema, or nothing for JSON."""
 
-    schema: Schema
+    schema: RegisteredText
     reader: AvroType | ProtobufSchema | None
     referred: tuple[tuple[str, str], ...] = ()
 
@@ -67,7 +67,7 @@ def schema_id_of(data: bytes | None) -> int | None:
     return found if found > 0 else None
 
 
-def usable(asked: RegistryGateway, schema: Schema, again: Callable[[], Schema]) -> Usable:
+def usable(asked: RegistryGateway, schema: RegisteredText, again: Callable[[], RegisteredText]) -> Usable:
     """`again` asks for it in the form of descriptors, where it is Protobuf. Raises CodecError, GatewayError."""
     if schema.type == "AVRO":
         referred = _referred(asked, schema, "")
@@ -79,12 +79,12 @@ def usable(asked: RegistryGateway, schema: Schema, again: Callable[[], Schema]) 
     raise UnusableSchemaError(f"schemas of type {schema.type} are not known to the console")
 
 
-def _referred(asked: RegistryGateway, schema: Schema, form: str) -> dict[str, str]:
+def _referred(asked: RegistryGateway, schema: RegisteredText, form: str) -> dict[str, str]:
     """Name → text of all it refers to, each after what it refers to itself."""
     found: dict[str, str] = {}
     begun: set[tuple[str, int]] = set()
 
-    def visit(schema: Schema) -> None:
+    def visit(schema: RegisteredText) -> None:
         for reference in schema.references:
             place = (reference.subject, reference.version)
             if place in begun:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from console.cluster.schemas.registry import LEVELS, MODES, TYPES, Reference, Schema
+from console.cluster.schemas.registry import LEVELS, MODES, TYPES, Reference, RegisteredText
 from console.kit.common.form_choices import set_choices
 
 #: A registry takes no more.
@@ -33,9 +33,9 @@ class SchemaForm(forms.Form):
         return tuple(Reference(name, subject, int(version)) for name, subject, version in lines)
 
     @property
-    def schema(self) -> Schema:
+    def schema(self) -> RegisteredText:
         """Of a form that is valid."""
-        return Schema(
+        return RegisteredText(
             self.cleaned_data["text"].replace("\r\n", "\n"), self.cleaned_data["type"], self.cleaned_data["references"]
         )
 

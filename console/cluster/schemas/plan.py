@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from console.cluster.schemas.registry import CompatibilityVerdict, Schema
+from console.cluster.schemas.registry import CompatibilityVerdict, RegisteredText
 from console.kit.plans.plan import Plan, PlanLine
 
 REGISTER, SET, DELETE = "register schema", "change schema settings", "delete schema"
@@ -13,9 +13,9 @@ DEFAULTS = "all subjects"
 
 def register_plan(
     subject: str,
-    schema: Schema,
+    schema: RegisteredText,
     live: Sequence[int],
-    registered: Schema | None,
+    registered: RegisteredText | None,
     verdict: CompatibilityVerdict,
     level: str,
 ) -> Plan:

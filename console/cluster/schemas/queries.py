@@ -11,7 +11,7 @@ from django.http import QueryDict
 from console.cluster.schemas.access import is_within, topic_of
 from console.cluster.schemas.client import registry_client
 from console.cluster.schemas.diff import DiffRow, is_cut, laid_out, rows_of
-from console.cluster.schemas.registry import NAMES, Reference, RegistryGateway, Schema, subject_row
+from console.cluster.schemas.registry import NAMES, Reference, RegisteredText, RegistryGateway, subject_row
 from console.kit.access.reach import Reach
 from console.kit.gateway.errors import RefusedError
 from console.state.clusters.access import topics_within
@@ -57,8 +57,8 @@ def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool
 class VersionComparison:
     """Two versions of a subject, or one where there is no other."""
 
-    old: Schema | None
-    new: Schema
+    old: RegisteredText | None
+    new: RegisteredText
     rows: Sequence[DiffRow]
     is_cut: bool
 

@@ -34,7 +34,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class RegisteredText:
     """A text of one of TYPES. Of a version `subject`, `version` and `id` are known."""
 
     text: str
@@ -80,11 +80,11 @@ class RegistryGateway:
         said = self._client.ask("GET", "subjects", subject, "versions", query={"deleted": "true"} if deleted else None)
         return sorted(number for number in _listed(said) if isinstance(number, int))
 
-    def version(self, subject: str, number: int | str, *, form: str = "") -> Schema:
+    def version(self, subject: str, number: int | str, *, form: str = "") -> RegisteredText:
         query = {"deleted": "true"} | ({"format": form} if form else {})
         return _schema(self._client.ask("GET", "subjects", subject, "versions", str(number), query=query))
 
-    def of_id(self, schema_id: int, *, form: str = "") -> Schema:
+    def of_id(self, schema_id: int, *, form: str = "") -> RegisteredText:
         said = self._client.ask("GET", "schemas", "ids", str(schema_id), query={"format": form} if form else None)
         return _schema({"id": schema_id, **_mapped(said)})
 
@@ -113,7 +113,7 @@ class RegistryGateway:
     def set_mode(self, subject: str, mode: str | None) -> None:
         self._set("mode", subject, None if mode is None else {"mode": mode})
 
-    def compare(self, subject: str, schema: Schema) -> CompatibilityVerdict:
+    def compare(self, subject: str, schema: RegisteredText) -> CompatibilityVerdict:
         """With the versions that the subject's level names; a subject that is not there takes anything."""
         said = self._client.ask(
             "POST", "compatibility", "subjects", subject, "versions", query={"verbose": "true"}, body=schema.fields
@@ -121,7 +121,7 @@ class RegistryGateway:
         messages = tuple(str(message)[:2_000] for message in _listed(_mapped(said).get("messages") or [])[:100])
         return CompatibilityVerdict(_mapped(said).get("is_compatible") is True, messages)
 
-    def registered(self, subject: str, schema: Schema) -> Schema | None:
+    def registered(self, subject: str, schema: RegisteredText) -> RegisteredText | None:
         """The version that has this very schema, if there is one."""
         try:
             return _schema(self._client.ask("POST", "subjects", subject, body=schema.fields))
@@ -130,7 +130,7 @@ class RegistryGateway:
                 return None
             raise
 
-    def register(self, subject: str, schema: Schema) -> int:
+    def register(self, subject: str, schema: RegisteredText) -> int:
         """Return the id of the schema."""
         said = _mapped(self._client.ask("POST", "subjects", subject, "versions", body=schema.fields))
         return said["id"] if _is_number(said.get("id")) else 0
@@ -183,7 +183,7 @@ class SubjectRow:
     """A subject of the list; what the registry does not tell of it is empty."""
 
     name: str
-    latest: Schema | None
+    latest: RegisteredText | None
     count: int
     level: str | None
 
@@ -203,10 +203,10 @@ def subject_row(asked: RegistryGateway, name: str) -> SubjectRow:
         return SubjectRow(name, None, 0, None)
 
 
-def _schema(said: object) -> Schema:
+def _schema(said: object) -> RegisteredText:
     told = _mapped(said)
     references = [reference for reference in _listed(told.get("references") or []) if isinstance(reference, dict)]
-    return Schema(
+    return RegisteredText(
         text=str(told.get("schema") or ""),
         type=str(told.get("schemaType") or "AVRO")[:40],
         references=tuple(_reference(reference) for reference in references[:REFERENCES_MAX]),

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.schemas.access import access_subject
-from console.cluster.schemas.registry import NAMES, CompatibilityVerdict, RegistryGateway, Schema, registry
+from console.cluster.schemas.registry import NAMES, CompatibilityVerdict, RegisteredText, RegistryGateway, registry
 from console.kit.access.rights import Right
 from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
@@ -23,7 +23,7 @@ VERSIONS_MAX = 100
 
 
 def restore_plan(
-    subject: str, number: int | None, lost: Sequence[Schema], verdict: CompatibilityVerdict | None
+    subject: str, number: int | None, lost: Sequence[RegisteredText], verdict: CompatibilityVerdict | None
 ) -> Plan:
     """`lost`: what was deleted and is not there under another number. `verdict`: of the first of it. Pure."""
     return Plan(
@@ -69,7 +69,12 @@ def restore(request: UserRequest, subject: str) -> HttpResponse:
 
 
 def do_restore(
-    actor: User, plan: Plan, asked: RegistryGateway, subject: str, lost: Sequence[Schema], confirmation: Confirmation
+    actor: User,
+    plan: Plan,
+    asked: RegistryGateway,
+    subject: str,
+    lost: Sequence[RegisteredText],
+    confirmation: Confirmation,
 ) -> Refusals:
     """What was refused, by version. Raises NotConfirmedError, GatewayError; it is all in the audit."""
 
@@ -86,7 +91,7 @@ def do_restore(
     return carry_out(actor, plan, confirmation, change)
 
 
-def _lost(asked: RegistryGateway, subject: str, number: int | None) -> list[Schema]:
+def _lost(asked: RegistryGateway, subject: str, number: int | None) -> list[RegisteredText]:
     """One of each text, and of those that are not there by now, at most VERSIONS_MAX. Raises GatewayError."""
     live = set(_versions(asked, subject, deleted=False))
     deleted = [

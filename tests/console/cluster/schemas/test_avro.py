@@ -13,7 +13,7 @@ from console.cluster.schemas.avro_encoding import encode
 from console.cluster.schemas.avro_schema import TYPES_MAX, read_schema
 from console.cluster.schemas.codec import Usable, encoded
 from console.cluster.schemas.errors import NotDecodedError, NotEncodedError, UnusableSchemaError
-from console.cluster.schemas.registry import Schema
+from console.cluster.schemas.registry import RegisteredText
 
 EVERYTHING = {
     "type": "record", "name": "All", "namespace": "a.b",
@@ -99,7 +99,7 @@ def test_a_value_that_its_logical_type_has_not_is_refused(type_, value, reason):
 
 @pytest.mark.parametrize("typed", ["NaN", '{"x": NaN}', "[Infinity]", "-Infinity"])
 def test_a_bare_nan_is_no_json(typed):
-    schema = Schema('{"type": "record", "name": "R", "fields": [{"name": "x", "type": "double"}]}', id=1)
+    schema = RegisteredText('{"type": "record", "name": "R", "fields": [{"name": "x", "type": "double"}]}', id=1)
     with pytest.raises(NotEncodedError, match=r"this is no JSON: .* written as a text"):
         encoded(Usable(schema, read_schema(schema.text)), typed)
 

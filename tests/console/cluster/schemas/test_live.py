@@ -11,7 +11,7 @@ from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.collect import TOPIC, SchemaWatch
 from console.cluster.schemas.configuration import RegistryAddress
 from console.cluster.schemas.feature import LIVE_GROUP
-from console.cluster.schemas.registry import Schema
+from console.cluster.schemas.registry import RegisteredText
 from console.kit.gateway.errors import GatewayError
 from tests.console.cluster.schemas.conftest import ORDER, ORDER_WITH_NOTE
 from tests.console.live_pages import open_page
@@ -51,7 +51,7 @@ def test_pages_are_told_of_subjects_and_twice_of_each_change(registry, cluster, 
     assert told[-1].split(".")[0] == told[-1].split(".")[1]
     watch.look(())
     assert told[-1] == told[-2]
-    registry.register(f"{topic}-value", Schema(ORDER))
+    registry.register(f"{topic}-value", RegisteredText(ORDER))
     watch.look(())
     watch.look(())
     assert len(set(told[-3:])) == 3
@@ -89,8 +89,8 @@ async def test_a_page_hears_it_and_fetches_what_is_there_by_then(registry, clust
     drawn = await sync_to_async(browser.get)(address, {"search": topic})
     assert re.search(r'page=schemas"', drawn.content.decode())
     page = await open_page(viewer, "schemas")
-    registry.register(f"{topic}-value", Schema(ORDER))
-    registry.register(f"{topic}-value", Schema(ORDER_WITH_NOTE))
+    registry.register(f"{topic}-value", RegisteredText(ORDER))
+    registry.register(f"{topic}-value", RegisteredText(ORDER_WITH_NOTE))
     await sync_to_async(watch.look)(())
     said = await page.receive_text()
     assert 'id="schemas-version"' in said

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.configuration import RegistryAddress
-from console.cluster.schemas.registry import NAMES, Reference, RegistryGateway, Schema
+from console.cluster.schemas.registry import NAMES, Reference, RegisteredText, RegistryGateway
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import RefusedError
 from console.state.clusters.models import Topic
@@ -27,8 +27,8 @@ def confirmed(client, address: str, fields: dict[str, object], **more: str):
 
 
 def test_a_list_has_what_is_registered_and_finds_it(registry, viewer, client_of, topic, cluster):
-    registry.register(f"{topic}-value", Schema(ORDER))
-    registry.register(f"{topic}-value", Schema(ORDER_WITH_NOTE))
+    registry.register(f"{topic}-value", RegisteredText(ORDER))
+    registry.register(f"{topic}-value", RegisteredText(ORDER_WITH_NOTE))
     registry.set_level(f"{topic}-value", "FULL")
     page = client_of(viewer).get(reverse("schemas"), {"search": topic})
     (row,) = page.context["page"]
@@ -61,7 +61,7 @@ def test_a_page_of_many_subjects_asks_only_about_its_own(address, registry, sett
 def test_two_versions_stand_side_by_side(registry, viewer, client_of, topic, cluster):
     subject = f"{topic}-value"
     for item in (ORDER, ORDER_WITH_NOTE):
-        registry.register(subject, Schema(item))
+        registry.register(subject, RegisteredText(item))
     page = client_of(viewer).get(reverse("schema-subject", args=[subject]))
     comparison = page.context["view"].comparison
     assert (comparison.old.version, comparison.new.version) == (1, 2)
@@ -75,9 +75,11 @@ def test_a_subject_names_its_topic_its_readers_and_its_references(registry, view
     cluster.append(topic, 0, 1)
     cluster.commit("readers-of-it", topic, 0, 1)
     collect()
-    registry.register("shared/common.Id", Schema('{"type":"fixed","name":"Id","namespace":"common","size":4}'))
+    registry.register("shared/common.Id", RegisteredText('{"type":"fixed","name":"Id","namespace":"common","size":4}'))
     uses = ORDER.replace('"int"', '"common.Id"')
-    registry.register(f"{topic}-value", Schema(uses, references=(Reference("common.Id", "shared/common.Id", 1),)))
+    registry.register(
+        f"{topic}-value", RegisteredText(uses, references=(Reference("common.Id", "shared/common.Id", 1),))
+    )
     page = text_of(client_of(viewer).get(reverse("schema-subject", args=[f"{topic}-value"])))
     assert "readers-of-it" in page
     assert reverse("topic-records", args=[topic]) in page
@@ -88,7 +90,7 @@ def test_a_subject_names_its_topic_its_readers_and_its_references(registry, view
 
 def test_a_schema_is_tried_out_refused_with_reasons_and_then_registered(registry, operator, client_of, topic, cluster):
     subject, page = f"{topic}-value", client_of(operator)
-    registry.register(subject, Schema(ORDER))
+    registry.register(subject, RegisteredText(ORDER))
     fields = {"subject": subject, "type": "AVRO", "references": ""}
     tried = page.post(reverse("schema-register"), fields | {"text": ORDER_WITH_PRICE})
     assert not tried.context["verdict"].is_compatible
@@ -107,11 +109,11 @@ def test_a_schema_is_tried_out_refused_with_reasons_and_then_registered(registry
 
 def test_a_plan_that_others_overtook_is_refused(registry, operator, client_of, topic, cluster):
     subject, page = f"{topic}-value", client_of(operator)
-    registry.register(subject, Schema(ORDER))
+    registry.register(subject, RegisteredText(ORDER))
     fields = {"subject": subject, "type": "AVRO", "references": "", "text": ORDER_WITH_NOTE}
     planned = page.post(reverse("schema-register"), fields)
     other = ORDER_WITH_NOTE.replace("note", "other")
-    registry.register(subject, Schema(other))
+    registry.register(subject, RegisteredText(other))
     done = page.post(reverse("schema-register"), fields | {"digest": digest_in(planned)})
     assert done.status_code == 409
     assert registry.versions(subject) == [1, 2]
@@ -125,7 +127,7 @@ def test_what_is_no_schema_is_told_as_the_registry_tells_it(registry, operator, 
 
 def test_compatibility_is_changed_and_changed_back(registry, operator, client_of, topic, cluster):
     subject, page = f"{topic}-value", client_of(operator)
-    registry.register(subject, Schema(ORDER))
+    registry.register(subject, RegisteredText(ORDER))
     address = reverse("schema-settings", args=[subject])
     _, done = confirmed(page, address, {"level": "FULL_TRANSITIVE", "mode": ""})
     assert done.status_code == 302
@@ -149,7 +151,7 @@ def test_the_default_of_all_is_changed(registry, operator, client_of, cluster):
 def test_a_version_is_deleted_softly_and_then_for_good_by_its_name(registry, operator, client_of, topic, cluster):
     subject, page = f"{topic}-value", client_of(operator)
     for item in (ORDER, ORDER_WITH_NOTE):
-        registry.register(subject, Schema(item))
+        registry.register(subject, RegisteredText(item))
     address = reverse("schema-delete", args=[subject])
     _, done = confirmed(page, address, {"version": 1, "permanent": ""})
     assert done.status_code == 302
@@ -164,7 +166,7 @@ def test_a_version_is_deleted_softly_and_then_for_good_by_its_name(registry, ope
 
 def test_a_whole_subject_goes_and_is_still_shown_as_deleted(registry, operator, client_of, topic, cluster):
     subject, page = f"{topic}-value", client_of(operator)
-    registry.register(subject, Schema(ORDER))
+    registry.register(subject, RegisteredText(ORDER))
     confirmed(page, reverse("schema-delete", args=[subject]), {"version": "", "permanent": ""})
     assert list(page.get(reverse("schemas"), {"search": topic}).context["page"]) == []
     (row,) = page.get(reverse("schemas"), {"search": topic, "deleted": "on"}).context["page"]
@@ -179,7 +181,7 @@ def test_a_subject_that_was_deleted_is_restored_in_its_order_with_its_ids(
     registry, operator, client_of, topic, cluster
 ):
     subject, page = f"{topic}-value", client_of(operator)
-    ids = [registry.register(subject, Schema(item)) for item in (ORDER, ORDER_WITH_NOTE)]
+    ids = [registry.register(subject, RegisteredText(item)) for item in (ORDER, ORDER_WITH_NOTE)]
     _, done = confirmed(page, reverse("schema-delete", args=[subject]), {"version": "", "permanent": ""})
     told = text_of(page.get(done.url))
     address = reverse("schema-restore", args=[subject])
@@ -200,13 +202,13 @@ def test_one_version_is_restored_alone_unless_it_does_not_fit_any_more(registry,
     subject, page = f"{topic}-value", client_of(operator)
     address = reverse("schema-restore", args=[subject])
     for item in (ORDER, ORDER_WITH_NOTE):
-        registry.register(subject, Schema(item))
+        registry.register(subject, RegisteredText(item))
     registry.delete(subject, 2, permanent=False)
     confirmed(page, address, {"version": 2})
     assert registry.versions(subject) == [1, 3]
     registry.delete(subject, 1, permanent=False)
     registry.delete(subject, 3, permanent=False)
-    registry.register(subject, Schema('{"type":"string"}'))
+    registry.register(subject, RegisteredText('{"type":"string"}'))
     planned, refused = confirmed(page, address, {"version": 1})
     assert "it does not fit" in planned.context["plan"].obstacle
     assert (refused.status_code, registry.versions(subject)) == (409, [4])
@@ -214,10 +216,10 @@ def test_one_version_is_restored_alone_unless_it_does_not_fit_any_more(registry,
 
 def test_what_another_schema_refers_to_is_not_deleted(registry, operator, client_of, topic, cluster):
     common, page = f"{topic}-common-value", client_of(operator)
-    registry.register(common, Schema('{"type":"fixed","name":"Id","namespace":"common","size":4}'))
+    registry.register(common, RegisteredText('{"type":"fixed","name":"Id","namespace":"common","size":4}'))
     registry.register(
         f"{topic}-value",
-        Schema(ORDER.replace('"int"', '"common.Id"'), references=(Reference("common.Id", common, 1),)),
+        RegisteredText(ORDER.replace('"int"', '"common.Id"'), references=(Reference("common.Id", common, 1),)),
     )
     _, refused = confirmed(page, reverse("schema-delete", args=[common]), {"version": 1, "permanent": ""})
     assert refused.status_code == 422
@@ -227,17 +229,19 @@ def test_what_another_schema_refers_to_is_not_deleted(registry, operator, client
 
 @pytest.mark.parametrize("name", ["schema-settings", "schema-delete", "schema-restore"])
 def test_a_viewer_changes_nothing(name, registry, viewer, client_of, topic, cluster):
-    registry.register(f"{topic}-value", Schema(ORDER))
+    registry.register(f"{topic}-value", RegisteredText(ORDER))
     assert client_of(viewer).post(reverse(name, args=[f"{topic}-value"]), {}).status_code == 403
 
 
 def test_a_subject_of_a_hidden_topic_is_nowhere(registry, limited, client_of, cluster):
     hidden, seen = "secret-plans", "orders-by-name"
     common = '{"type":"fixed","name":"Id","namespace":"common","size":44}'
-    schema_id = registry.register(f"{hidden}-value", Schema(common))
-    registry.register(":.team:secret-plans-key", Schema(ORDER))
-    registry.register("secret.Record", Schema(common.replace("common", "secret")))
-    refers = Schema(ORDER.replace('"int"', '"common.Id"'), references=(Reference("common.Id", f"{hidden}-value", 1),))
+    schema_id = registry.register(f"{hidden}-value", RegisteredText(common))
+    registry.register(":.team:secret-plans-key", RegisteredText(ORDER))
+    registry.register("secret.Record", RegisteredText(common.replace("common", "secret")))
+    refers = RegisteredText(
+        ORDER.replace('"int"', '"common.Id"'), references=(Reference("common.Id", f"{hidden}-value", 1),)
+    )
     registry.register(f"{seen}-value", refers)
     page = client_of(limited)
     listed = text_of(page.get(reverse("schemas"), {"deleted": "on"}))
@@ -294,7 +298,7 @@ def test_no_registry_is_told_as_such(viewer, client_of, cluster):
 
 def test_a_name_is_one_part_of_the_path_whatever_it_is(registry, topic):
     for name in (f"{topic}/../a b%2F?x#y", f"{topic}ä"):
-        registry.register(name, Schema(ORDER))
+        registry.register(name, RegisteredText(ORDER))
         assert registry.versions(name) == [1]
         assert name in registry.subjects()
     with pytest.raises(RefusedError):
@@ -302,7 +306,7 @@ def test_a_name_is_one_part_of_the_path_whatever_it_is(registry, topic):
 
 
 def test_topics_are_not_needed_for_subjects_to_be_shown(registry, viewer, client_of, topic, cluster):
-    registry.register(f"{topic}-value", Schema(ORDER))
+    registry.register(f"{topic}-value", RegisteredText(ORDER))
     assert not Topic.objects.filter(name=topic).exists()
     page = client_of(viewer).get(reverse("schema-subject", args=[f"{topic}-value"]))
     assert "is not there" in text_of(page)

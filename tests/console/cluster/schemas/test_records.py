@@ -15,7 +15,7 @@ from console.cluster.records.matching import matcher
 from console.cluster.schemas import json_check
 from console.cluster.schemas.codec import LONG_LOOKUPS_PER_PAGE, LOOKUPS_PER_PAGE, KeptSchemas, PageDecoder
 from console.cluster.schemas.errors import NotEncodedError
-from console.cluster.schemas.registry import Schema
+from console.cluster.schemas.registry import RegisteredText
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.records.interface import RecordView
 from tests.console.cluster.schemas.conftest import ORDER, ORDER_WITH_NOTE
@@ -101,7 +101,7 @@ def test_the_record_s_own_page_and_a_file_have_it_decoded(page, confluent, topic
 
 
 def test_what_cannot_be_decoded_shows_its_bytes_and_why(page, registry, topic):
-    schema_id = registry.register(f"{topic}-value", Schema(ORDER_WITH_NOTE))
+    schema_id = registry.register(f"{topic}-value", RegisteredText(ORDER_WITH_NOTE))
     value = page(b"\0" + struct.pack(">i", schema_id) + b"\x0e\x7e").context["records"][0].value
     assert value.kind == "hex"
     assert "field note: at byte 2 63 bytes are said to follow, and 0 do" in value.note
@@ -122,7 +122,7 @@ def test_without_a_registry_records_are_shown_as_before(page, settings):
 
 @pytest.mark.parametrize("schema", ['["null","int"]', '"string"'])
 def test_a_framed_record_of_eight_bytes_is_decoded_where_the_registry_has_its_schema(page, registry, topic, schema):
-    schema_id = registry.register(f"{topic}-value", Schema(schema))
+    schema_id = registry.register(f"{topic}-value", RegisteredText(schema))
     data = b"\0" + struct.pack(">i", schema_id) + (b"\x04ab" if "string" in schema else b"\x02\x9a\x02")
     assert len(data) == 8
     value = page(data).context["records"][0].value
@@ -131,7 +131,7 @@ def test_a_framed_record_of_eight_bytes_is_decoded_where_the_registry_has_its_sc
 
 def test_a_long_of_java_stays_eight_bytes(page, registry, topic):
     """Of 1 << 40 the registry has no schema; of the last one the bytes do not fit."""
-    schema_id = registry.register(f"{topic}-value", Schema(ORDER_WITH_NOTE))
+    schema_id = registry.register(f"{topic}-value", RegisteredText(ORDER_WITH_NOTE))
     for number in (5, 1 << 40, (schema_id << 24) + 0x027F7F):
         value = page(struct.pack(">q", number)).context["records"][0].value
         assert (value.kind, value.note) == ("hex", ""), number
@@ -188,7 +188,7 @@ def test_a_page_asks_for_few_schemas_and_for_each_but_once(settings):
 
 def test_a_page_that_takes_too_long_decodes_no_more(settings, registry, topic):
     now = [0.0]
-    schema_id = registry.register(f"{topic}-value", Schema(ORDER))
+    schema_id = registry.register(f"{topic}-value", RegisteredText(ORDER))
     decoder = PageDecoder(now_s=lambda: now[0])
     data = b"\0" + struct.pack(">i", schema_id) + b"\x0e"
     assert decoder.decode(data).text == '{"id": 7}'
@@ -197,7 +197,7 @@ def test_a_page_that_takes_too_long_decodes_no_more(settings, registry, topic):
 
 
 def test_what_is_produced_by_schema_confluent_s_deserializers_read(produce, registry, confluent, topic):
-    registry.register(f"{topic}-value", Schema(ORDER_WITH_NOTE))
+    registry.register(f"{topic}-value", RegisteredText(ORDER_WITH_NOTE))
     answer, data = produce('{"id": 7}')
     assert answer.status_code == 302
     assert AvroDeserializer(confluent)(data, value_of(topic)) == {"id": 7, "note": ""}
@@ -211,7 +211,7 @@ def test_protobuf_and_json_are_produced_too(produce, registry, confluent, topic,
 
 
 def test_json_is_checked_and_produced(produce, registry, confluent, topic):
-    registry.register(f"{topic}-value", Schema(JSON_ORDER, "JSON"))
+    registry.register(f"{topic}-value", RegisteredText(JSON_ORDER, "JSON"))
     refused, data = produce('{"id": "seven"}')
     assert (refused.status_code, data) == (422, None)
     assert "id: &#x27;seven&#x27; is not of type &#x27;integer&#x27;" in refused.content.decode()
@@ -229,7 +229,7 @@ def test_json_is_checked_and_produced(produce, registry, confluent, topic):
     ],
 )
 def test_a_field_that_does_not_fit_is_named(typed, sentence, produce, registry, topic):
-    registry.register(f"{topic}-value", Schema(ORDER_WITH_NOTE))
+    registry.register(f"{topic}-value", RegisteredText(ORDER_WITH_NOTE))
     answer, data = produce(typed)
     assert (answer.status_code, data) == (422, None)
     assert sentence in answer.content.decode()
