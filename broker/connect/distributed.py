@@ -17,7 +17,7 @@ from broker.connect.herder.sessions import Sessions
 from broker.connect.plugins import paths
 from broker.connect.rest.forwarding import Send, request_headers, sender
 from broker.connect.rest.serving import RestSockets, read_rest, serving
-from broker.connect.settings import DISTRIBUTED, Settings, read_settings
+from broker.connect.settings import DISTRIBUTED, WorkerSettings, read_settings
 from broker.connect.standalone import rest_of
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import Apply, StorageError, TopicLog
@@ -90,7 +90,7 @@ def _are_started(logs: Iterable[TopicLog], stop: threading.Event) -> bool:
     return not stop.is_set()
 
 
-def _log_of(settings: Settings, kind: str, partitions: int, apply: Apply) -> TopicLog:
+def _log_of(settings: WorkerSettings, kind: str, partitions: int, apply: Apply) -> TopicLog:
     topic = getattr(settings, f"{kind}_storage_topic")
     replicas = getattr(settings, f"{kind}_storage_replication_factor")
     return TopicLog(

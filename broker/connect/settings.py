@@ -168,7 +168,7 @@ _IN_LIBRDKAFKA = {
 
 
 @dataclass(frozen=True)
-class Settings(ByAttribute):
+class WorkerSettings(ByAttribute):
     """`values` by attribute (dots are underscores), `props` as they were written."""
 
     values: Mapping[str, Any]
@@ -269,7 +269,7 @@ def _check_algorithms(values: Mapping[str, Any]) -> None:
         raise ConfigError(f"inter.worker.signature.algorithm={signs} must be in inter.worker.verification.algorithms")
 
 
-def read_settings(props: Mapping[str, str], keys: tuple[Key, ...]) -> Settings:
+def read_settings(props: Mapping[str, str], keys: tuple[Key, ...]) -> WorkerSettings:
     """Raises StartupError. References are resolved, also in `props`."""
     try:
         providers = Providers(props)
@@ -278,7 +278,7 @@ def read_settings(props: Mapping[str, str], keys: tuple[Key, ...]) -> Settings:
         _check_algorithms(values)
         said = values["connector_client_config_override_policy"]
         policy = read_policy(said, values["connector_client_config_override_allowlist"])
-        return Settings(values, props, read_security(props), providers, policy)
+        return WorkerSettings(values, props, read_security(props), providers, policy)
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
 

@@ -13,7 +13,7 @@ from broker.connect.rest.app import ConnectRest
 from broker.connect.rest.forwarding import Send, sender
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.rest.serving import RestSockets, read_rest, serving
-from broker.connect.settings import STANDALONE, Settings, read_settings
+from broker.connect.settings import STANDALONE, WorkerSettings, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import FileLog, MemoryLog
 from broker.connect.storage.offsets import Offsets
@@ -69,7 +69,7 @@ def rest_of(herder: Herder, send: Send) -> ConnectRest:
     return ConnectRest(herder, _cluster_id(herder.settings), ConnectorOffsets(herder), send)
 
 
-def _cluster_id(settings: Settings) -> Callable[[], str]:
+def _cluster_id(settings: WorkerSettings) -> Callable[[], str]:
     def ask() -> str:
         with settings.cluster() as cluster:
             return cluster.describe_topics([]).cluster_id or ""

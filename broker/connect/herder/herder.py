@@ -24,7 +24,7 @@ from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
 from broker.connect.providers import refer
 from broker.connect.redaction import Redaction, redacting
-from broker.connect.settings import Settings
+from broker.connect.settings import WorkerSettings
 from broker.connect.storage import records
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import Log
@@ -43,7 +43,7 @@ _log = logger("broker.connect")
 
 class Herder:
     def __init__(
-        self, settings: Settings, worker_id: str, configurations: Configurations, states: States, offsets: Offsets
+        self, settings: WorkerSettings, worker_id: str, configurations: Configurations, states: States, offsets: Offsets
     ):
         self.settings = settings
         self.worker_id = worker_id

@@ -4,7 +4,7 @@ import functools
 import threading
 from collections.abc import Callable, Mapping
 
-from broker.connect.settings import Settings
+from broker.connect.settings import WorkerSettings
 from broker.connect.storage.logs import Log, TopicLog
 from broker.connect.storage.offsets import Offsets
 from broker.connect.storage.source_offsets import OwnOffsets, SharedOffsets, SourceOffsets
@@ -15,7 +15,7 @@ _PARTITIONS, _REPLICAS = 25, -1
 
 
 class OffsetStores:
-    def __init__(self, settings: Settings, offsets: Offsets, log: Callable[[], Log]):
+    def __init__(self, settings: WorkerSettings, offsets: Offsets, log: Callable[[], Log]):
         self._settings, self._offsets, self._log = settings, offsets, log
         self._open: dict[object, _Open] = {}
         self._lock = threading.Lock()

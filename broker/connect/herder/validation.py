@@ -26,7 +26,7 @@ from broker.connect.herder.errors import BadRequest
 from broker.connect.names import connector_name
 from broker.connect.overrides import overrides_of
 from broker.connect.plugins import LoadError, PluginKind, lookup
-from broker.connect.settings import Settings
+from broker.connect.settings import WorkerSettings
 from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
 from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
 from broker.connect.tasks.dead_letters import KEYS as DEAD_LETTER_KEYS
@@ -83,7 +83,7 @@ def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
             ) from None
 
 
-def validate(raw: Props, settings: Settings) -> dict[str, Any]:
+def validate(raw: Props, settings: WorkerSettings) -> dict[str, Any]:
     """ConfigInfos. Raises ConnectError for a class that is none. Runs plugin code: not for the herder's thread.
 
     What was a reference is checked as what it stands for, and shown as a reference, in errors as well.
@@ -100,7 +100,7 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
     return infos | {"name": raw["connector.class"]}
 
 
-def _validate(raw: Props, props: Props, settings: Settings) -> dict[str, Any]:
+def _validate(raw: Props, props: Props, settings: WorkerSettings) -> dict[str, Any]:
     """ConfigInfos of `raw`, whose references are resolved in `props`. Its errors may quote what they stand for."""
     cls = connector_class(props)
     common = (COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS) + aliased(props)
@@ -153,7 +153,7 @@ def _check_topics(props: Props, found: dict[str, ConfigValue]) -> None:
         found["topics.regex"].errors.append(f"The DLQ topic '{dead_letters}' may not be matched by the pattern")
 
 
-def _check_overrides(props: Props, found: dict[str, ConfigValue], settings: Settings) -> None:
+def _check_overrides(props: Props, found: dict[str, ConfigValue], settings: WorkerSettings) -> None:
     """Each under its own key, as Kafka tells it (KIP-458); what a policy lets pass may still be no login."""
     allowed: dict[str, dict[str, str]] = {}
     for key, option, text in overrides_of(props):
@@ -178,7 +178,7 @@ def _check_topic_rules(props: Props, found: dict[str, ConfigValue]) -> None:
 
 
 def _check_boundaries(
-    connector: SourceConnector, props: Props, found: dict[str, ConfigValue], settings: Settings
+    connector: SourceConnector, props: Props, found: dict[str, ConfigValue], settings: WorkerSettings
 ) -> None:
     taken = {settings.values.get(name) for name in ("config_storage_topic", "status_storage_topic")}
     if props.get(OWN_TOPIC) and props[OWN_TOPIC] in taken:
@@ -195,7 +195,7 @@ def _check_boundaries(
         )
 
 
-def require_valid(props: Props, settings: Settings) -> None:
+def require_valid(props: Props, settings: WorkerSettings) -> None:
     """Raises BadRequest with every error in one sentence, as Kafka writes it."""
     try:
         infos = validate(props, settings)

@@ -22,7 +22,7 @@ from broker.common.request_bodies import SharedBodies
 from broker.config.properties import unescaped
 from broker.connect.rest.app import ConnectRest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
-from broker.connect.settings import Settings
+from broker.connect.settings import WorkerSettings
 
 _PORT = 8083
 #: Nobody outside of this host is let in who was not named.
@@ -67,7 +67,7 @@ class RestSettings:
         return self.tls.client if self.tls else None
 
 
-def read_rest(settings: Settings) -> RestSettings:
+def read_rest(settings: WorkerSettings) -> RestSettings:
     """Raises StartupError."""
     listeners = read_listeners(settings.listeners, _PORT, host=_HOST)
     said: tuple[str, ...] | None = settings.admin_listeners
@@ -89,7 +89,7 @@ def read_rest(settings: Settings) -> RestSettings:
     )
 
 
-def _names(settings: Settings, listeners: tuple[RestListener, ...]) -> OwnNames:
+def _names(settings: WorkerSettings, listeners: tuple[RestListener, ...]) -> OwnNames:
     """Whose pages are let in may be asked for by their own names, too."""
     origins = settings.access_control_allow_origin
     pages = (host_of(origin.partition("://")[2]) for origin in origins)
@@ -120,7 +120,7 @@ class RestSockets:
         self.main = [(listener, _taken(listener)) for listener in rest.listeners]
         self.admin = [(name, _taken(name)) for name in rest.admin or ()]
 
-    def worker_id(self, settings: Settings) -> str:
+    def worker_id(self, settings: WorkerSettings) -> str:
         """Where others reach this one: host and port."""
         taken = next(taken for listener, taken in self.main if listener is self.rest.advertised)
         host, port = taken.getsockname()[:2]

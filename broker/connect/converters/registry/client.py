@@ -12,7 +12,7 @@ import orjson
 
 from broker.common.backoff import pause_after
 from broker.connect.api import DataError, RetriableError
-from broker.connect.converters.registry.settings import Settings
+from broker.connect.converters.registry.settings import ConverterSettings
 from broker.registry.schema import Content, Named, Reference
 
 #: Answers of a registry that is not well, or has no leader for now.
@@ -35,7 +35,7 @@ class RegisteredSchema:
 class TaskRegistryClient:
     """For one task, on its thread."""
 
-    def __init__(self, settings: Settings, sleep: Callable[[float], None] = time.sleep):
+    def __init__(self, settings: ConverterSettings, sleep: Callable[[float], None] = time.sleep):
         self._settings, self._sleep = settings, sleep
         headers = {"Accept": f"{_MEDIA_TYPE}, application/json", "Content-Type": _MEDIA_TYPE}
         login = None if settings.login is None else httpx2.BasicAuth(*settings.login.value.split(":", 1))

@@ -11,7 +11,7 @@ from broker.connect.api import ConfigDef, Converter, DataError, Header, Schema
 from broker.connect.api.plugin import Props
 from broker.connect.converters.registry.client import TaskRegistryClient
 from broker.connect.converters.registry.framing import HEAD_BYTES, head, split
-from broker.connect.converters.registry.settings import CONFIG, Settings, read_settings
+from broker.connect.converters.registry.settings import CONFIG, ConverterSettings, read_settings
 from broker.registry.errors import InvalidSchema, RegistryError
 from broker.registry.schema import Content, Named
 
@@ -49,7 +49,7 @@ class RegistryConverter(Converter):
         self._writers: Cache[tuple[Schema, bytes, Codec, float]] = Cache(size)
         self._readers: Cache[Codec] = Cache(size)
 
-    def _new_registry(self, settings: Settings) -> TaskRegistryClient:
+    def _new_registry(self, settings: ConverterSettings) -> TaskRegistryClient:
         return TaskRegistryClient(settings)
 
     def _read_own(self, values: dict[str, Any]) -> None:

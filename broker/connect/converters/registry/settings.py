@@ -101,7 +101,7 @@ CONFIG = ConfigDef(
 
 
 @dataclass(frozen=True)
-class Settings:
+class ConverterSettings:
     urls: tuple[str, ...]
     registers: bool
     uses_latest: bool
@@ -116,14 +116,14 @@ class Settings:
     subject: SubjectName
 
 
-def read_settings(definition: ConfigDef, props: Props, is_key: bool) -> tuple[Settings, dict[str, Any]]:
+def read_settings(definition: ConfigDef, props: Props, is_key: bool) -> tuple[ConverterSettings, dict[str, Any]]:
     """And all that was parsed, for keys of a format's own. Raises ConfigError, which never tells a secret."""
     found = definition.parse(props)
     urls = tuple(value.rstrip("/") for value in found["schema.registry.url"])
     if found[_LOGIN] is not None and not all(map(_keeps_secrets, urls)):
         raise ConfigError(_LOGIN, f"{_LOGIN} is sent by https, or to this machine: not to every schema.registry.url")
     strategy = found[f"{'key' if is_key else 'value'}.subject.name.strategy"].removeprefix(_STRATEGIES)
-    settings = Settings(
+    settings = ConverterSettings(
         urls, found["auto.register.schemas"], found["use.latest.version"], found["latest.cache.ttl.sec"],
         found["normalize.schemas"], found["schemas.cache.config"], found[_LOGIN], _tls(urls, found[_TRUST]),
         found["max.retries"], found["retries.wait.ms"], found["retries.max.wait.ms"], _BY_STRATEGY[strategy],
