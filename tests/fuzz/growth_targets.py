@@ -23,7 +23,7 @@ from broker.config.topic import parse_throttled_replicas
 from broker.connect.api.config import ConfigDef, ConfigKey, ConfigType
 from broker.connect.api.errors import ConfigError, DataError
 from broker.connect.group.assignment import Balancer
-from broker.connect.group.wire import Assignment, Metadata, Unit, decode_metadata, encode_metadata
+from broker.connect.group.wire import Metadata, Unit, WorkerAssignment, decode_metadata, encode_metadata
 from broker.connect.plugins.directory.parsing import parse_json, split_row
 from broker.connect.providers import Providers
 from broker.connect.rest.headers import read_rules
@@ -432,12 +432,12 @@ def unions_of_one_name(names: list[str]) -> None:
 
 def assignment_of(names: list[str]) -> None:
     units = frozenset(Unit(name, task) for name in names for task in (-1, 0))
-    assignment = Assignment("w", "u", 1, units, units)
+    assignment = WorkerAssignment("w", "u", 1, units, units)
     decode_metadata(encode_metadata(Metadata("u", 1, assignment), 2))
     Balancer(0).assign(0, 1, 0, units, {"a": units, "b": frozenset()})
 
 
-ASSIGNMENT = encode_metadata(Metadata("u", 1, Assignment("w", "u", 1, frozenset({Unit("c", 0)}))), 2)
+ASSIGNMENT = encode_metadata(Metadata("u", 1, WorkerAssignment("w", "u", 1, frozenset({Unit("c", 0)}))), 2)
 JAVA_PATTERN = r"a(?<n>[b-d]+|e\z)*\k<n>f{2,3}"
 DATE = DateFormat("f", "MMM'a'EEE'a'MMM'1'y'1'y'1'y.S")
 PEM = """-----BEGIN CERTIFICATE-----

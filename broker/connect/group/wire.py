@@ -33,7 +33,7 @@ class Unit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class WorkerAssignment:
     """A leader's answer has in `units` what is new to a member, a member's metadata all that it runs.
 
     `delay_ms`: after which members join again, for work that waits for the worker which had it.
@@ -47,7 +47,7 @@ class Assignment:
     delay_ms: int = 0
     error: int = NO_ERROR
 
-    def on_top_of(self, running: "Assignment | None") -> "Assignment":
+    def on_top_of(self, running: "WorkerAssignment | None") -> "WorkerAssignment":
         """All that a member runs which ran `running` and got this answer."""
         kept = running.units - self.revoked if running else frozenset()
         return replace(self, units=kept | self.units)
@@ -59,7 +59,7 @@ class Metadata:
 
     url: str
     config_offset: int
-    running: Assignment | None = None
+    running: WorkerAssignment | None = None
 
 
 def encode_metadata(metadata: Metadata, version: int) -> bytes:
@@ -81,7 +81,7 @@ def decode_metadata(data: bytes) -> Metadata:
     return Metadata(url, offset, decode_assignment(running) if running else None)
 
 
-def encode_assignment(assignment: Assignment, version: int) -> bytes:
+def encode_assignment(assignment: WorkerAssignment, version: int) -> bytes:
     parts = [
         _INT16.pack(version),
         _INT16.pack(assignment.error),
@@ -95,15 +95,15 @@ def encode_assignment(assignment: Assignment, version: int) -> bytes:
     return b"".join(parts)
 
 
-def decode_assignment(data: bytes) -> Assignment:
+def decode_assignment(data: bytes) -> WorkerAssignment:
     """Raises ProtocolError; what follows is a younger worker's."""
     reader = _Reader(data)
     version, problem = reader.number(_INT16), reader.number(_INT16)
     leader, url, offset = reader.string(), reader.string(), reader.number(_INT64)
     units = reader.units()
     if version == 0:
-        return Assignment(leader, url, offset, units, error=problem)
-    return Assignment(leader, url, offset, units, reader.units(), reader.number(_INT32), problem)
+        return WorkerAssignment(leader, url, offset, units, error=problem)
+    return WorkerAssignment(leader, url, offset, units, reader.units(), reader.number(_INT32), problem)
 
 
 def _string(text: str) -> bytes:

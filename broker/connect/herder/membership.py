@@ -18,8 +18,8 @@ from broker.connect.group.assignment import Balancer
 from broker.connect.group.wire import (
     CONFIG_MISMATCH,
     PROTOCOLS,
-    Assignment,
     Metadata,
+    WorkerAssignment,
     decode_assignment,
     decode_metadata,
     encode_assignment,
@@ -51,7 +51,7 @@ class GroupWorker:
         self._heartbeat_s = settings.heartbeat_interval_ms / 1000
         self._stop_s = settings.task_shutdown_graceful_timeout_ms / 1000 + _PAUSE_S
         self._balancer = Balancer(settings.scheduled_rebalance_max_delay_ms)
-        self._running: Assignment | None = None
+        self._running: WorkerAssignment | None = None
         self._completed = -1
         self._troubles = Troubles()
         self._join_at = 0.0
@@ -221,7 +221,7 @@ class GroupWorker:
         furthest = max(member.config_offset for member in members.values())
         if furthest > configurations.offset:
             self._herder.config_log.read_to_end()
-        common = Assignment(leader=joined.leader_id, leader_url=self._url, config_offset=configurations.offset)
+        common = WorkerAssignment(leader=joined.leader_id, leader_url=self._url, config_offset=configurations.offset)
         if furthest > configurations.offset:
             wrong = replace(common, error=CONFIG_MISMATCH)
             return dict.fromkeys(members, encode_assignment(wrong, version))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from broker.connect.group.assignment import Balancer
-from broker.connect.group.wire import CONNECTOR, Assignment, Unit
+from broker.connect.group.wire import CONNECTOR, Unit, WorkerAssignment
 
 DELAY_MS = 1_000
 
@@ -32,8 +32,8 @@ class Group:
         self.completed = self.generation
         for member in self.runs.keys() - missing:
             ran, revoked = self.runs[member], decided.revoked[member]
-            answer = Assignment(units=decided.assigned[member] - ran, revoked=revoked)
-            self.runs[member] = answer.on_top_of(Assignment(units=ran)).units
+            answer = WorkerAssignment(units=decided.assigned[member] - ran, revoked=revoked)
+            self.runs[member] = answer.on_top_of(WorkerAssignment(units=ran)).units
             assert self.runs[member] == decided.assigned[member], "what is taken is said, too"
         self.waits_until = self.now_ms + decided.delay_ms if decided.delay_ms else None
         return any(decided.revoked.values()) or bool(missing)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from broker.common.errors import ProtocolError
 from broker.connect.group.wire import (
     CONNECTOR,
-    Assignment,
     Metadata,
     Unit,
+    WorkerAssignment,
     decode_assignment,
     decode_metadata,
     encode_assignment,
@@ -20,7 +20,13 @@ from broker.connect.group.wire import (
 
 UNITS = st.frozensets(st.builds(Unit, st.text(max_size=9), st.integers(-1, 9)), max_size=9)
 ASSIGNMENTS = st.builds(
-    Assignment, st.text(max_size=9), st.text(max_size=9), st.integers(0, 2**62), UNITS, UNITS, st.integers(0, 2**31 - 1)
+    WorkerAssignment,
+    st.text(max_size=9),
+    st.text(max_size=9),
+    st.integers(0, 2**62),
+    UNITS,
+    UNITS,
+    st.integers(0, 2**31 - 1),
 )
 
 
@@ -30,7 +36,7 @@ def test_metadata_is_written_as_kafkas_workers_write_it():
 
 
 def test_an_assignment_is_written_as_kafkas_workers_write_it():
-    assignment = Assignment("m", "u", 3, frozenset({Unit("c", CONNECTOR), Unit("c", 0)}), frozenset(), 5)
+    assignment = WorkerAssignment("m", "u", 3, frozenset({Unit("c", CONNECTOR), Unit("c", 0)}), frozenset(), 5)
     head = "0001000000016d0001750000000000000003"
     assert encode_assignment(assignment, 1).hex() == (
         head + "0000000100016300000002ffffffff00000000" + "00000000" + "00000005"
@@ -59,6 +65,6 @@ def test_an_absent_list_of_units_is_an_empty_one():
 
 def test_a_leader_names_what_is_new_and_what_is_revoked_and_everything_else_stays():
     stays, goes, comes = Unit("c", CONNECTOR), Unit("c", 0), Unit("d", 0)
-    answer = Assignment(units=frozenset({comes}), revoked=frozenset({goes}))
-    assert answer.on_top_of(Assignment(units=frozenset({stays, goes}))).units == {stays, comes}
+    answer = WorkerAssignment(units=frozenset({comes}), revoked=frozenset({goes}))
+    assert answer.on_top_of(WorkerAssignment(units=frozenset({stays, goes}))).units == {stays, comes}
     assert answer.on_top_of(None).units == {comes}

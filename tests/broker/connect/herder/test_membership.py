@@ -8,7 +8,7 @@ import pytest
 
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode
-from broker.connect.group.wire import Assignment, Unit, decode_metadata, encode_assignment
+from broker.connect.group.wire import Unit, WorkerAssignment, decode_metadata, encode_assignment
 from broker.connect.herder import membership
 from broker.connect.herder.membership import GroupWorker
 from broker.connect.storage.configurations import Configurations
@@ -36,7 +36,7 @@ class Member:
 
     def sync(self, _parts):
         self.is_member = True
-        return encode_assignment(Assignment("leader", "http://leader:1/"), 2)
+        return encode_assignment(WorkerAssignment("leader", "http://leader:1/"), 2)
 
     def heartbeat(self):
         self._ask()
@@ -141,10 +141,10 @@ class Led:
 def test_what_a_leader_does_not_mention_goes_on():
     stays, goes, comes = Unit("stays", 0), Unit("goes", 0), Unit("comes", 0)
     member = Led(
-        Assignment(units=frozenset({stays, goes})),
-        Assignment(revoked=frozenset({goes})),
-        Assignment(units=frozenset({comes})),
-        Assignment(),
+        WorkerAssignment(units=frozenset({stays, goes})),
+        WorkerAssignment(revoked=frozenset({goes})),
+        WorkerAssignment(units=frozenset({comes})),
+        WorkerAssignment(),
     )
     worker, runs = worker_of(member)
     worker.start()
