@@ -31,7 +31,7 @@ class Conflict(RequestRefused):
     status = 409
 
 
-class NotLeader(Conflict):
+class NotGroupLeader(Conflict):
     """Somebody else decides this: the request goes on to `url`, empty while there is nobody."""
 
     def __init__(self, url: str):

@@ -11,7 +11,7 @@ from broker.common.errors import BarnabasError
 from broker.common.logs import logger
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
-from broker.connect.herder.errors import Conflict, NotLeader
+from broker.connect.herder.errors import Conflict, NotGroupLeader
 from broker.connect.herder.herder import Herder
 from broker.connect.rest.forwarding import Send
 from broker.connect.storage import records
@@ -55,7 +55,7 @@ class Fencing:
         herder, known = self._herder, self._herder.configurations
         with self._one_round:
             if not herder.group.is_leader:
-                raise NotLeader(herder.group.leader_url)
+                raise NotGroupLeader(herder.group.leader_url)
             herder.config_log.read_to_end()
             herder.require(connector)
             if connector in known.fenced and connector not in known.to_fence:

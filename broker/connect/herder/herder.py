@@ -18,7 +18,7 @@ from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.herder.beside import Alone, Fences, Signs, WorkerMembership
 from broker.connect.herder.connector import RunningConnector
-from broker.connect.herder.errors import Conflict, NotFound, NotLeader, RequestRefused
+from broker.connect.herder.errors import Conflict, NotFound, NotGroupLeader, RequestRefused
 from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
@@ -272,7 +272,7 @@ class Herder:
 
     def _require_leader(self) -> None:
         if not self.group.is_leader:
-            raise NotLeader(self.group.leader_url)
+            raise NotGroupLeader(self.group.leader_url)
 
     def put_config(self, name: str, config: dict[str, str], *, target: str | None, may_exist: bool) -> bool:
         """Whether it is new. Validated by whoever asks."""
@@ -357,7 +357,7 @@ class Herder:
         def change() -> None:
             if unit not in self._running and self._assigned is not None and unit not in self._assigned:
                 known = self.states.states.get((unit.connector, None if unit.is_connector else unit.task))
-                raise NotLeader(
+                raise NotGroupLeader(
                     f"{self.scheme}://{known.worker_id}/" if known and known.worker_id != self.worker_id else ""
                 )
             self._restart([unit])

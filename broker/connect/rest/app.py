@@ -20,7 +20,15 @@ from broker.common.logs import LEVELS, logger
 from broker.common.request_bodies import RETRY_LATER, BodiesFull
 from broker.config.definition import ConfigError
 from broker.connect.api import ConnectError
-from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, RequestRefused, TooLong
+from broker.connect.herder.errors import (
+    BadRequest,
+    Forbidden,
+    NoJson,
+    NotFound,
+    NotGroupLeader,
+    RequestRefused,
+    TooLong,
+)
 from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.names import objection_to_name
@@ -125,7 +133,7 @@ class ConnectRest:
     def _answered(self, request: Request, raw: bytes, answer: Callable[[], Any], status: int) -> Response:
         try:
             said = answer()
-        except NotLeader as error:
+        except NotGroupLeader as error:
             return forward(self._send, request, raw, error.url)
         except RequestRefused as error:
             return _error(error.status, str(error))

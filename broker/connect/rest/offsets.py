@@ -9,7 +9,7 @@ from broker.client.groups import GroupClient
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.connect.api import ConnectPartition, SinkConnector, SourceConnector
-from broker.connect.herder.errors import BadRequest, NotLeader, RequestRefused
+from broker.connect.herder.errors import BadRequest, NotGroupLeader, RequestRefused
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class
 from broker.connect.storage.records import dump, load
@@ -108,7 +108,7 @@ class ConnectorOffsets:
         herder = self._herder
         herder.require(name)
         if not herder.group.is_leader:
-            raise NotLeader(herder.group.leader_url)
+            raise NotGroupLeader(herder.group.leader_url)
         if herder.configurations.target(name) != "STOPPED" or herder.configurations.tasks.get(name):
             raise BadRequest(
                 "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for "
