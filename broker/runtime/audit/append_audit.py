@@ -21,7 +21,7 @@ from broker.common.types import TopicPartition
 from broker.log.cold_parts import ColdReadError
 from broker.log.config import LogConfig
 from broker.log.log import Log
-from broker.runtime.audit.append_count import AppendCount, AppendTimeCount, Piece, WindowMemory
+from broker.runtime.audit.append_count import AppendCount, AppendTimeCount, CountedRange, WindowMemory
 from broker.runtime.audit.log_walk import Walked, walk
 from broker.runtime.audit.positions import NOWHERE, Positions
 from broker.runtime.replication.hosted_partition import HostedPartition
@@ -204,7 +204,7 @@ class AppendAudit:
                 has_walked |= await self._walk(counted, piece, end)
         return has_walked
 
-    async def _walk(self, counted: _Counted, piece: Piece, end: int) -> bool:
+    async def _walk(self, counted: _Counted, piece: CountedRange, end: int) -> bool:
         now_ms = self._clock.monotonic_ms()
         if counted.waits_since_ms is None:
             counted.waits_since_ms = now_ms
@@ -220,7 +220,7 @@ class AppendAudit:
         if self._is_current(counted) and counted.count.to_walk() is piece:
             if found.go_on_at >= piece.end:
                 counted.waits_since_ms = None
-            counted.count.walked(Piece(start, found.end, found.windows), found.go_on_at)
+            counted.count.walked(CountedRange(start, found.end, found.windows), found.go_on_at)
         await asyncio.sleep(_REST_FACTOR * took_s)
         return found.go_on_at > piece.start
 

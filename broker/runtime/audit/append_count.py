@@ -29,7 +29,7 @@ class WindowMemory:
         self.left = windows
 
 
-class Piece(NamedTuple):
+class CountedRange(NamedTuple):
     """Offsets from `start` to `end` (exclusive); `windows` are None where the log has to be walked."""
 
     start: int
@@ -62,7 +62,7 @@ class AppendCount:
     def __init__(self, log_end_offset: int, term: int, room: WindowMemory, window_ms: int = WINDOW_MS):
         self.term = term
         #: Not told yet, the oldest first; behind them comes what is open.
-        self.pieces: list[Piece] = []
+        self.pieces: list[CountedRange] = []
         #: Whether it is known where the leader before had got to.
         self.is_placed = False
         self._room, self._window_ms = room, window_ms
@@ -124,7 +124,7 @@ class AppendCount:
         self.is_placed = True
         first = self.pieces[0].start if self.pieces else self._open_start
         if position < first:
-            self.pieces.insert(0, Piece(position, first, None))
+            self.pieces.insert(0, CountedRange(position, first, None))
 
     def seal(self, end: int) -> None:
         """What is open becomes a piece, unless one is left from before: it waits with what follows it, then. The log
@@ -134,7 +134,7 @@ class AppendCount:
             return
         self._end_run(end)
         windows = {start: RecordTally(count, 0, 0, *places) for start, (count, *places) in self._open.items()}
-        self.pieces.append(Piece(self._open_start, end, windows if self._is_plain else None))
+        self.pieces.append(CountedRange(self._open_start, end, windows if self._is_plain else None))
         self._clear()
         self._is_plain, self._open_start = True, end
 
@@ -142,22 +142,22 @@ class AppendCount:
         """Up to `end`, where the log ends."""
         return self.is_placed and not self.pieces and end == self._open_start
 
-    def to_tell(self, high_watermark: int) -> Piece | None:
+    def to_tell(self, high_watermark: int) -> CountedRange | None:
         """The oldest piece, if it is counted and committed."""
         piece = self.pieces[0] if self.is_placed and self.pieces else None
         return piece if piece and piece.windows is not None and piece.end <= high_watermark else None
 
-    def to_walk(self) -> Piece | None:
+    def to_walk(self) -> CountedRange | None:
         """The oldest piece, if its log has to be walked."""
         piece = self.pieces[0] if self.is_placed and self.pieces else None
         return piece if piece and piece.windows is None else None
 
-    def walked(self, found: Piece, go_on_at: int) -> None:
+    def walked(self, found: CountedRange, go_on_at: int) -> None:
         """`found` is what the walk of the oldest piece brought, perhaps nothing; before `go_on_at` there is no more."""
         rest = self.pieces.pop(0)
         pieces = [found] if found.end > found.start else []
         if go_on_at < rest.end:
-            pieces.append(Piece(go_on_at, rest.end, None))
+            pieces.append(CountedRange(go_on_at, rest.end, None))
         self.pieces[:0] = pieces
 
     def told(self) -> None:

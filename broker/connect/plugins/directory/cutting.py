@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Piece(NamedTuple):
+class CutLine(NamedTuple):
     """`raw` without its line end; None where there is no record: `consumed` bytes that are left out."""
 
     raw: bytes | None
@@ -18,12 +18,12 @@ class Cutter:
         self._limit, self._spans_lines = limit, spans_lines
         self._is_skipping = False
 
-    def cut(self, data: bytes, is_end: bool, most: int) -> list[Piece]:
+    def cut(self, data: bytes, is_end: bool, most: int) -> list[CutLine]:
         """At most so many pieces of `data`, which begins behind the last piece and has more than `limit` bytes, or all.
 
         `is_end`: nothing comes behind `data`, and a last line without an end is one.
         """
-        pieces: list[Piece] = []
+        pieces: list[CutLine] = []
         at = 0
         while at < len(data) and len(pieces) < most:
             piece = self._rest_of_too_long(data, at) if self._is_skipping else self._next(data, at, is_end)
@@ -33,15 +33,15 @@ class Cutter:
             at += piece.consumed
         return pieces
 
-    def _next(self, data: bytes, at: int, is_end: bool) -> Piece | None:
+    def _next(self, data: bytes, at: int, is_end: bool) -> CutLine | None:
         end = self._end(data, at)
         if (len(data) if end < 0 else end) - at > self._limit:
             self._is_skipping = end < 0
             consumed = len(data) - at if end < 0 else end + 1 - at
-            return Piece(None, consumed, f"longer than {self._limit} bytes")
+            return CutLine(None, consumed, f"longer than {self._limit} bytes")
         if end >= 0:
-            return Piece(data[at:end], end + 1 - at)
-        return Piece(data[at:], len(data) - at) if is_end else None
+            return CutLine(data[at:end], end + 1 - at)
+        return CutLine(data[at:], len(data) - at) if is_end else None
 
     def _end(self, data: bytes, at: int) -> int:
         end = data.find(b"\n", at)
@@ -55,7 +55,7 @@ class Cutter:
             counted, end = end, data.find(b"\n", end + 1)
         return -1
 
-    def _rest_of_too_long(self, data: bytes, at: int) -> Piece:
+    def _rest_of_too_long(self, data: bytes, at: int) -> CutLine:
         end = data.find(b"\n", at)
         self._is_skipping = end < 0
-        return Piece(None, len(data) - at if end < 0 else end + 1 - at)
+        return CutLine(None, len(data) - at if end < 0 else end + 1 - at)

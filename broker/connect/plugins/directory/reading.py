@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from broker.common.logs import logger
 from broker.connect.api import ConnectError, DataError
 from broker.connect.api.schema import BYTES
-from broker.connect.plugins.directory.cutting import Cutter, Piece
+from broker.connect.plugins.directory.cutting import CutLine, Cutter
 from broker.connect.plugins.directory.files import has_rested
 from broker.connect.plugins.directory.parsing import CsvParser, Parsed, Parser, parse_json, parse_line
 
@@ -112,14 +112,14 @@ class CurrentFile:
         status = os.fstat(self._descriptor)
         return status.st_size == self._position and has_rested(status, now_ms, self._form.rest_ms)
 
-    def _pieces(self, data: bytes, size: int, is_end: bool, most: int) -> list[Piece]:
+    def _pieces(self, data: bytes, size: int, is_end: bool, most: int) -> list[CutLine]:
         if self._form.kind != "file":
             return self._cutter.cut(data, is_end, most)
         if self._position == 0 and size > self._form.max_record_bytes:
-            return [Piece(None, size, f"longer than {self._form.max_record_bytes} bytes")]
-        return [Piece(data, len(data))] if is_end and data else []
+            return [CutLine(None, size, f"longer than {self._form.max_record_bytes} bytes")]
+        return [CutLine(data, len(data))] if is_end and data else []
 
-    def _parsed(self, data: bytes, pieces: list[Piece]) -> list[ParsedLine]:
+    def _parsed(self, data: bytes, pieces: list[CutLine]) -> list[ParsedLine]:
         """Up to a fault, which is told when it comes first."""
         found: list[ParsedLine] = []
         at = 0
@@ -138,7 +138,7 @@ class CurrentFile:
                 found.append(ParsedLine(parsed, self._place()))
         return found
 
-    def _meaning(self, piece: Piece) -> Parsed | None:
+    def _meaning(self, piece: CutLine) -> Parsed | None:
         if piece.fault is not None:
             raise DataError(piece.fault)
         raw = piece.raw

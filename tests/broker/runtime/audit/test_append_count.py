@@ -9,7 +9,7 @@ from broker.records.batch import HEADER_BYTES, Compression, parse_batch_header, 
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record, decode_records
-from broker.runtime.audit.append_count import WINDOWS_OPEN_MAX, AppendCount, AppendTimeCount, Piece, WindowMemory
+from broker.runtime.audit.append_count import WINDOWS_OPEN_MAX, AppendCount, AppendTimeCount, CountedRange, WindowMemory
 from broker.runtime.audit.log_walk import RECORDS_AT_ONCE, WINDOWS_MAX, walk
 from tests.examples import examples
 
@@ -153,8 +153,8 @@ def test_of_a_batch_over_two_windows_of_a_transaction_or_a_marker_the_log_is_wal
         written.append(2)
         written.seal()
         assert written.count.to_tell(100) is None
-        assert written.count.to_walk() == Piece(0, written.end, None)
-        written.count.walked(Piece(0, 1, {0: RecordTally(1)}), 1)
+        assert written.count.to_walk() == CountedRange(0, written.end, None)
+        written.count.walked(CountedRange(0, 1, {0: RecordTally(1)}), 1)
         assert written.count.to_tell(100).end == 1
         written.count.told()
         assert written.count.to_walk().start == 1
@@ -293,8 +293,8 @@ def test_a_leader_that_comes_after_another_walks_what_that_one_had_not_told():
     written.append(1)
     written.count.begin_at(4)
     written.seal()
-    assert written.count.pieces == [Piece(4, 10, None)]
-    written.count.walked(Piece(4, 10, {0: RecordTally(6)}), 10)
+    assert written.count.pieces == [CountedRange(4, 10, None)]
+    written.count.walked(CountedRange(4, 10, {0: RecordTally(6)}), 10)
     assert written.count.to_tell(11).end == 10
     written.count.told()
     written.seal()
