@@ -23,7 +23,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LeaderBand:
     """`is_short`: not all replicas were in sync. `leader` None: nobody led."""
 
     from_ms: int
@@ -43,7 +43,7 @@ class Stretch:
 @dataclass(frozen=True, slots=True)
 class Band:
     partition: int
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[LeaderBand, ...]
 
     @property
     def leaders(self) -> int:
@@ -67,9 +67,9 @@ def colours(found: Iterable[Band]) -> dict[int, int]:
     return {leader: at % COLOURS + 1 for at, leader in enumerate(leaders)}
 
 
-def _stretches(known: Iterable[Known], partition: int) -> list[Stretch]:
+def _stretches(known: Iterable[Known], partition: int) -> list[LeaderBand]:
     """Alike ones that touch are one."""
-    found: list[Stretch] = []
+    found: list[LeaderBand] = []
     for one in known:
         then = next((then for then in one.then.partitions if then.partition == partition), None)
         if then is None:
@@ -83,11 +83,11 @@ def _stretches(known: Iterable[Known], partition: int) -> list[Stretch]:
     return found[-STRETCHES_MAX:]
 
 
-def _stretch(one: Known, then: PartitionThen) -> Stretch:
-    return Stretch(one.from_ms, one.until_ms, then.leader, then.isr, then.is_out_of_sync)
+def _stretch(one: Known, then: PartitionThen) -> LeaderBand:
+    return LeaderBand(one.from_ms, one.until_ms, then.leader, then.isr, then.is_out_of_sync)
 
 
-def _placed(found: Iterable[Stretch], from_ms: int, to_ms: int) -> tuple[Stretch, ...]:
+def _placed(found: Iterable[LeaderBand], from_ms: int, to_ms: int) -> tuple[LeaderBand, ...]:
     scale = LENGTH / max(1, to_ms - from_ms)
     placed = []
     for stretch in found:

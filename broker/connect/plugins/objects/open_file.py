@@ -94,7 +94,7 @@ class ColumnRows(list[list[Any]]):
 
 
 @dataclass
-class Stretch:
+class ColumnStretch:
     """Columns that come, from `at` on; sizes up to each record, to be asked for any stretch of them."""
 
     columns: SinkColumns

@@ -29,7 +29,7 @@ from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
-from broker.connect.plugins.objects.open_file import ObjectFile, RollBounds, Stretch, begun_with, size_of
+from broker.connect.plugins.objects.open_file import ColumnStretch, ObjectFile, RollBounds, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, Store
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import is_writable_path
@@ -113,7 +113,7 @@ class ObjectSinkTask(SinkTask):
         for offset, moment in zip(columns.offsets, columns.timestamps_ms, strict=True):
             if not _has_a_year(moment):
                 raise RecordError(columns.topic, columns.partition, offset, _NO_YEAR)
-        coming = Stretch(columns, bisect_left(columns.offsets, self._next.get(place, 0)))
+        coming = ColumnStretch(columns, bisect_left(columns.offsets, self._next.get(place, 0)))
         while coming:
             current = self._open.get(place)
             if current is None:
