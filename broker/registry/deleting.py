@@ -12,10 +12,10 @@ from broker.registry.records import (
     schema_record,
 )
 from broker.registry.schema import Version
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 
-def version_softly(store: Store, version: Version) -> list[Record]:
+def version_softly(store: SchemaStore, version: Version) -> list[Record]:
     """Raises RegistryError 40406, 42206."""
     if version.deleted:
         raise RegistryError(
@@ -31,7 +31,7 @@ def version_softly(store: Store, version: Version) -> list[Record]:
     return records
 
 
-def version_for_good(store: Store, version: Version) -> list[Record]:
+def version_for_good(store: SchemaStore, version: Version) -> list[Record]:
     """Raises RegistryError 40407, 42206."""
     if not version.deleted:
         raise RegistryError(
@@ -46,7 +46,7 @@ def version_for_good(store: Store, version: Version) -> list[Record]:
     return records
 
 
-def subject_softly(store: Store, subject: str) -> tuple[list[int], list[Record]]:
+def subject_softly(store: SchemaStore, subject: str) -> tuple[list[int], list[Record]]:
     """Raises RegistryError 40401, 40404, 42206."""
     versions = store.versions(subject)
     if not versions:
@@ -62,7 +62,7 @@ def subject_softly(store: Store, subject: str) -> tuple[list[int], list[Record]]
     return [version.version for version in versions], [deletion, *_settings(store, subject)]
 
 
-def subject_for_good(store: Store, subject: str) -> tuple[list[int], list[Record]]:
+def subject_for_good(store: SchemaStore, subject: str) -> tuple[list[int], list[Record]]:
     """Raises RegistryError 40401, 40405, 42206."""
     if store.versions(subject):
         raise RegistryError(40405, f"Subject '{subject}' was not deleted first before being permanently deleted")
@@ -76,7 +76,7 @@ def subject_for_good(store: Store, subject: str) -> tuple[list[int], list[Record
     return [version.version for version in versions], [*_ids_kept(store, subject), *records]
 
 
-def find(store: Store, subject: str, number: int | None, *, deleted: bool) -> Version:
+def find(store: SchemaStore, subject: str, number: int | None, *, deleted: bool) -> Version:
     """A version by its number, or the latest (None). Raises RegistryError 40401, 40402."""
     versions = store.versions(subject, deleted=deleted)
     if not versions:
@@ -87,7 +87,7 @@ def find(store: Store, subject: str, number: int | None, *, deleted: bool) -> Ve
     return found
 
 
-def _require_unreferenced(store: Store, version: Version, *, deleted: bool, within: str = "") -> None:
+def _require_unreferenced(store: SchemaStore, version: Version, *, deleted: bool, within: str = "") -> None:
     referrers = store.referrers(version.subject, version.version, deleted=deleted)
     if any(referrer.subject != within for referrer in referrers):
         raise RegistryError(
@@ -97,13 +97,13 @@ def _require_unreferenced(store: Store, version: Version, *, deleted: bool, with
         )
 
 
-def _settings(store: Store, subject: str) -> list[Record]:
+def _settings(store: SchemaStore, subject: str) -> list[Record]:
     """Those of a subject go with it."""
     records = [Record(CompatibilityKey(subject), None)] if store.config(subject) is not None else []
     return [*records, Record(ModeKey(subject), None)] if store.mode(subject) is not None else records
 
 
-def _ids_kept(store: Store, subject: str) -> list[Record]:
+def _ids_kept(store: SchemaStore, subject: str) -> list[Record]:
     """Before the last word of an id goes: once the topic is compacted nothing else would say that it was given."""
     context = context_of(subject)
     highest = store.ids_max(context)

@@ -8,17 +8,17 @@ from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
 from broker.registry.names import context_of, within
 from broker.registry.records import Record, SchemaKey, schema_record
 from broker.registry.schema import Content, Named, Reference, Version
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 LATEST = -1
 
 
-def resolved_references(store: Store, subject: str, content: Content) -> Content:
+def resolved_references(store: SchemaStore, subject: str, content: Content) -> Content:
     """With the number of the latest version wherever just the latest was meant. Raises InvalidSchema."""
     return replace(content, references=tuple(_resolved(store, subject, reference) for reference in content.references))
 
 
-def _resolved(store: Store, subject: str, reference: Reference) -> Reference:
+def _resolved(store: SchemaStore, subject: str, reference: Reference) -> Reference:
     if reference.version != LATEST:
         return reference
     versions = store.versions(within(context_of(subject), reference.subject))
@@ -27,7 +27,7 @@ def _resolved(store: Store, subject: str, reference: Reference) -> Reference:
     return replace(reference, version=versions[-1].version)
 
 
-def referred(store: Store, context: str, content: Content, *, also_deleted: bool) -> tuple[Named, ...]:
+def referred(store: SchemaStore, context: str, content: Content, *, also_deleted: bool) -> tuple[Named, ...]:
     """All that a schema refers to, directly or not, each before what refers to it, and once. Raises InvalidSchema.
 
     With `also_deleted` it is stored already, and keeps references from before there was a bound of their bytes.
@@ -40,7 +40,7 @@ def referred(store: Store, context: str, content: Content, *, also_deleted: bool
 
 
 def _collect(
-    store: Store,
+    store: SchemaStore,
     context: str,
     content: Content,
     found: dict[tuple[str, str, int], Named],
@@ -67,7 +67,7 @@ def _leads_nowhere(reference: Reference) -> InvalidSchema:
     return InvalidSchema(f'No schema reference found for subject "{reference.subject}" and version {reference.version}')
 
 
-def live_version(store: Store, subject: str, content: Content, *, deleted: bool = False) -> Version | None:
+def live_version(store: SchemaStore, subject: str, content: Content, *, deleted: bool = False) -> Version | None:
     """The newest version of the subject that is this schema."""
     schema_id = store.id_of(context_of(subject), content)
     if schema_id is None:
@@ -85,7 +85,7 @@ def require_mode(subject: str, mode: str, schema_id: int | None) -> None:
 
 
 def registration(
-    store: Store, subject: str, content: Content, *, mode: str, schema_id: int | None, number: int | None
+    store: SchemaStore, subject: str, content: Content, *, mode: str, schema_id: int | None, number: int | None
 ) -> tuple[Version, list[Record]]:
     """The version to be and its records, after `require_mode`.
 
@@ -105,7 +105,7 @@ def registration(
     return version, [*_superseded(store, version), schema_record(version)]
 
 
-def _require_room(store: Store) -> None:
+def _require_room(store: SchemaStore) -> None:
     if store.version_count >= REGISTRY_VERSIONS_MAX:
         raise not_permitted(f"There are {store.version_count} versions; delete some for good before adding more.")
 
@@ -116,7 +116,7 @@ def _number(asked: int | None, following: int, mode: str) -> int:
     raise InvalidSchema(f"Version is not one more than previous version: {asked} instead of {following}")
 
 
-def _require_free(store: Store, context: str, schema_id: int, content: Content) -> None:
+def _require_free(store: SchemaStore, context: str, schema_id: int, content: Content) -> None:
     present = store.by_id(context, schema_id)
     if not 0 < schema_id < 2**31 - 1:
         raise RegistryError(42207, f"{schema_id} can be no schema's id")
@@ -124,7 +124,7 @@ def _require_free(store: Store, context: str, schema_id: int, content: Content) 
         raise not_permitted(f"Overwrite new schema with id {schema_id} is not permitted.")
 
 
-def _superseded(store: Store, version: Version) -> list[Record]:
+def _superseded(store: SchemaStore, version: Version) -> list[Record]:
     """Softly deleted versions that are the same schema: this one takes their place, unless one is referred to."""
     return [
         Record(SchemaKey(place.subject, place.version), None)

@@ -23,7 +23,7 @@ from broker.registry.records import Record, decode_key, decode_value, encode_val
 from broker.registry.registering import referred
 from broker.registry.schema import Content, Named
 from broker.registry.schema_log import SchemaReader, SchemaRecord, SchemaWriter, WriteFailed
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 Answer = TypeVar("Answer")
 #: What is decided: the answer, and what to write before it is given.
@@ -43,7 +43,7 @@ class SchemaRegistry:
     def __init__(self, config: RegistryConfig, kafka_cluster_id: str = ""):
         self.config = config
         self.kafka_cluster_id = kafka_cluster_id
-        self.store = Store()
+        self.store = SchemaStore()
         self.leadership = Leadership(*config.advertised)
         self.leadership.on_change(self._on_leader)
         self.reader = SchemaReader(config.client, config.kafkastore_topic, self._apply)

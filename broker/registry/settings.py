@@ -16,7 +16,7 @@ from broker.registry.records import (
     Value,
     require_types,
 )
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 _READ_ONLY = ("READONLY", "READONLY_OVERRIDE")
 _POLICIES = ("STRICT", "LENIENT")
@@ -39,7 +39,7 @@ def as_scope(subject: str) -> str:
     return "" if subject in ("", ":.:") else subject
 
 
-def effective_config(store: Store, subject: str, default_level: str) -> Value:
+def effective_config(store: SchemaStore, subject: str, default_level: str) -> Value:
     """Each field as the nearest scope that says it."""
     found: Value = {}
     for scope in scopes(subject):
@@ -48,14 +48,14 @@ def effective_config(store: Store, subject: str, default_level: str) -> Value:
     return {"compatibilityLevel": default_level} | found
 
 
-def effective_mode(store: Store, subject: str) -> str:
+def effective_mode(store: SchemaStore, subject: str) -> str:
     """READONLY_OVERRIDE of all goes before what a subject says."""
     if store.mode("") == "READONLY_OVERRIDE":
         return "READONLY_OVERRIDE"
     return next((mode for scope in scopes(subject) if (mode := store.mode(scope))), "READWRITE")
 
 
-def require_writable(store: Store, subject: str) -> str:
+def require_writable(store: SchemaStore, subject: str) -> str:
     """The mode. Raises RegistryError 42205 where nothing may be written."""
     mode = effective_mode(store, subject)
     if mode in _READ_ONLY:
@@ -63,7 +63,7 @@ def require_writable(store: Store, subject: str) -> str:
     return mode
 
 
-def config_record(store: Store, subject: str, asked: dict[str, Any]) -> Record:
+def config_record(store: SchemaStore, subject: str, asked: dict[str, Any]) -> Record:
     """What the scope says from now on: what is asked, and what it said before of the rest. 42203 for a wrong level."""
     level = asked.get("compatibility", asked.get("compatibilityLevel"))
     value: Value = dict(store.config(subject) or {})
@@ -94,7 +94,7 @@ def _level(text: object) -> str:
     return text.upper()
 
 
-def mode_records(store: Store, subject: str, text: object, *, force: bool) -> list[Record]:
+def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool) -> list[Record]:
     """IMPORT, where ids come from elsewhere, only where there is no schema, lest ids mean two things; or by force."""
     if not isinstance(text, str) or text.upper() not in MODES:
         raise RegistryError(42204, "Invalid mode. Valid values are READWRITE, READONLY, IMPORT, FORWARD")
@@ -109,7 +109,7 @@ def mode_records(store: Store, subject: str, text: object, *, force: bool) -> li
     return [*records, Record(ModeKey(subject), value)]
 
 
-def _in_scope(store: Store, subject: str) -> Iterator[tuple[str, list[Any]]]:
+def _in_scope(store: SchemaStore, subject: str) -> Iterator[tuple[str, list[Any]]]:
     context, name = split(subject)
     for text, versions in store.subjects():
         if text == subject or (not name and (subject == GLOBAL_CONTEXT or split(text)[0] == context)):

@@ -51,7 +51,7 @@ class _Context:
     ids_kept: int = 0
 
 
-class Store:
+class SchemaStore:
     """Looks that answer at once: an id is one look into a dictionary."""
 
     def __init__(self) -> None:

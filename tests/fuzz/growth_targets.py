@@ -53,7 +53,7 @@ from broker.registry.json_schema.schema import parse as parse_json_schema
 from broker.registry.protobuf.comparison import differences as protobuf_differences
 from broker.registry.protobuf.map_entries import without_map_entries
 from broker.registry.protobuf.printing import text_of as protobuf_text
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 from broker.security.bearer_tokens import read_header
 from broker.security.distinguished_name import java_name
 from broker.security.principal_rules import PrincipalRules
@@ -317,7 +317,7 @@ def versions_in(store_of: list[str]) -> None:
     from broker.registry.records import SchemaKey, schema_record
     from broker.registry.schema import Content, Version
 
-    store = Store()
+    store = SchemaStore()
     for number in range(len(store_of), 0, -1):
         version = Version("s", number, number, Content("AVRO", f'"{number}"'))
         store.apply(SchemaKey("s", number), schema_record(version).value)
@@ -415,7 +415,7 @@ def collect_references(names: list[str]) -> None:
     from broker.registry.registering import referred
     from broker.registry.schema import Content, Reference, Version
 
-    store, before = Store(), ()
+    store, before = SchemaStore(), ()
     for number, name in enumerate(names, start=1):
         record = schema_record(Version(name, 1, number, Content("AVRO", name, before)))
         store.apply(record.key, record.value)

@@ -7,7 +7,7 @@ import pytest
 from broker.registry.guid import guid_of, read_guid
 from broker.registry.records import SchemaKey, schema_record
 from broker.registry.schema import Content, Reference, Version
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 FIELDS = {"name": "string", "age": "int", "ssn": "string"} | {
     item.lower(): f"io.confluent.kafka.example.{item}" for item in ("User", "Address")
@@ -80,7 +80,7 @@ def test_metadata_that_nobody_could_register_have_none():
 
 
 def test_a_guid_is_known_in_each_context_as_long_as_a_version_is():
-    store, content = Store(), Content("AVRO", '"string"')
+    store, content = SchemaStore(), Content("AVRO", '"string"')
     guid = guid_of(content)
     for subject, schema_id in (("a", 7), (":.x:b", 3)):
         version = Version(subject, 1, schema_id, content)

@@ -8,13 +8,13 @@ from broker.registry.errors import InvalidSchema
 from broker.registry.records import schema_record
 from broker.registry.registering import referred
 from broker.registry.schema import Content, Reference, Version
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 
 @pytest.fixture
 def store():
     """Subjects `s1` to `s10`, each of a schema of the largest size."""
-    store = Store()
+    store = SchemaStore()
     for number in range(1, 11):
         content = Content("AVRO", f"{number:<{REGISTRY_SCHEMA_BYTES_MAX}}")
         record = schema_record(Version(f"s{number}", 1, number, content))

@@ -13,7 +13,7 @@ from broker.registry.records import decode_key, decode_value, encode_key, encode
 from broker.registry.registering import live_version, registration
 from broker.registry.schema import Content, Reference
 from broker.registry.settings import config_record, mode_records
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 SUBJECTS = st.sampled_from(["a", "b", ":.c:a"])
 TEXTS = st.sampled_from(["one", "two", "three", "four"])
@@ -23,7 +23,7 @@ class Registrations(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.log = []
-        self.store = Store()
+        self.store = SchemaStore()
         #: (context, id) → the content that somebody was told to have this id. Never another.
         self.told = {}
 
@@ -94,7 +94,7 @@ class Registrations(RuleBasedStateMachine):
         self.store = self.replayed()
 
     def replayed(self):
-        store = Store()
+        store = SchemaStore()
         for key, value in self.log:
             assert store.apply(decode_key(key), decode_value(value), key) == ""
         return store
@@ -133,7 +133,7 @@ TestRegistrations.settings = settings(max_examples=20, stateful_step_count=20, d
 
 
 def test_a_tombstone_goes_to_the_bytes_that_somebody_else_wrote():
-    store = Store()
+    store = SchemaStore()
     written = b'{"magic":1,"keytype":"SCHEMA","subject":"s","version":1}'
     key = decode_key(written)
     value = {"subject": "s", "version": 1, "id": 1, "schema": "x"}
@@ -142,7 +142,7 @@ def test_a_tombstone_goes_to_the_bytes_that_somebody_else_wrote():
 
 
 def test_a_record_that_gives_a_known_id_to_another_schema_is_passed_over():
-    store = Store()
+    store = SchemaStore()
     one = {"subject": "s", "version": 1, "id": 1, "schema": "x"}
     store.apply(decode_key(b'{"keytype":"SCHEMA","subject":"s","version":1}'), one)
     other = one | {"version": 2, "schema": "y"}

@@ -2,16 +2,16 @@
 
 from broker.registry.records import SchemaKey, schema_record
 from broker.registry.schema import Content, Version
-from broker.registry.store import Store
+from broker.registry.store import SchemaStore
 
 
-def put(store: Store, number: int) -> None:
+def put(store: SchemaStore, number: int) -> None:
     version = Version("s", number, number, Content("AVRO", f'"{number}"'))
     assert store.apply(SchemaKey("s", number), schema_record(version).value) == ""
 
 
 def test_versions_that_come_in_another_order_are_told_in_theirs():
-    store = Store()
+    store = SchemaStore()
     for number in (3, 1, 5, 2):
         put(store, number)
     assert [version.version for version in store.versions("s")] == [1, 2, 3, 5]

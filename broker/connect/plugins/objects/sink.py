@@ -30,7 +30,7 @@ from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
 from broker.connect.plugins.objects.open_file import ColumnStretch, ObjectFile, RollBounds, begun_with, size_of
-from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, Store
+from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, ObjectStore
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import is_writable_path
 from broker.connect.transforms.patterns import DateFormat
@@ -173,7 +173,7 @@ class ObjectSinkTask(SinkTask):
         self._open.clear()
 
 
-def store_of(values: Mapping[str, Any]) -> Store:
+def store_of(values: Mapping[str, Any]) -> ObjectStore:
     if not values["s3.bucket"]:
         if not values["path"]:
             raise ConfigError("path", "Either path or s3.bucket says where files go")

@@ -9,7 +9,7 @@ from broker.connect.api import RetriableError
 from broker.connect.plugins.paths import checked_path, root_of
 
 
-class Store(Protocol):
+class ObjectStore(Protocol):
     def write(self, name: str, data: Any) -> None:
         """The bytes under a name with slashes, in place of what was there. Raises RetriableError."""
         ...
