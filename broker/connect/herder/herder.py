@@ -27,7 +27,7 @@ from broker.connect.redaction import Redaction, redacting
 from broker.connect.settings import WorkerSettings
 from broker.connect.storage import records
 from broker.connect.storage.configurations import Configurations
-from broker.connect.storage.logs import Log
+from broker.connect.storage.logs import StorageLog
 from broker.connect.storage.offsets import Offsets
 from broker.connect.storage.states import States
 from broker.connect.tasks.exactly_once_source import RunningExactlyOnceSource
@@ -56,9 +56,9 @@ class Herder:
         self.sessions: Signs | None = None
         self.levels = Levels()
         self.publish_to_leader: Callable[[str, str, list[dict[str, str]]], None] | None = None
-        self.config_log: Log
-        self.state_log: Log
-        self.offset_log: Log
+        self.config_log: StorageLog
+        self.state_log: StorageLog
+        self.offset_log: StorageLog
         self.offset_stores = OffsetStores(settings, offsets, lambda: self.offset_log)
         self._assigned: frozenset[Unit] | None = None
         self._running: dict[Unit, tuple[Any, RunningUnit]] = {}

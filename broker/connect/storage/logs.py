@@ -45,7 +45,7 @@ class StorageError(BarnabasError):
     """The records could not be written or read now; whether they were written is unknown. Another try may succeed."""
 
 
-class Log(Protocol):
+class StorageLog(Protocol):
     def start(self) -> None:
         """Raises StorageError, after which it may be started again, and StartupError, which waiting does not mend."""
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from broker.common.logs import logger
-from broker.connect.storage.logs import Log, StorageError
+from broker.connect.storage.logs import StorageError, StorageLog
 from broker.connect.storage.offsets import Offsets
 from broker.connect.storage.records import Record
 
@@ -43,7 +43,7 @@ class SourceOffsets(Protocol):
 class SharedOffsets:
     """In the worker's log, which is open as long as the worker runs."""
 
-    def __init__(self, connector: str, topic: str, log: Log, offsets: Offsets):
+    def __init__(self, connector: str, topic: str, log: StorageLog, offsets: Offsets):
         self.topic = topic
         self._connector, self._log, self._offsets = connector, log, offsets
 
@@ -84,7 +84,7 @@ class OwnOffsets:
         connector: str,
         topic: str,
         shared: SharedOffsets,
-        opened: Callable[[], tuple[Log, Offsets]],
+        opened: Callable[[], tuple[StorageLog, Offsets]],
         closed: Callable[[], None],
     ):
         self.topic = topic
