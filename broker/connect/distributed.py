@@ -21,7 +21,7 @@ from broker.connect.settings import DISTRIBUTED, WorkerSettings, read_settings
 from broker.connect.standalone import rest_of
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import Apply, StorageError, TopicLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
 
 #: Before topics are asked for again that could not be read.
@@ -36,7 +36,7 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     logins = settings.logins()
     sockets = RestSockets(read_rest(settings))
     send = sender(sockets.rest.client_tls)
-    configurations, states, offsets = Configurations(), States(), Offsets()
+    configurations, states, offsets = Configurations(), States(), StoredOffsets()
     identity = sockets.worker_id(settings)
     herder = Herder(settings, identity, configurations, states, offsets)
     herder.scheme = sockets.rest.advertised.scheme

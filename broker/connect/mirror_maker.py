@@ -19,7 +19,7 @@ from broker.connect.mirror_flows import MirrorFlow, read_flows
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import MemoryLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
 
 _log = logger("broker.connect")
@@ -57,7 +57,7 @@ def _herder(flow: MirrorFlow) -> Herder:
         "producer.log_level": "0",
     }
     settings = read_settings(worker, STANDALONE)
-    configurations, states, offsets = Configurations(), States(), Offsets()
+    configurations, states, offsets = Configurations(), States(), StoredOffsets()
     herder = Herder(settings, flow.name, configurations, states, offsets)
     herder.config_log = MemoryLog(herder.on_config)
     herder.state_log = MemoryLog(states.apply)

@@ -16,7 +16,7 @@ from broker.connect.rest.serving import RestSockets, read_rest, serving
 from broker.connect.settings import STANDALONE, WorkerSettings, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import FileLog, MemoryLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.records import TARGETS
 from broker.connect.storage.states import States
 
@@ -35,7 +35,7 @@ def run_standalone(
     paths.allow(list(settings.connector_file_roots) or None, list(settings.connector_file_write_roots) or None)
     logins = settings.logins()
     sockets = RestSockets(read_rest(settings))
-    configurations, states, offsets = Configurations(), States(), Offsets()
+    configurations, states, offsets = Configurations(), States(), StoredOffsets()
     herder = Herder(settings, sockets.worker_id(settings), configurations, states, offsets)
     herder.config_log = MemoryLog(herder.on_config)
     herder.state_log = MemoryLog(states.apply)

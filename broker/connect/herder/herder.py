@@ -28,7 +28,7 @@ from broker.connect.settings import WorkerSettings
 from broker.connect.storage import records
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import StorageLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
 from broker.connect.tasks.exactly_once_source import RunningExactlyOnceSource
 from broker.connect.tasks.sink_task import RunningSink
@@ -43,7 +43,12 @@ _log = logger("broker.connect")
 
 class Herder:
     def __init__(
-        self, settings: WorkerSettings, worker_id: str, configurations: Configurations, states: States, offsets: Offsets
+        self,
+        settings: WorkerSettings,
+        worker_id: str,
+        configurations: Configurations,
+        states: States,
+        offsets: StoredOffsets,
     ):
         self.settings = settings
         self.worker_id = worker_id

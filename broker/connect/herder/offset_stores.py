@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from broker.connect.settings import WorkerSettings
 from broker.connect.storage.logs import StorageLog, TopicLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.source_offsets import OwnOffsets, SharedOffsets, SourceOffsets
 from broker.connect.tasks.boundaries import OWN_TOPIC
 
@@ -15,7 +15,7 @@ _PARTITIONS, _REPLICAS = 25, -1
 
 
 class OffsetStores:
-    def __init__(self, settings: WorkerSettings, offsets: Offsets, log: Callable[[], StorageLog]):
+    def __init__(self, settings: WorkerSettings, offsets: StoredOffsets, log: Callable[[], StorageLog]):
         self._settings, self._offsets, self._log = settings, offsets, log
         self._open: dict[object, _Open] = {}
         self._lock = threading.Lock()
@@ -38,7 +38,7 @@ class OffsetStores:
             connector, topic, shared, lambda: self._opened(key, make), functools.partial(self._closed, key)
         )
 
-    def _make(self, topic: str, client: Mapping[str, object], offsets: Offsets) -> StorageLog:
+    def _make(self, topic: str, client: Mapping[str, object], offsets: StoredOffsets) -> StorageLog:
         values = self._settings.values
         return TopicLog(
             topic,
@@ -49,7 +49,7 @@ class OffsetStores:
             has_transactions=self._settings.is_exactly_once,
         )
 
-    def _opened(self, key: object, make: Callable[[Offsets], StorageLog]) -> tuple[StorageLog, Offsets]:
+    def _opened(self, key: object, make: Callable[[StoredOffsets], StorageLog]) -> tuple[StorageLog, StoredOffsets]:
         """Raises StartupError."""
         with self._lock:
             found = self._open.get(key)
@@ -74,8 +74,8 @@ class OffsetStores:
 
 
 class _Open:
-    def __init__(self, make: Callable[[Offsets], StorageLog]):
-        self.offsets = Offsets()
+    def __init__(self, make: Callable[[StoredOffsets], StorageLog]):
+        self.offsets = StoredOffsets()
         self.log = make(self.offsets)
         self.users = 0
         self._is_started = False

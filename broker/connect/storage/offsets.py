@@ -8,7 +8,7 @@ from broker.connect.storage.records import Record, dump, load, offset_record
 
 
 @dataclass
-class Offsets:
+class StoredOffsets:
     """A partition is the same whatever the order of its members; a record keeps the key that was there first."""
 
     _by_connector: dict[str, dict[bytes, tuple[bytes, Any, Any]]] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from broker.common.logs import logger
 from broker.connect.storage.logs import StorageError, StorageLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.records import Record
 
 Partition = Mapping[str, Any]
@@ -43,7 +43,7 @@ class SourceOffsets(Protocol):
 class SharedOffsets:
     """In the worker's log, which is open as long as the worker runs."""
 
-    def __init__(self, connector: str, topic: str, log: StorageLog, offsets: Offsets):
+    def __init__(self, connector: str, topic: str, log: StorageLog, offsets: StoredOffsets):
         self.topic = topic
         self._connector, self._log, self._offsets = connector, log, offsets
 
@@ -84,7 +84,7 @@ class OwnOffsets:
         connector: str,
         topic: str,
         shared: SharedOffsets,
-        opened: Callable[[], tuple[StorageLog, Offsets]],
+        opened: Callable[[], tuple[StorageLog, StoredOffsets]],
         closed: Callable[[], None],
     ):
         self.topic = topic

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.offsets import Offsets
+from broker.coordinator.group.offsets import CommittedOffsets
 from broker.coordinator.group.records import OffsetKey, encode_group_key, encode_offset_key
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import is_consumer_group, subscribed_topics
@@ -83,7 +83,7 @@ def _listed(group: Group) -> ListedGroup:
 
 
 def delete(
-    request: DeleteGroupsRequest, groups: Mapping[str, Group], offsets: Offsets, turn: CoordinatorTurn
+    request: DeleteGroupsRequest, groups: Mapping[str, Group], offsets: CommittedOffsets, turn: CoordinatorTurn
 ) -> DeleteGroupsResponse:
     """Each group is deleted, or refused, alone; one that is named twice is deleted once."""
     return DeleteGroupsResponse(
@@ -94,7 +94,7 @@ def delete(
     )
 
 
-def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: CoordinatorTurn) -> ErrorCode:
+def _delete(group_id: str, group: Group | None, offsets: CommittedOffsets, turn: CoordinatorTurn) -> ErrorCode:
     """Propose the tombstones of an empty group: its offsets first, so that none is left without its group.
 
     A group whose offsets an open transaction commits is in use, whoever its members are: were they deleted, the
@@ -114,7 +114,7 @@ def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: Coordina
 
 
 def delete_offsets(
-    request: OffsetDeleteRequest, group: Group | None, offsets: Offsets, turn: CoordinatorTurn
+    request: OffsetDeleteRequest, group: Group | None, offsets: CommittedOffsets, turn: CoordinatorTurn
 ) -> OffsetDeleteResponse:
     """Of a consumer group with members only what they are not subscribed to; of another one with members nothing.
 
@@ -151,7 +151,7 @@ def delete_offsets(
     )
 
 
-def may_be_forgotten(group: Group, offsets: Offsets) -> bool:
+def may_be_forgotten(group: Group, offsets: CommittedOffsets) -> bool:
     """Whether nobody would miss the group's record, were there no offsets: neither somebody about to join nor a
     transaction that commits some.
     """
@@ -177,6 +177,6 @@ def _subscription_test(group: Group) -> Callable[[str], bool]:
     return lambda topic: topics is None or topic in topics
 
 
-def _delete_offset(key: OffsetKey, offsets: Offsets, turn: CoordinatorTurn) -> None:
+def _delete_offset(key: OffsetKey, offsets: CommittedOffsets, turn: CoordinatorTurn) -> None:
     if offsets.has_offset(key) or offsets.is_pending(key):
         turn.append(encode_offset_key(key), None)

@@ -5,7 +5,7 @@ from broker.common.shared_budget import REFUSED
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.memory import GroupMemory, GroupMemoryAccount, group_bytes
-from broker.coordinator.group.offsets import AnyCommitRequest, Offsets, commit_error, txn_commit_error
+from broker.coordinator.group.offsets import AnyCommitRequest, CommittedOffsets, commit_error, txn_commit_error
 from broker.coordinator.outcome import CoordinatorTurn
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
@@ -13,7 +13,7 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 
 class Admission:
-    def __init__(self, memory: GroupMemory, account: GroupMemoryAccount, offsets: Offsets):
+    def __init__(self, memory: GroupMemory, account: GroupMemoryAccount, offsets: CommittedOffsets):
         self._memory = memory
         self._account = account
         self._offsets = offsets

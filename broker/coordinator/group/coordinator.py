@@ -35,7 +35,7 @@ from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import GroupMembership
 from broker.coordinator.group.memory import GroupMemory
-from broker.coordinator.group.offsets import Offsets, TopicIdOf, commit_refused, unknown_topic_id
+from broker.coordinator.group.offsets import CommittedOffsets, TopicIdOf, commit_refused, unknown_topic_id
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
@@ -82,7 +82,7 @@ class GroupCoordinator:
         memory = memory or GroupMemory()
         self._account = memory.account()
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
-        self._offsets = Offsets(config, self._progress, self._account, topic_id_of)
+        self._offsets = CommittedOffsets(config, self._progress, self._account, topic_id_of)
         self._admission = Admission(memory, self._account, self._offsets)
         self._expiry = Expiry(config, self._offsets, deleted, topic_id_of)
         self._rebalance = Rebalance(config, self._timers)
@@ -97,7 +97,7 @@ class GroupCoordinator:
         return self._groups
 
     @property
-    def offsets(self) -> Offsets:
+    def offsets(self) -> CommittedOffsets:
         """The committed offsets; for reading only."""
         return self._offsets
 

@@ -15,7 +15,7 @@ from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions, OutdatedOffsets
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.offsets import Offsets, TopicIdOf
+from broker.coordinator.group.offsets import CommittedOffsets, TopicIdOf
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CommittedOffset,
@@ -58,7 +58,7 @@ class Expiry:
     """Proposes tombstones for the groups of one coordinator whenever its deadline has come."""
 
     def __init__(
-        self, config: GroupConfig, offsets: Offsets, deleted: DeletedPartitions | None, topic_id_of: TopicIdOf
+        self, config: GroupConfig, offsets: CommittedOffsets, deleted: DeletedPartitions | None, topic_id_of: TopicIdOf
     ):
         self._retention_ms = config.offsets_retention_minutes * 60_000
         self._interval_ms = config.offsets_retention_check_interval_ms

@@ -147,7 +147,7 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
     return refused
 
 
-class Offsets:
+class CommittedOffsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
     def __init__(self, config: GroupConfig, progress: LogProgress, account: GroupMemoryAccount, topic_id_of: TopicIdOf):

@@ -12,7 +12,7 @@ from broker.connect.levels import NEW_LOGGERS_MAX, NEW_NAME_LENGTH_MAX, Levels
 from broker.connect.rest.app import ConnectRest
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
 from tests.broker.connect.rest.test_app import PROPS
 
@@ -48,7 +48,7 @@ def test_loggers_that_are_not_there_yet_are_made_up_to_a_bound(loggers, monkeypa
 
 
 def test_rest_refuses_such_a_name_for_this_worker_and_for_all():
-    herder = Herder(read_settings(PROPS, STANDALONE), "w:1", Configurations(), States(), Offsets())
+    herder = Herder(read_settings(PROPS, STANDALONE), "w:1", Configurations(), States(), StoredOffsets())
     client = TestClient(ConnectRest(herder, lambda: "", None, None).app(has_admin=True))
     for scope in ("worker", "cluster"):
         response = client.put(f"/admin/loggers/a%0Ab?scope={scope}", json={"level": "INFO"})

@@ -18,7 +18,7 @@ from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import MemoryLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.sink_task import RunningSink
@@ -106,7 +106,7 @@ def worker(monkeypatch, tmp_path, text):
     props |= {"offset.storage.file.filename": "/x", "config.providers": "file"}
     props |= {"config.providers.file.class": "FileConfigProvider"}
     states, told = States(), []
-    herder = Herder(read_settings(props, STANDALONE), "w:1", Configurations(), states, Offsets())
+    herder = Herder(read_settings(props, STANDALONE), "w:1", Configurations(), states, StoredOffsets())
     herder.config_log, herder.state_log = (
         MemoryLog(herder.on_config),
         MemoryLog(lambda *record: told.append(states.apply(*record))),

@@ -6,7 +6,7 @@ from broker.connect.herder import offset_stores
 from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.settings import DISTRIBUTED, read_settings
 from broker.connect.storage.logs import MemoryLog, StorageError
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.source_offsets import OwnOffsets
 
 WORKER = {
@@ -19,7 +19,7 @@ OWN = {"offsets.storage.topic": "own"}
 
 
 def stores(**more):
-    offsets = Offsets()
+    offsets = StoredOffsets()
     log = MemoryLog(offsets.apply)
     return OffsetStores(read_settings(WORKER | more, DISTRIBUTED), offsets, lambda: log)
 

@@ -14,7 +14,7 @@ from broker.connect.rest.app import ConnectRest
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import MemoryLog
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
 
 PROPS = {"key.converter": "StringConverter", "value.converter": "StringConverter", "offset.storage.file.filename": "/x"}
@@ -47,7 +47,7 @@ class Raising(SourceConnector):
 def client(monkeypatch):
     monkeypatch.setattr(catalog, "_entry_points", lambda: (Plugin("Raising", f"{__name__}:Raising"),))
     states = States()
-    herder = Herder(read_settings(PROPS, STANDALONE), "w:1", Configurations(), states, Offsets())
+    herder = Herder(read_settings(PROPS, STANDALONE), "w:1", Configurations(), states, StoredOffsets())
     herder.config_log, herder.state_log = MemoryLog(herder.on_config), MemoryLog(states.apply)
     herder.start()
     try:

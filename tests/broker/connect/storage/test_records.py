@@ -3,7 +3,7 @@
 from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.storage import records
 from broker.connect.storage.configurations import Configurations
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
 
 
@@ -60,7 +60,7 @@ def test_records_of_anybody_are_passed_over():
     for key in (None, b"", b"connector", b"task-", b"task-c-x", b"commit-c", b"target-state-c", b"\xff", b"other-c"):
         for value in (None, b"", b"[]", b"1", b'{"properties":[]}', b'{"tasks":"x"}', b"\xff"):
             table.apply(key, value, 0)
-            Offsets().apply(key, value, 0)
+            StoredOffsets().apply(key, value, 0)
             States().apply(key, value, 0)
     assert table.units() == frozenset()
 
@@ -73,7 +73,7 @@ def test_an_older_target_is_read_and_the_newer_one_preferred():
 
 
 def test_an_offset_is_deleted_under_the_bytes_that_compaction_knows():
-    table = applied(Offsets(), (b'["c",{"b":1,  "a":2}]', b'{"position":1}'))
+    table = applied(StoredOffsets(), (b'["c",{"b":1,  "a":2}]', b'{"position":1}'))
     assert table.of("c", {"a": 2, "b": 1}) == {"position": 1}
     tombstone = table.record("c", {"a": 2, "b": 1}, None)
     assert tombstone == (b'["c",{"b":1,  "a":2}]', None)

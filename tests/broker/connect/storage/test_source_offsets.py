@@ -3,7 +3,7 @@
 import pytest
 
 from broker.connect.storage.logs import MemoryLog, StorageError
-from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.source_offsets import OwnOffsets, SharedOffsets
 
 A, B = {"source": "a"}, {"source": "b"}
@@ -12,7 +12,7 @@ A, B = {"source": "a"}, {"source": "b"}
 class Stage:
     def __init__(self):
         self.steps, self.fails = [], set()
-        self.shared_offsets, self.own_offsets = Offsets(), Offsets()
+        self.shared_offsets, self.own_offsets = StoredOffsets(), StoredOffsets()
         self.shared = SharedOffsets("c", "all", self._log("shared", self.shared_offsets), self.shared_offsets)
         own = self._log("own", self.own_offsets), self.own_offsets
         self.store = OwnOffsets("c", "own", self.shared, lambda: own, lambda: self.steps.append("closed"))
