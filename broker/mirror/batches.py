@@ -32,7 +32,7 @@ _AS_IT_IS_BITS = COMPRESSION_BITS | TRANSACTIONAL_BIT
 Batch = bytearray | memoryview
 
 
-class Run(NamedTuple):
+class CopiedRun(NamedTuple):
     """`size` records at consecutive offsets from `source` on in one cluster, and from `target` on in the other."""
 
     source: int
@@ -51,11 +51,11 @@ class Copy(NamedTuple):
     leader_epoch: int
     max_timestamp: int
 
-    def runs(self, base_offset: int) -> list[Run]:
+    def runs(self, base_offset: int) -> list[CopiedRun]:
         """Where its records are when the first one has got `base_offset` in the target."""
         found = []
         for source, count in self.stretches:
-            found.append(Run(source, base_offset, count))
+            found.append(CopiedRun(source, base_offset, count))
             base_offset += count
         return found
 

@@ -19,7 +19,7 @@ from broker.common.backoff import Backoff
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
-from broker.mirror.batches import Batch, Copy, Run
+from broker.mirror.batches import Batch, CopiedRun, Copy
 from broker.mirror.ledger import LEDGER, MirrorLedger
 from broker.mirror.producer import SILENT_S, BatchWrite
 from broker.mirror.provenance import Clusters
@@ -78,7 +78,7 @@ class Copied:
     #: Where the copy ended when it was seen to have lost records.
     cut_at: int | None = None
     #: Since the position was last remembered.
-    fresh: list[Run] = field(default_factory=list)
+    fresh: list[CopiedRun] = field(default_factory=list)
     is_moved: bool = False
     runs: Runs = field(default_factory=Runs)
     history_at: dict[int, float] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from uuid import UUID
 import orjson
 
 from broker.common.types import TopicPartition
-from broker.mirror.batches import Run
+from broker.mirror.batches import CopiedRun
 from broker.mirror.settings import SeenValue
 
 TOPIC = "barnabas-mirror.internal"
@@ -50,14 +50,14 @@ class PositionRecord(NamedTuple):
     flow: str
     partition: TopicPartition
     position: MirrorPosition
-    runs: tuple[Run, ...]
+    runs: tuple[CopiedRun, ...]
 
 
 class HistoryRecord(NamedTuple):
     flow: str
     partition: TopicPartition
     slot: str
-    runs: tuple[Run, ...]
+    runs: tuple[CopiedRun, ...]
     #: Of the position it belongs to.
     life: str | None = None
 
@@ -143,8 +143,8 @@ def _seen(said: Mapping[str, Sequence[Any]]) -> dict[str, SeenValue]:
     }
 
 
-def _runs(said: Sequence[Sequence[Any]]) -> tuple[Run, ...]:
-    return tuple(Run(*(_offset(number) for number in sequence)) for sequence in said[-RUNS_PER_RECORD:])
+def _runs(said: Sequence[Sequence[Any]]) -> tuple[CopiedRun, ...]:
+    return tuple(CopiedRun(*(_offset(number) for number in sequence)) for sequence in said[-RUNS_PER_RECORD:])
 
 
 def _offset(value: Any) -> int:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from broker.mirror.batches import Run
+from broker.mirror.batches import CopiedRun
 
 #: Some 100 bytes each.
 RUNS_MAX = 4_096
@@ -23,9 +23,9 @@ class TranslatedOffset(NamedTuple):
 class Runs:
     """Of one partition. The first run ever added stays: before it nothing was copied."""
 
-    def __init__(self, runs: Iterable[Run] = (), runs_max: int = RUNS_MAX):
+    def __init__(self, runs: Iterable[CopiedRun] = (), runs_max: int = RUNS_MAX):
         self._max = runs_max
-        self._runs: list[Run] = []
+        self._runs: list[CopiedRun] = []
         for run in sorted(runs):
             self.add(run)
 
@@ -33,10 +33,10 @@ class Runs:
         return len(self._runs)
 
     @property
-    def newest(self) -> Run | None:
+    def newest(self) -> CopiedRun | None:
         return self._runs[-1] if self._runs else None
 
-    def add(self, run: Run) -> None:
+    def add(self, run: CopiedRun) -> None:
         """One behind all others. What lies at or behind it in the source was written anew: it is forgotten."""
         while (
             self._runs
@@ -45,7 +45,7 @@ class Runs:
         ):
             last = self._runs.pop()
             if last.source < run.source:
-                self._runs.append(Run(last.source, last.target, run.source - last.source))
+                self._runs.append(CopiedRun(last.source, last.target, run.source - last.source))
                 break
         if self._runs and _continues(self._runs[-1], run):
             first = self._runs[-1]
@@ -81,11 +81,11 @@ class Runs:
         within = min(target - run.target, run.size)
         return TranslatedOffset(run.source + within, target - run.target <= run.size)
 
-    def since(self, source: int) -> list[Run]:
+    def since(self, source: int) -> list[CopiedRun]:
         """Those that do not end before it."""
         return [run for run in self._runs if run.source + run.size > source]
 
-    def spread(self, count: int) -> list[Run]:
+    def spread(self, count: int) -> list[CopiedRun]:
         """At most so many of them, the newest and the first always."""
         if len(self._runs) <= count:
             return list(self._runs)
@@ -94,7 +94,7 @@ class Runs:
         return [*picked, self._runs[-1]]
 
 
-def _continues(run: Run, further: Run) -> bool:
+def _continues(run: CopiedRun, further: CopiedRun) -> bool:
     """Whether both are parts of one run."""
     return (
         further.target - further.source == run.target - run.source

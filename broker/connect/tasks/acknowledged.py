@@ -7,7 +7,7 @@ from typing import Any
 from broker.connect.storage.records import dump
 
 
-class Run:
+class PendingRun:
     """Records in a row of one source partition; settled when each of them was acknowledged or left out."""
 
     __slots__ = ("left", "offset", "partition")
@@ -22,11 +22,11 @@ class Acknowledged:
     """A run that is not settled holds back those behind it, of its own source partition only."""
 
     def __init__(self) -> None:
-        self._runs: dict[bytes, deque[Run]] = {}
+        self._runs: dict[bytes, deque[PendingRun]] = {}
 
-    def begin(self, partition: Mapping[str, Any]) -> Run:
+    def begin(self, partition: Mapping[str, Any]) -> PendingRun:
         """Behind everything begun before. Keep `left` above 0 until the last record of the run is counted."""
-        run = Run(partition)
+        run = PendingRun(partition)
         self._runs.setdefault(dump(sorted(partition.items())), deque()).append(run)
         return run
 

@@ -16,7 +16,7 @@ from broker.connect.redaction import NO_REFERENCES, Redaction
 from broker.connect.storage.logs import StorageError
 from broker.connect.storage.records import dump
 from broker.connect.storage.source_offsets import SourceOffsets
-from broker.connect.tasks.acknowledged import Acknowledged, Run
+from broker.connect.tasks.acknowledged import Acknowledged, PendingRun
 from broker.connect.tasks.new_topics import NewTopics
 from broker.connect.tasks.pipeline import Pipeline, Produced
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
@@ -170,7 +170,7 @@ class RunningSource(RunningUnit):
         return found
 
     def _produce_all(self, task: SourceTask, pipeline: Pipeline, records: list[SourceRecord], tells_each: bool) -> None:
-        run: Run | None = None
+        run: PendingRun | None = None
         settle: Callable[..., None] | None = None
         for record in records:
             if run is None or record.source_partition != run.partition:
@@ -192,7 +192,7 @@ class RunningSource(RunningUnit):
         if run is not None:
             run.left -= 1
 
-    def _settler(self, run: Run) -> Callable[..., None]:
+    def _settler(self, run: PendingRun) -> Callable[..., None]:
         """One for all records of a run: it is called for each, a hundred thousand times a second."""
 
         def settle(error: Any, message: Any) -> None:
@@ -201,7 +201,7 @@ class RunningSource(RunningUnit):
 
         return settle
 
-    def _telling(self, task: SourceTask, record: SourceRecord, run: Run) -> Callable[..., None]:
+    def _telling(self, task: SourceTask, record: SourceRecord, run: PendingRun) -> Callable[..., None]:
         def settle(error: Any, message: Any) -> None:
             if error is None:
                 task.commit_record(record, (message.topic(), message.partition(), message.offset()))

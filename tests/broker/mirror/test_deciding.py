@@ -9,7 +9,7 @@ from broker.common.bounded_patterns import BoundedPattern
 from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.connect.mirror_flows import read_flows
-from broker.mirror.batches import Run
+from broker.mirror.batches import CopiedRun
 from broker.mirror.book import Book
 from broker.mirror.groups import Way, move
 from broker.mirror.naming import Chosen, Naming, copied_topics
@@ -98,13 +98,13 @@ def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():
     first = MirrorPosition(9, 3, TOPIC_ID, "copy", uuid.uuid4())
     second = first._replace(next_offset=5, copy_id=uuid.uuid4())
     for said in (
-        PositionRecord("a->b", partition, first, (Run(0, 100, 9),)),
-        HistoryRecord("a->b", partition, "0.1", (Run(3, 3, 2),), first.life),
-        HistoryRecord("a->b", partition, "0.2", (Run(0, 50, 2),), second.life),
-        PositionRecord("a->b", partition, second, (Run(2, 52, 3),)),
+        PositionRecord("a->b", partition, first, (CopiedRun(0, 100, 9),)),
+        HistoryRecord("a->b", partition, "0.1", (CopiedRun(3, 3, 2),), first.life),
+        HistoryRecord("a->b", partition, "0.2", (CopiedRun(0, 50, 2),), second.life),
+        PositionRecord("a->b", partition, second, (CopiedRun(2, 52, 3),)),
     ):
         book.apply(*written(said))
-    assert book.runs("a->b", partition).spread(9) == [Run(0, 50, 5)]
+    assert book.runs("a->b", partition).spread(9) == [CopiedRun(0, 50, 5)]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ P = TopicPartition("orders", 0)
 
 
 def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_place():
-    there = {P: Way(P, Runs([Run(0, 100, 50)]))}
-    back = {P: Way(P, Runs([Run(0, 10, 30)]))}
+    there = {P: Way(P, Runs([CopiedRun(0, 100, 50)]))}
+    back = {P: Way(P, Runs([CopiedRun(0, 10, 30)]))}
     (line,) = move({P: 20}, there, back)
     assert (line.target, line.offset, line.is_exact) == (P, 10, True)
     (unknown,) = move({TopicPartition("else", 1): 5}, there, back)
@@ -139,8 +139,8 @@ def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_pl
 @pytest.mark.parametrize(
     "said",
     [
-        PositionRecord("a->b", P, position(5), (Run(1, 2, 3),)),
-        HistoryRecord("a->b", P, "0.7", (Run(1, 2, 3), Run(9, 9, 9))),
+        PositionRecord("a->b", P, position(5), (CopiedRun(1, 2, 3),)),
+        HistoryRecord("a->b", P, "0.7", (CopiedRun(1, 2, 3), CopiedRun(9, 9, 9))),
         ProducerRecord(77, ("one", "two"), None),
         SettingsRecord("a->b", "t", "a.t", {"x": SeenValue("1", 7)}, {"x": SeenValue(None, 1 << 50)}),
     ],

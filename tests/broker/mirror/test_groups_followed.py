@@ -7,7 +7,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror import checkpoint_keeper
-from broker.mirror.batches import Run
+from broker.mirror.batches import CopiedRun
 from broker.mirror.book import Book
 from broker.mirror.naming import Naming
 from broker.mirror.records import MirrorPosition, PositionRecord, written
@@ -46,7 +46,7 @@ class ReadBook(Book):
     def __init__(self, _cluster):
         super().__init__()
         position = MirrorPosition(9, 0, None, "east.orders")
-        self.apply(*written(PositionRecord("east->west", ORDERS, position, (Run(0, 10, 9),))))
+        self.apply(*written(PositionRecord("east->west", ORDERS, position, (CopiedRun(0, 10, 9),))))
 
     def read_to_end(self):
         """It is."""

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.mirror.batches import Run
+from broker.mirror.batches import CopiedRun
 from broker.mirror.runs import Runs
 
 #: Records one after the other, then offsets without a record in the source, and in the target.
@@ -14,7 +14,7 @@ def copied(pieces, source=10, target=3):
     """Runs, and where each record went."""
     runs, places = [], {}
     for size, gap, markers in pieces:
-        runs.append(Run(source, target, size))
+        runs.append(CopiedRun(source, target, size))
         places |= {source + number: target + number for number in range(size)}
         source, target = source + size + gap, target + size + markers
     return runs, places
@@ -55,7 +55,7 @@ def test_records_that_were_copied_again_are_gone_on_with_at_the_later_place(piec
     again = {}
     for source in sorted(source for source in places if source >= again_from):
         again[source] = further
-        known.add(Run(source, further, 1))
+        known.add(CopiedRun(source, further, 1))
         further += 1
     for asked in range(10, max(places) + 2):
         place = known.target_of(asked)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from broker.common.types import TopicPartition
-from broker.mirror.batches import Run
+from broker.mirror.batches import CopiedRun
 from broker.mirror.records import TOPIC, HistoryRecord, MirrorPosition, PositionRecord, written
 from console.ecosystem.mirrors.group_move import Ends, back, move_plan
 from console.ecosystem.mirrors.models import MirroredTopic
@@ -35,11 +35,11 @@ def _mirrored(db, cluster, backup):
         gateway.append("orders", 0, 100 + first)
         gateway.append("orders", 1, 50)
     MirroredTopic.objects.create(cluster="backup", flow=THERE, topic="orders", target="orders")
-    tell(backup, THERE, 0, Run(0, 40, 100))
-    tell(backup, THERE, 1, Run(0, 0, 50))
+    tell(backup, THERE, 0, CopiedRun(0, 40, 100))
+    tell(backup, THERE, 1, CopiedRun(0, 0, 50))
 
 
-def tell(gateway, flow: str, partition: int, *runs: Run, topic: str = "orders", target: str = "orders") -> None:
+def tell(gateway, flow: str, partition: int, *runs: CopiedRun, topic: str = "orders", target: str = "orders") -> None:
     """As a mirror would, in the cluster it copies into."""
     if TOPIC not in {topic.name for topic in gateway.describe_topics()}:
         gateway.create_topic(TOPIC, 1, 1)
@@ -165,7 +165,7 @@ def test_an_offset_older_than_what_is_known_is_read_again_and_says_so(cluster, b
     for gateway in (cluster, backup):
         gateway.create_topic("clicks", 1, 1)
         gateway.append("clicks", 0, 50)
-    tell(backup, THERE, 0, Run(0, 0, 10), Run(30, 30, 20), topic="clicks", target="clicks")
+    tell(backup, THERE, 0, CopiedRun(0, 0, 10), CopiedRun(30, 30, 20), topic="clicks", target="clicks")
     cluster.groups.commit("billing", "clicks", 0, 25)
     text, form = planned(client_of(operator), **asked())
     assert "from clicks-0 at 25; some records are read again" in text

@@ -12,7 +12,7 @@ from console.kit.common.current_cluster import in_cluster
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.shell.changes.models import ChangeRule
 from console.state.clusters.models import ClusterState
-from tests.console.ecosystem.mirrors.test_group_move import Run, asked, committed, tell
+from tests.console.ecosystem.mirrors.test_group_move import CopiedRun, asked, committed, tell
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
 
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
@@ -36,7 +36,7 @@ def alias(request, cluster, staging, settings, monkeypatch) -> str:
         gateway.create_topic("orders", 1, 1)
         gateway.append("orders", 0, 100)
     MirroredTopic.objects.create(cluster=alias, flow=f"main->{alias}", topic="orders", target="orders")
-    tell(staging, f"main->{alias}", 0, Run(0, 0, 100))
+    tell(staging, f"main->{alias}", 0, CopiedRun(0, 0, 100))
     cluster.groups.commit("billing", "orders", 0, 60)
     return alias
 
