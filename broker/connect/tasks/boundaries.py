@@ -40,7 +40,7 @@ KEYS = ConfigDef(
 )
 
 
-class End(Enum):
+class TransactionEnd(Enum):
     NOT_YET = 0
     COMMIT = 1
     #: The records are gone, and their source offsets are kept all the same.
@@ -57,8 +57,8 @@ class Boundaries:
         interval_ms = values[INTERVAL]
         self._interval_s = flush_interval_s if interval_ms is None else interval_ms / 1000
         self._due_at: float | None = None
-        self._of_batch = End.NOT_YET
-        self._of_records: dict[int, End] = {}
+        self._of_batch = TransactionEnd.NOT_YET
+        self._of_records: dict[int, TransactionEnd] = {}
 
     @property
     def context(self) -> "Boundaries | None":
@@ -70,31 +70,31 @@ class Boundaries:
         return self._kind != "connector"
 
     def commit_transaction(self, record: SourceRecord | None = None) -> None:
-        self._say(End.COMMIT, record)
+        self._say(TransactionEnd.COMMIT, record)
 
     def abort_transaction(self, record: SourceRecord | None = None) -> None:
-        self._say(End.ABORT, record)
+        self._say(TransactionEnd.ABORT, record)
 
-    def _say(self, end: End, record: SourceRecord | None) -> None:
+    def _say(self, end: TransactionEnd, record: SourceRecord | None) -> None:
         if record is None:
             self._of_batch = end
         else:
             self._of_records[id(record)] = end
 
-    def behind(self, record: SourceRecord) -> End:
-        return self._of_records.pop(id(record), End.NOT_YET)
+    def behind(self, record: SourceRecord) -> TransactionEnd:
+        return self._of_records.pop(id(record), TransactionEnd.NOT_YET)
 
-    def behind_batch(self, now_s: float) -> End:
+    def behind_batch(self, now_s: float) -> TransactionEnd:
         """Of a batch, which may be empty."""
         if self._kind == "poll":
-            return End.COMMIT
+            return TransactionEnd.COMMIT
         if self._kind == "connector":
-            end, self._of_batch = self._of_batch, End.NOT_YET
+            end, self._of_batch = self._of_batch, TransactionEnd.NOT_YET
             self._of_records.clear()
             return end
         if self._due_at is None:
             self._due_at = now_s + self._interval_s
         if now_s < self._due_at:
-            return End.NOT_YET
+            return TransactionEnd.NOT_YET
         self._due_at = now_s + self._interval_s
-        return End.COMMIT
+        return TransactionEnd.COMMIT

@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from broker.connect.api import ConnectError, SourceRecord, SourceTask
 from broker.connect.storage.records import dump
-from broker.connect.tasks.boundaries import Boundaries, End
+from broker.connect.tasks.boundaries import Boundaries, TransactionEnd
 from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.source_task import RunningSource
@@ -141,12 +141,12 @@ class RunningExactlyOnceSource(RunningSource):
 
         return told
 
-    def _end_transaction(self, task: SourceTask, end: End) -> None:
+    def _end_transaction(self, task: SourceTask, end: TransactionEnd) -> None:
         if self._failure:
             raise self._failure
-        if end is End.NOT_YET or not self._offsets:
+        if end is TransactionEnd.NOT_YET or not self._offsets:
             return
-        if end is End.ABORT and self._is_open:
+        if end is TransactionEnd.ABORT and self._is_open:
             self._call(lambda: self._producer.abort_transaction(_CALL_S))
             self._is_open = False
             self._told = []
@@ -165,7 +165,7 @@ class RunningExactlyOnceSource(RunningSource):
 
     def _finish(self, task: SourceTask) -> None:
         if self._boundaries.ends_with_task and self._holds() and self.may_write:
-            self._end_transaction(task, End.COMMIT)
+            self._end_transaction(task, TransactionEnd.COMMIT)
 
     def _end(self, task: SourceTask, *, failed: bool) -> None:
         """What is whole is kept; after a failure nothing is."""

@@ -48,7 +48,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class ChainEnd:
     """The newest seal and how many rows led to it, as it is kept apart from the rows."""
 
     seal: str = NO_SEAL
@@ -101,7 +101,7 @@ def mac_of(values: Sequence[object], key: bytes) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def verify(links: Iterable[Link], key: bytes, *ends: End) -> ChainVerdict:
+def verify(links: Iterable[Link], key: bytes, *ends: ChainEnd) -> ChainVerdict:
     """Follow `links`, oldest first, to the first that does not fit.
 
     `ends` are the end as it is kept apart from the rows, in one place or several; one place may be some rows behind
@@ -114,7 +114,7 @@ def verify(links: Iterable[Link], key: bytes, *ends: End) -> ChainVerdict:
         if sentence:
             return ChainVerdict(checked, seal, Break(link.id, sentence))
         seal, checked = link.seal, checked + 1
-        not_met.discard(End(seal, checked))
+        not_met.discard(ChainEnd(seal, checked))
     missing = max((end.count for end in ends), default=0) - checked
     if missing > 0:
         sentence = f"The end was cut off: {missing} row{' is' if missing == 1 else 's are'} missing."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from console.kit.audit.chain import Break, ChainVerdict, End, verify
+from console.kit.audit.chain import Break, ChainEnd, ChainVerdict, verify
 from console.kit.audit.models import AuditEnd, AuditEvent
 from console.kit.audit.record import THE_END, chain_key, has_chain_key
 from console.kit.audit.sealed_end import ForgedEndError, missing_end, read_end
@@ -99,7 +99,7 @@ def verify_chain() -> ChainVerdict:
     except ForgedEndError as error:
         return ChainVerdict(0, "", Break(None, str(error)))
     events = AuditEvent.objects.order_by("id").iterator(chunk_size=1_000)
-    ends = [End(end.seal, end.count), *([sealed.end] if sealed else [])]
+    ends = [ChainEnd(end.seal, end.count), *([sealed.end] if sealed else [])]
     verdict = verify((event.link for event in events), chain_key(), *ends)
     if verdict.broken or (sealed is not None and not sealed.begun_behind):
         return verdict

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from console.kit.access.identities import words_of
 from console.kit.access.rights import Person
-from console.kit.audit.chain import VERSION, End, Link, seal_of
+from console.kit.audit.chain import VERSION, ChainEnd, Link, seal_of
 from console.kit.audit.models import AuditEnd, AuditEvent
 from console.kit.audit.sealed_end import move_end
 from console.kit.audit.witness import testify
@@ -84,12 +84,12 @@ def _append(link: Link) -> AuditEvent:
     event = AuditEvent.objects.create(actor_id=link.actor_number, seal=seal_of(link, chain_key()), **fields)
     end.seal, end.count = event.seal, end.count + 1
     end.save()
-    kept = End(end.seal, end.count)
+    kept = ChainEnd(end.seal, end.count)
     transaction.on_commit(lambda: _keep_end(kept, link), robust=True)
     return event
 
 
-def _keep_end(end: End, link: Link) -> None:
+def _keep_end(end: ChainEnd, link: Link) -> None:
     """After the commit: what is rolled back was never the end."""
     testify(end, link.at.isoformat())
     move_end(end, chain_key(), link.previous_seal, lambda seal: AuditEvent.objects.filter(seal=seal).exists(), _is_new)

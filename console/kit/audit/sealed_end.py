@@ -16,7 +16,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from console.kit.audit.chain import NO_SEAL, End, mac_of
+from console.kit.audit.chain import NO_SEAL, ChainEnd, mac_of
 from console.kit.common.file_lock import exclusive
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class SealedEnd:
     """`begun_behind`: the seal of the row before the first that this file was written for; empty: it has always been
     there. It stays in the file, so that a file which was taken away and made anew is told for good."""
 
-    end: End
+    end: ChainEnd
     begun_behind: str = NO_SEAL
 
 
@@ -45,12 +45,12 @@ def read_end(key: bytes) -> SealedEnd | None:
         kept = json.loads(text)
         count, seal, at, mac = (kept[name] for name in ("count", "seal", "at", "mac"))
         begun_behind = str(kept.get("begun_behind", NO_SEAL))
-        is_ours = hmac.compare_digest(str(mac), mac_of(_sealed(End(seal, count), at, begun_behind), key))
+        is_ours = hmac.compare_digest(str(mac), mac_of(_sealed(ChainEnd(seal, count), at, begun_behind), key))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ForgedEndError(f"{_path()} cannot be read.") from error
     if not is_ours:
         raise ForgedEndError(f"{_path()} is not as it was written.")
-    return SealedEnd(End(seal, count), begun_behind)
+    return SealedEnd(ChainEnd(seal, count), begun_behind)
 
 
 def missing_end(sealed: SealedEnd | None) -> str:
@@ -66,13 +66,13 @@ def missing_end(sealed: SealedEnd | None) -> str:
     )
 
 
-def _sealed(end: End, at: object, begun_behind: str) -> list[object]:
+def _sealed(end: ChainEnd, at: object, begun_behind: str) -> list[object]:
     """What the file's own seal is over; a file from before `begun_behind` was kept has none."""
     return ["end", end.count, end.seal, at, *([begun_behind] if begun_behind else [])]
 
 
 def move_end(
-    end: End, key: bytes, previous_seal: str, is_in_chain: Callable[[str], bool], is_new: Callable[[], bool]
+    end: ChainEnd, key: bytes, previous_seal: str, is_in_chain: Callable[[str], bool], is_new: Callable[[], bool]
 ) -> None:
     """Keep `end`, which follows the row of `previous_seal`, unless a later one is kept or it does not follow the kept
     one. `is_in_chain` says whether there is a row of this seal; `is_new` whether the first row is of just now, so that

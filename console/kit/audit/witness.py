@@ -6,10 +6,10 @@ A seal stands for all rows before it, so what keeps only some of these lines is 
 import json
 import logging
 
-from console.kit.audit.chain import End
+from console.kit.audit.chain import ChainEnd
 
 logger = logging.getLogger(__name__)
 
 
-def testify(end: End, at: str) -> None:
+def testify(end: ChainEnd, at: str) -> None:
     logger.info(json.dumps({"event": "audit seal", "at": at, "count": end.count, "seal": end.seal}))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from console.kit.audit.chain import NO_SEAL, VERSION, End, Link, seal_of, verify
+from console.kit.audit.chain import NO_SEAL, VERSION, ChainEnd, Link, seal_of, verify
 
 KEY = b"a key"
 AT = datetime(2026, 11, 21, 3, 12, 0, 123456, tzinfo=UTC)
@@ -30,13 +30,13 @@ def links() -> list[Link]:
 def check(links, whole=None):
     """The verdict on `links`, where the end that was kept is that of the `whole` chain."""
     whole = whole or links
-    return verify(links, KEY, End(whole[-1].seal, len(whole)))
+    return verify(links, KEY, ChainEnd(whole[-1].seal, len(whole)))
 
 
 def test_an_untouched_chain_is_whole(links):
     verdict = check(links)
     assert (verdict.checked, verdict.broken, verdict.last_seal) == (5, None, links[-1].seal)
-    assert verify([], KEY, End()).broken is None
+    assert verify([], KEY, ChainEnd()).broken is None
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_rows_written_while_the_chain_is_followed_are_no_fault():
 
 def test_another_end_than_the_one_kept_is_noticed(links):
     others = chain_of(5, b"another key")
-    assert verify(links, KEY, End(others[-1].seal, 5)).broken is not None
-    assert verify(links, KEY, End()).broken is not None
+    assert verify(links, KEY, ChainEnd(others[-1].seal, 5)).broken is not None
+    assert verify(links, KEY, ChainEnd()).broken is not None
 
 
 def test_a_row_has_one_seal_whichever_database_it_comes_from(links):
@@ -131,7 +131,7 @@ def test_a_row_whose_account_is_gone_is_whole(links):
 
 def test_of_several_ends_one_may_be_behind_and_none_ahead(links):
     def verdict(*ends: tuple[str, int]):
-        return verify(links, KEY, *(End(*end) for end in ends))
+        return verify(links, KEY, *(ChainEnd(*end) for end in ends))
 
     last = (links[-1].seal, 5)
     assert verdict(last, (links[2].seal, 3)).broken is None
