@@ -22,7 +22,17 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.headers import decode_request_header
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.security.rights import UNLIMITED, Rights
-from broker.security.sasl.phases import AsAlways, Earlier, Failure, Offer, Phases, SaslChallenge, Step, Success, Wait
+from broker.security.sasl.phases import (
+    AsAlways,
+    Earlier,
+    LoginFailure,
+    Offer,
+    Phases,
+    SaslChallenge,
+    Step,
+    Success,
+    Wait,
+)
 from broker.security.sasl.server import AuthenticationError
 from broker.security.session import Session
 from broker.server.waiting_room import WaitingRoom
@@ -157,7 +167,7 @@ class SaslLogin:
             case Success():
                 self._send(step.answer, slot)
                 self._succeed(step)
-            case Failure():
+            case LoginFailure():
                 self._fail(step, slot)
             case Wait():
                 self._logins.wait(self._wait(step, self._connection.reserve(), self._hold()))
@@ -205,7 +215,7 @@ class SaslLogin:
         if success.lifetime_ms == 0:  # before what came along with the login is looked at
             self._expire()
 
-    def _fail(self, failure: Failure, slot: Slot | None) -> None:
+    def _fail(self, failure: LoginFailure, slot: Slot | None) -> None:
         connection, room = self._connection, self._logins.room
         room.note_failure(connection, failure.reason, is_again=self._earlier is not None)
         connection.on_frame = _ignore

@@ -11,7 +11,7 @@ from broker.common.quiet_clients import muted
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
-from broker.connect.tasks.tolerance import Failure
+from broker.connect.tasks.tolerance import RecordFailure
 from broker.connect.traces import trace_of, words_of
 
 _PREFIX = "errors.deadletterqueue."
@@ -53,7 +53,7 @@ class DeadLetters:
     def has_topic(self) -> bool:
         return bool(self._topic)
 
-    def send(self, message: Any, failure: Failure) -> None:
+    def send(self, message: Any, failure: RecordFailure) -> None:
         if not self._topic:
             return
         headers = list(message.headers() or ())
@@ -65,7 +65,7 @@ class DeadLetters:
             self._topic, message.value(), message.key(), headers=headers, on_delivery=self._told, **named
         )
 
-    def _context(self, message: Any, failure: Failure) -> list[tuple[str, bytes]]:
+    def _context(self, message: Any, failure: RecordFailure) -> list[tuple[str, bytes]]:
         error = failure.error
         facts = {
             "topic": message.topic(),

@@ -12,7 +12,7 @@ from broker.connect.tasks.boundaries import Boundaries, TransactionEnd
 from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.source_task import RunningSource
-from broker.connect.tasks.tolerance import Failure
+from broker.connect.tasks.tolerance import RecordFailure
 from broker.connect.traces import words_of
 
 #: How long one call to the transaction's coordinator waits before it looks whether the task is to stop.
@@ -111,7 +111,7 @@ class RunningExactlyOnceSource(RunningSource):
     def _take(self, task: SourceTask, pipeline: Pipeline, record: SourceRecord) -> None:
         """Its offset counts whatever becomes of the record."""
         made = pipeline.source(record)
-        if made is None or isinstance(made, Failure):
+        if made is None or isinstance(made, RecordFailure):
             if made is not None:
                 self._give_up(record, made)
             if self._tells_each:

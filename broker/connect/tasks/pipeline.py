@@ -19,7 +19,7 @@ from broker.connect.api import (
 )
 from broker.connect.plugins import PluginKind, lookup
 from broker.connect.tasks.retriable import ClusterUnavailable
-from broker.connect.tasks.tolerance import Failure, Tolerance
+from broker.connect.tasks.tolerance import RecordFailure, Tolerance
 from broker.connect.traces import words_of
 
 _log = logger("broker.connect")
@@ -46,10 +46,10 @@ class Pipeline:
         for value in (self._key, self._value, *(transform for transform, _ in self._transforms)):
             value.close()
 
-    def source(self, record: SourceRecord) -> tuple[SourceRecord, Produced] | Failure | None:
+    def source(self, record: SourceRecord) -> tuple[SourceRecord, Produced] | RecordFailure | None:
         """What is to be produced; None if a transform left it out."""
         changed = self._transformed(record) if self._transforms else record
-        if changed is None or isinstance(changed, Failure):
+        if changed is None or isinstance(changed, RecordFailure):
             return changed
         topic, headers = changed.topic, changed.headers
         stage, plugin = "HEADER_CONVERTER", self._key
@@ -66,7 +66,7 @@ class Pipeline:
             return self._failure(stage, plugin, error)
         return changed, (key, value, raw)
 
-    def sink(self, message: Any) -> SinkRecord | Failure | None:
+    def sink(self, message: Any) -> SinkRecord | RecordFailure | None:
         """Of a consumed message; None if a transform left it out."""
         topic = message.topic()
         stage, plugin = "HEADER_CONVERTER", self._key
@@ -84,7 +84,7 @@ class Pipeline:
             topic, message.partition(), message.offset(), key_schema, key, value_schema, value,
             timestamp if kind else None, headers,
         )  # fmt: skip
-        changed: SinkRecord | Failure | None = self._transformed(record) if self._transforms else record
+        changed: SinkRecord | RecordFailure | None = self._transformed(record) if self._transforms else record
         return changed
 
     def columns(self, messages: Sequence[Any]) -> SinkColumns | None:
@@ -118,14 +118,16 @@ class Pipeline:
             if not are_columns:
                 self._key.to_connect(topic, headers, key)
 
-    def _failure(self, stage: str, plugin: Any, error: Exception, place: str = "") -> Failure:
+    def _failure(self, stage: str, plugin: Any, error: Exception, place: str = "") -> RecordFailure:
         """What a later try may convert is never left out, whatever is tolerated: then the task begins again."""
         if isinstance(error, RetriableError):
             sentence = f"{stage} by {type(plugin).__name__}{place} is not possible for now: {error}"
             raise ClusterUnavailable(sentence) from error
         if stage == "HEADER_CONVERTER":
-            return Failure(stage, self._props[1].get("header.converter") or self._props[0]["header.converter"], error)
-        return Failure(stage, type(plugin).__name__, error)
+            return RecordFailure(
+                stage, self._props[1].get("header.converter") or self._props[0]["header.converter"], error
+            )
+        return RecordFailure(stage, type(plugin).__name__, error)
 
     def _headers(self, topic: str, headers: Any) -> list[Header]:
         return [Header(name, *self._header.to_connect_header(topic, name, data)) for name, data in headers or ()]
@@ -136,7 +138,7 @@ class Pipeline:
                 if wanted is None or wanted(record):
                     record = self._retried(lambda: transform.apply(record))  # noqa: B023 (called at once)
             except Exception as error:  # a plugin's code: whatever it raises is this record's failure
-                return Failure("TRANSFORMATION", type(transform).__name__, error)
+                return RecordFailure("TRANSFORMATION", type(transform).__name__, error)
             if record is None:
                 return None
         return record

@@ -17,7 +17,7 @@ from broker.audit.sender import IncrementSender
 from broker.audit.tally import WINDOW_MS
 from broker.common.types import TopicPartition as CountedPartition
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectPartition, Importance
-from broker.connect.tasks.tolerance import Failure
+from broker.connect.tasks.tolerance import RecordFailure
 
 ENABLED = "audit.enable"
 KEYS = ConfigDef(
@@ -55,7 +55,7 @@ class SinkAudit:
     def read(self, message: Any, outcome: object) -> None:
         """`outcome`: what the pipeline made of it; a record, a failure, or None of one that a transform left out."""
         partition = CountedPartition(message.topic(), message.partition())
-        kind = FILTERED if outcome is None else self._given_up if isinstance(outcome, Failure) else ARRIVED
+        kind = FILTERED if outcome is None else self._given_up if isinstance(outcome, RecordFailure) else ARRIVED
         self._starts.setdefault(ConnectPartition(*partition), message.offset())
         self._pending.add(partition, counted(message), kind)
 

@@ -30,7 +30,7 @@ from broker.connect.tasks.retriable import failure_of
 from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
 from broker.connect.tasks.sink_batch import Offsets, SinkBatch
 from broker.connect.tasks.sink_consumer import SinkConsumer, leaves_out
-from broker.connect.tasks.tolerance import Failure, Tolerance
+from broker.connect.tasks.tolerance import RecordFailure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
 from broker.connect.traces import trace_of
 
@@ -132,7 +132,7 @@ class RunningSink(RunningUnit):
         if self._audit is not None:
             self._audit.reported(message)
         with redacting(self._redaction):  # a task may report on a thread of its own
-            self._give_up(message, Failure("TASK_PUT", self._task_name, error))
+            self._give_up(message, RecordFailure("TASK_PUT", self._task_name, error))
         self._dead_letters.flush()
         done.set_result(None)
         return done
@@ -255,7 +255,7 @@ class RunningSink(RunningUnit):
             record = self._pipeline.sink(message)
             if self._audit is not None:
                 self._audit.read(message, record)
-            if isinstance(record, Failure):
+            if isinstance(record, RecordFailure):
                 self._give_up(message, record)
             elif record is not None:
                 self._batch.add(record, message)
@@ -408,7 +408,7 @@ class RunningSink(RunningUnit):
                 offset = self._consumer.get_watermark_offsets(place, 30)[0]
             self._seek(partition, offset)
 
-    def _give_up(self, message: Any, failure: Failure) -> None:
+    def _give_up(self, message: Any, failure: RecordFailure) -> None:
         self._dead_letters.send(message, failure)
         if not self._tolerance.tolerates:
             self._dead_letters.flush()

@@ -20,7 +20,7 @@ from broker.connect.tasks.acknowledged import Acknowledged, PendingRun
 from broker.connect.tasks.new_topics import NewTopics
 from broker.connect.tasks.pipeline import Pipeline, Produced
 from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
-from broker.connect.tasks.tolerance import Failure, Tolerance
+from broker.connect.tasks.tolerance import RecordFailure, Tolerance
 from broker.connect.tasks.topic_creation import read_topic_rules
 from broker.connect.tasks.unit import RunningUnit, Tell
 from broker.connect.traces import words_of
@@ -181,7 +181,7 @@ class RunningSource(RunningUnit):
                 settle = self._settler(run)
             run.offset = record.source_offset
             made = pipeline.source(record)
-            if made is None or isinstance(made, Failure):
+            if made is None or isinstance(made, RecordFailure):
                 if made is not None:
                     self._give_up(record, made)
                 task.commit_record(record, None)
@@ -257,7 +257,7 @@ class RunningSource(RunningUnit):
                 raise failure_of(f"record for {record.topic} was not written", error.args[0]) from None
         raise self._failure
 
-    def _give_up(self, record: SourceRecord, failure: Failure) -> None:
+    def _give_up(self, record: SourceRecord, failure: RecordFailure) -> None:
         place = f"{dict(record.source_partition)} {dict(record.source_offset)}"
         self._tolerance.leave_out(self.unit.connector, self.unit.task, place, failure)
 

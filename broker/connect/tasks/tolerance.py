@@ -31,7 +31,7 @@ ERROR_KEYS = ConfigDef(
 
 
 @dataclass(frozen=True)
-class Failure:
+class RecordFailure:
     """One record's own, never shared (KAFKA-16087)."""
 
     stage: str
@@ -62,7 +62,7 @@ class Tolerance:
         raise error
 
     def leave_out(
-        self, connector: str, task: int, place: str, failure: Failure, ends: type[ConnectError] = ConnectError
+        self, connector: str, task: int, place: str, failure: RecordFailure, ends: type[ConnectError] = ConnectError
     ) -> None:
         """Go on without the record at `place`. Raises `ends` where it ends its task."""
         if not self.tolerates:

@@ -49,7 +49,7 @@ class Phase(Enum):
     OVER = auto()
 
 
-class Failure(NamedTuple):
+class LoginFailure(NamedTuple):
     """The login, and with it the connection, has ended; `answer` is what the client is told, perhaps nothing."""
 
     reason: str
@@ -84,7 +84,7 @@ class Wait(NamedTuple):
     fail: Callable[[AuthenticationError], "Step"]
 
 
-Step = SaslChallenge | AsAlways | Success | Failure | Wait
+Step = SaslChallenge | AsAlways | Success | LoginFailure | Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +161,13 @@ class Phases:
 
     def on_handshake(
         self, mechanism: str, version: int, client_id: str | None
-    ) -> tuple[SaslHandshakeResponse, Failure | None]:
+    ) -> tuple[SaslHandshakeResponse, LoginFailure | None]:
         """The answer, and why the login is over with it."""
         enabled = list(self._offer.enabled)
         if not self._offer.serves(mechanism, client_id):
             self.phase = Phase.OVER
             refusal = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=enabled)
-            return refusal, Failure(f"Unsupported SASL mechanism {mechanism}")
+            return refusal, LoginFailure(f"Unsupported SASL mechanism {mechanism}")
         if self._earlier and mechanism != self._earlier.mechanism:
             self._refused_later = (
                 f"SASL mechanism '{mechanism}' requested by client is not supported for re-authentication of "
@@ -226,16 +226,16 @@ class Phases:
 
     # -- ends
 
-    def _denied(self, error: AuthenticationError, envelope: "_Envelope") -> Failure:
+    def _denied(self, error: AuthenticationError, envelope: "_Envelope") -> LoginFailure:
         told = error.told or (
             f"Authentication failed during {'re-' if self._earlier else ''}authentication due to invalid credentials "
             f"with SASL mechanism {self.mechanism}"
         )
         return self._failed(str(error), envelope.refusal(told))
 
-    def _failed(self, reason: str, answer: Parts = (), *, is_delayed: bool = True) -> Failure:
+    def _failed(self, reason: str, answer: Parts = (), *, is_delayed: bool = True) -> LoginFailure:
         self.phase = Phase.OVER
-        return Failure(reason, answer, is_delayed)
+        return LoginFailure(reason, answer, is_delayed)
 
 
 class _Bare:

@@ -6,7 +6,7 @@ import pytest
 
 from broker.connect.api import ConnectError, RetriableError, SourceRecord
 from broker.connect.tasks.pipeline import Pipeline
-from broker.connect.tasks.tolerance import Failure, Tolerance
+from broker.connect.tasks.tolerance import RecordFailure, Tolerance
 
 RECORD = SourceRecord({}, {}, "t", None, None, None, None, "line")
 
@@ -79,7 +79,7 @@ def test_what_a_later_try_may_convert_is_never_left_out_whatever_is_tolerated():
 def test_what_no_try_will_convert_is_a_failure_of_its_record():
     made = pipeline(0)
     made._value.to_connect = lambda *_: 1 / 0
-    assert isinstance(made.sink(Message()), Failure)
+    assert isinstance(made.sink(Message()), RecordFailure)
 
 
 def envelope(n):

@@ -9,7 +9,7 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from broker.security.sasl.phases import Failure, Offer, Phase, Phases, SaslChallenge, Success
+from broker.security.sasl.phases import LoginFailure, Offer, Phase, Phases, SaslChallenge, Success
 from broker.security.sasl.scram_server import ScramServer, strangers_like
 from broker.security.sasl.server import ScramAccount
 from broker.security.scram import MECHANISM, ClientExchange, credential_of, derive_keys
@@ -56,7 +56,7 @@ def enveloped(token: bytes) -> memoryview:
 def test_before_the_handshake_no_api_is_answered_in_any_version(api, version):
     phases = login()
     step = phases.on_frame(headed(api, version, b"any body"), NOW_MS)
-    assert isinstance(step, Failure)
+    assert isinstance(step, LoginFailure)
     assert (step.answer, phases.phase) == ((), Phase.OVER)
     assert step.reason
 
@@ -66,7 +66,7 @@ def test_among_tokens_no_api_says_more_than_that_it_is_out_of_order(api, version
     phases = login()
     phases.on_frame(handshake(1), NOW_MS)
     step = phases.on_frame(headed(api, version, b"any body"), NOW_MS)
-    assert isinstance(step, Failure)
+    assert isinstance(step, LoginFailure)
     assert phases.phase is Phase.OVER
     if step.answer:
         data = b"".join(bytes(part) for part in step.answer)[4:]
@@ -105,4 +105,4 @@ def test_who_has_logged_in_cannot_say_the_last_token_again(version, wrap):
     phases = login()
     phases.on_frame(handshake(version), NOW_MS)
     final = tokens_of(phases, wrap)[1]
-    assert isinstance(phases.on_frame(wrap(final), NOW_MS), Failure)
+    assert isinstance(phases.on_frame(wrap(final), NOW_MS), LoginFailure)

@@ -11,7 +11,7 @@ from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.metadata import MetadataRequest
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from broker.security.sasl.phases import AsAlways, Earlier, Failure, Offer, Phases, SaslChallenge, Success, Wait
+from broker.security.sasl.phases import AsAlways, Earlier, LoginFailure, Offer, Phases, SaslChallenge, Success, Wait
 from broker.security.sasl.server import AuthenticationError, LoggedIn
 
 NOW_MS = 1_700_000_000_000
@@ -106,7 +106,7 @@ def test_nothing_else_is_answered_before_the_handshake(api, has_asked):
     if has_asked:
         login.on_frame(frame(INTRODUCTION, 3), NOW_MS)
     step = login.on_frame(headed(api, 0, b"any body"), NOW_MS)
-    assert step == Failure(f"Unexpected Kafka request of type {api.name} during SASL handshake.", ())
+    assert step == LoginFailure(f"Unexpected Kafka request of type {api.name} during SASL handshake.", ())
 
 
 @pytest.mark.parametrize("garbage", [b"", b"GET / HTTP/1.1\r\n\r\n", bytes(3), b"\xff" * 40, b"\x00\x11\x00\x01"])
@@ -167,7 +167,7 @@ def test_after_version_0_tokens_are_bare():
 
 def test_after_version_0_a_failure_is_not_told():
     login = shaken(AuthenticationError("why", told="what"), version=0)
-    assert login.on_frame(memoryview(b"token"), NOW_MS) == Failure("why", ())
+    assert login.on_frame(memoryview(b"token"), NOW_MS) == LoginFailure("why", ())
 
 
 @pytest.mark.parametrize("version", [-1, 3, 99])
@@ -298,8 +298,8 @@ def test_who_fails_again_hears_that_it_was_again():
 
 
 def test_no_other_request_stands_between():
-    assert isinstance(again().on_frame(frame(MetadataRequest(topics=None), 9), NOW_MS), Failure)
-    assert isinstance(again(b"x").on_frame(frame(INTRODUCTION, 3), NOW_MS), Failure)
+    assert isinstance(again().on_frame(frame(MetadataRequest(topics=None), 9), NOW_MS), LoginFailure)
+    assert isinstance(again(b"x").on_frame(frame(INTRODUCTION, 3), NOW_MS), LoginFailure)
 
 
 def test_answers_are_made_of_what_they_carry():
