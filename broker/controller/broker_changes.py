@@ -5,7 +5,7 @@ who came. A broker whose epoch changed has been away, even if nobody saw its zno
 """
 
 from broker.controller.context import ControllerContext
-from broker.controller.effects import CloseChannel, Effect, OpenChannel, StepAgain
+from broker.controller.effects import CloseChannel, ControllerEffect, OpenChannel, StepAgain
 from broker.controller.events import BrokersChanged, BrokerUpdated
 from broker.controller.reassignment_end import removed_hosts_left, stop_strays
 from broker.controller.request_batch import RequestBatch
@@ -14,7 +14,7 @@ from broker.controller.topic_deletion import brokers_left_deletion, resume_delet
 from broker.controller.topic_ids import identify_topics
 
 
-def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[Effect]:
+def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[ControllerEffect]:
     left = [
         broker_id
         for broker_id, broker in sorted(context.brokers.items())
@@ -26,7 +26,7 @@ def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[E
     return _brokers_joined(context, event, joined) if joined else []
 
 
-def broker_updated(context: ControllerContext, event: BrokerUpdated) -> list[Effect]:
+def broker_updated(context: ControllerContext, event: BrokerUpdated) -> list[ControllerEffect]:
     """Its listeners changed: all are told where they reach it now, and it is reached there."""
     known = context.brokers.get(event.broker.broker_id)
     if known is None or known.epoch != event.broker.epoch or known == event.broker:
@@ -37,7 +37,7 @@ def broker_updated(context: ControllerContext, event: BrokerUpdated) -> list[Eff
     return [OpenChannel(event.broker), *batch.effects()]
 
 
-def _brokers_left(context: ControllerContext, left: list[int]) -> list[Effect]:
+def _brokers_left(context: ControllerContext, left: list[int]) -> list[ControllerEffect]:
     for broker_id in left:
         del context.brokers[broker_id]
     failures = context.failed_replicas | context.deferred_replicas | context.full_replicas
@@ -53,7 +53,7 @@ def _brokers_left(context: ControllerContext, left: list[int]) -> list[Effect]:
     return [*closed, *batch.effects(), *ended]
 
 
-def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: list[int]) -> list[Effect]:
+def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: list[int]) -> list[ControllerEffect]:
     """They learn the whole cluster, the others learn of them, and what they alone can lead is led again."""
     others = sorted(context.brokers)
     for broker_id in joined:
@@ -67,7 +67,7 @@ def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: l
         if partition in context.states and partition not in to_correct:
             hosts = [broker_id for broker_id in context.assignment(partition) if broker_id in joined]
             batch.add_leader_and_isr(partition, hosts)
-    effects: list[Effect] = [OpenChannel(context.brokers[broker_id]) for broker_id in joined]
+    effects: list[ControllerEffect] = [OpenChannel(context.brokers[broker_id]) for broker_id in joined]
     effects += batch.effects()
     settle(context, [p for p in hosted if p in context.states and p not in to_correct])
     effects += correct_states(context, hosted)

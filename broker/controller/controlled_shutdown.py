@@ -9,14 +9,14 @@ The replicas that were taken away are offline from then on, until the broker reg
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import AnswerShutdown, Effect, ReplicaStop, SendStopReplica, StepAgain
+from broker.controller.effects import AnswerShutdown, ControllerEffect, ReplicaStop, SendStopReplica, StepAgain
 from broker.controller.events import ShutdownAsked, ShutdownCarriedOut
 from broker.controller.replica_states import Replica
 from broker.controller.state_changes import replicas_went_offline
 from broker.controller.verdict import ShutdownAnswer
 
 
-def shutdown_asked(context: ControllerContext, event: ShutdownAsked) -> list[Effect]:
+def shutdown_asked(context: ControllerContext, event: ShutdownAsked) -> list[ControllerEffect]:
     """Followers are stopped before they leave the ISR, or their leader would take them in again; leaders after."""
     broker_id = event.broker_id
     if not context.is_current_incarnation(broker_id, event.broker_epoch):
@@ -35,7 +35,7 @@ def shutdown_asked(context: ControllerContext, event: ShutdownAsked) -> list[Eff
     ]
 
 
-def shutdown_carried_out(context: ControllerContext, event: ShutdownCarriedOut) -> list[Effect]:
+def shutdown_carried_out(context: ControllerContext, event: ShutdownCarriedOut) -> list[ControllerEffect]:
     broker_id = event.asked.broker_id
     remaining = frozenset(
         partition
@@ -58,6 +58,6 @@ def _can_move(context: ControllerContext, partition: TopicPartition, broker_id: 
     return bool(in_sync - {broker_id})
 
 
-def _stop(context: ControllerContext, broker_id: int, partitions: list[TopicPartition]) -> list[Effect]:
+def _stop(context: ControllerContext, broker_id: int, partitions: list[TopicPartition]) -> list[ControllerEffect]:
     stops = tuple(ReplicaStop(one, context.states[one].leader_epoch, delete=False) for one in partitions)
     return [SendStopReplica(broker_id, context.controller_epoch, stops)] if stops else []

@@ -10,7 +10,14 @@ from typing import Any
 from broker.controller.broker_changes import broker_updated, brokers_changed
 from broker.controller.context import ControllerContext
 from broker.controller.controlled_shutdown import shutdown_asked, shutdown_carried_out
-from broker.controller.effects import CloseChannel, Effect, OpenChannel, RemoveIsrChanges, UnwatchTopics, WatchTopics
+from broker.controller.effects import (
+    CloseChannel,
+    ControllerEffect,
+    OpenChannel,
+    RemoveIsrChanges,
+    UnwatchTopics,
+    WatchTopics,
+)
 from broker.controller.events import (
     AssignmentsWritten,
     BrokersChanged,
@@ -61,7 +68,7 @@ from broker.controller.topic_deletion import begin_deletion, replicas_deleted, t
 from broker.controller.topic_ids import identify_topics, names_by_id, topics_identified, with_holders_of_records
 from broker.controller.unclean_election import config_changed, unclean_election_read
 
-_FLOWS: dict[type[Any], Callable[..., list[Effect]]] = {
+_FLOWS: dict[type[Any], Callable[..., list[ControllerEffect]]] = {
     BrokersChanged: brokers_changed,
     BrokerUpdated: broker_updated,
     TopicsListed: topics_listed,
@@ -112,7 +119,7 @@ class Controller:
                 return known + len(written) + len(found)
         return known
 
-    def step(self, event: ControllerEvent, now_ms: int) -> list[Effect]:
+    def step(self, event: ControllerEvent, now_ms: int) -> list[ControllerEffect]:
         """Effects are to be carried out as `effects.py` says. `now_ms` is the time of the event, monotonic."""
         if isinstance(event, Elected):
             self._rebalance.begin(now_ms)
@@ -124,10 +131,10 @@ class Controller:
             return self._resign(self.context)
         if isinstance(event, Tick):
             return [*self._repeats.tick(self.context, now_ms), *self._rebalance.tick(self.context, now_ms)]
-        effects: list[Effect] = _FLOWS[type(event)](self.context, event)
+        effects: list[ControllerEffect] = _FLOWS[type(event)](self.context, event)
         return effects
 
-    def _become_controller(self, event: Elected) -> list[Effect]:
+    def _become_controller(self, event: Elected) -> list[ControllerEffect]:
         """Take over ZooKeeper's view, tell every broker all of it, and set right what went wrong meanwhile."""
         effects = self._let_go(event)
         strays = self.context.reassignment_notes.strays if self.context else {}
@@ -147,19 +154,19 @@ class Controller:
             effects += begin_deletion(context, topic)
         return effects
 
-    def _let_go(self, event: Elected) -> list[Effect]:
+    def _let_go(self, event: Elected) -> list[ControllerEffect]:
         """What a controller that goes on needs no more: channels to changed brokers, watches on topics that went."""
         if self.context is None:
             return []
         before = self.context
         stale = [one for one, broker in sorted(before.brokers.items()) if event.brokers.get(one) != broker]
-        effects: list[Effect] = [CloseChannel(broker_id) for broker_id in stale]
+        effects: list[ControllerEffect] = [CloseChannel(broker_id) for broker_id in stale]
         gone = before.watched_topics - event.topics.keys()
         return [*effects, UnwatchTopics(frozenset(gone))] if gone else effects
 
-    def _resign(self, before: ControllerContext) -> list[Effect]:
+    def _resign(self, before: ControllerContext) -> list[ControllerEffect]:
         self.context = None
-        effects: list[Effect] = [CloseChannel(broker_id) for broker_id in sorted(before.brokers)]
+        effects: list[ControllerEffect] = [CloseChannel(broker_id) for broker_id in sorted(before.brokers)]
         watched = before.watched_topics
         return [*effects, UnwatchTopics(watched)] if watched else effects
 

@@ -14,47 +14,47 @@ from broker.controller.events import ControllerEvent
 from broker.controller.verdict import PartitionVerdict, ShutdownAnswer
 
 
-class Effect:
+class ControllerEffect:
     """What is to be done, as one of the classes below."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class OpenChannel(Effect):
+class OpenChannel(ControllerEffect):
     """Be ready to send to this incarnation of a broker. Nothing happens if that channel is open already."""
 
     broker: LiveBroker
 
 
 @dataclass(frozen=True, slots=True)
-class CloseChannel(Effect):
+class CloseChannel(ControllerEffect):
     """Drop what is still to be sent to the broker."""
 
     broker_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class WriteStates(Effect):
+class WriteStates(ControllerEffect):
     """Write partition states to ZooKeeper, each over its zk_version. Outcome: StatesWritten."""
 
     states: dict[TopicPartition, LeaderAndIsr]
 
 
 @dataclass(frozen=True, slots=True)
-class WatchTopics(Effect):
+class WatchTopics(ControllerEffect):
     """Read these topics now and after each change; each reading is a later TopicRead."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class UnwatchTopics(Effect):
+class UnwatchTopics(ControllerEffect):
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class IdentifyTopics(Effect):
+class IdentifyTopics(ControllerEffect):
     """Write ids into the znodes of these topics, which have none or another topic's. Outcome: TopicsIdentified.
 
     Each gets the id in `known_ids`; where that is None, a new one unless there are `objections_to_new_id`, by what
@@ -68,21 +68,21 @@ class IdentifyTopics(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveTopic(Effect):
+class RemoveTopic(ControllerEffect):
     """Remove the znodes of a topic, its config and the request to delete it. Outcome: TopicRemoved."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveDeletionRequest(Effect):
+class RemoveDeletionRequest(ControllerEffect):
     """Drop the request to delete a topic, unless the topic exists."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTopicsToDelete(Effect):
+class ReadTopicsToDelete(ControllerEffect):
     """Look again which deletions are asked for. Outcome: TopicsToDelete."""
 
 
@@ -101,7 +101,7 @@ class PartitionTold:
 
 
 @dataclass(frozen=True, slots=True)
-class SendLeaderAndIsr(Effect):
+class SendLeaderAndIsr(ControllerEffect):
     """Outcome, some time later: LeaderAndIsrAnswered."""
 
     broker_id: int
@@ -111,7 +111,7 @@ class SendLeaderAndIsr(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class SendUpdateMetadata(Effect):
+class SendUpdateMetadata(ControllerEffect):
     """To each of `broker_ids`: these partitions, and all live brokers."""
 
     broker_ids: tuple[int, ...]
@@ -134,7 +134,7 @@ class ReplicaStop:
 
 
 @dataclass(frozen=True, slots=True)
-class SendStopReplica(Effect):
+class SendStopReplica(ControllerEffect):
     """Outcome, some time later and only about those to be deleted: ReplicasDeleted."""
 
     broker_id: int
@@ -143,7 +143,7 @@ class SendStopReplica(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class WriteAssignments(Effect):
+class WriteAssignments(ControllerEffect):
     """Write these partitions' replicas into the znodes of their topics, if these have still the ids given.
 
     Outcome: AssignmentsWritten.
@@ -154,7 +154,7 @@ class WriteAssignments(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteReassignmentRequest(Effect):
+class RewriteReassignmentRequest(ControllerEffect):
     """Leave only these targets in /admin/reassign_partitions, which goes when none is left; log what was refused."""
 
     targets: dict[TopicPartition, tuple[int, ...]]
@@ -162,14 +162,14 @@ class RewriteReassignmentRequest(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveElectionRequest(Effect):
+class RemoveElectionRequest(ControllerEffect):
     """Remove /admin/preferred_replica_election; log what did not succeed."""
 
     verdicts: dict[TopicPartition, PartitionVerdict]
 
 
 @dataclass(frozen=True, slots=True)
-class RespondToRequest(Effect):
+class RespondToRequest(ControllerEffect):
     """Tell whoever waits for this request what became of each of its partitions."""
 
     request_id: int
@@ -177,21 +177,21 @@ class RespondToRequest(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadLogDirEvents(Effect):
+class ReadLogDirEvents(ControllerEffect):
     """Read which brokers these notifications name. Outcome: LogDirsFailed."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveLogDirEvents(Effect):
+class RemoveLogDirEvents(ControllerEffect):
     """Remove notifications that have been dealt with."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerShutdown(Effect):
+class AnswerShutdown(ControllerEffect):
     """Tell a broker that wants to stop how far that has come."""
 
     request_id: int
@@ -199,21 +199,21 @@ class AnswerShutdown(Effect):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadUncleanElection(Effect):
+class ReadUncleanElection(ControllerEffect):
     """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
 
     topics: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadIsrChanges(Effect):
+class ReadIsrChanges(ControllerEffect):
     """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveIsrChanges(Effect):
+class RemoveIsrChanges(ControllerEffect):
     """Remove notifications that have been dealt with."""
 
     names: frozenset[str]
@@ -233,14 +233,14 @@ class UncleanElection:
 
 
 @dataclass(frozen=True, slots=True)
-class TellUncleanElections(Effect):
+class TellUncleanElections(ControllerEffect):
     """Let an operator know what was decided."""
 
     elections: tuple[UncleanElection, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StepAgain(Effect):
+class StepAgain(ControllerEffect):
     """Step this event next: the first half of what it means has been done."""
 
     event: ControllerEvent

@@ -11,18 +11,18 @@ tells nobody: LeaderAndIsr follows.
 from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, ReadIsrChanges, RemoveIsrChanges
+from broker.controller.effects import ControllerEffect, ReadIsrChanges, RemoveIsrChanges
 from broker.controller.events import IsrChangesListed, IsrChangesRead
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, settle
 
 
-def isr_changes_listed(_context: ControllerContext, event: IsrChangesListed) -> list[Effect]:
+def isr_changes_listed(_context: ControllerContext, event: IsrChangesListed) -> list[ControllerEffect]:
     """Removed when read and told: what is announced survives a controller that fails in between."""
     return [ReadIsrChanges(event.names), RemoveIsrChanges(event.names)] if event.names else []
 
 
-def isr_changes_read(context: ControllerContext, event: IsrChangesRead) -> list[Effect]:
+def isr_changes_read(context: ControllerContext, event: IsrChangesRead) -> list[ControllerEffect]:
     changed = [partition for partition, state in sorted(event.states.items()) if _is_news(context, partition, state)]
     if not changed:
         return []

@@ -4,7 +4,7 @@ from broker.common.cluster import LeaderAndIsr
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, RemoveElectionRequest, RespondToRequest, StepAgain, WriteStates
+from broker.controller.effects import ControllerEffect, RemoveElectionRequest, RespondToRequest, StepAgain, WriteStates
 from broker.controller.election import preferred_state, unclean_state
 from broker.controller.events import BY_ZNODE, Election, ElectionAsked, ElectionTried
 from broker.controller.verdict import DONE, PartitionVerdict
@@ -13,12 +13,12 @@ from broker.controller.verdict import DONE, PartitionVerdict
 _ATTEMPTS = 3
 
 
-def election_asked(context: ControllerContext, event: ElectionAsked) -> list[Effect]:
+def election_asked(context: ControllerContext, event: ElectionAsked) -> list[ControllerEffect]:
     partitions = context.all_partitions() if event.partitions is None else sorted(event.partitions)
     return _try(context, event, partitions, {}, _ATTEMPTS)
 
 
-def election_tried(context: ControllerContext, event: ElectionTried) -> list[Effect]:
+def election_tried(context: ControllerContext, event: ElectionTried) -> list[ControllerEffect]:
     """What was written is done; where somebody else was faster, the election is held again over their state."""
     done = {partition: DONE for partition in event.tried if _is_as_asked(context, event.asked.election, partition)}
     verdicts = event.verdicts | done
@@ -38,7 +38,7 @@ def _try(
     partitions: list[TopicPartition],
     verdicts: dict[TopicPartition, PartitionVerdict],
     attempts_left: int,
-) -> list[Effect]:
+) -> list[ControllerEffect]:
     wanted: dict[TopicPartition, LeaderAndIsr] = {}
     refused: dict[TopicPartition, PartitionVerdict] = {}
     for partition in partitions:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, WriteStates
+from broker.controller.effects import ControllerEffect, WriteStates
 from broker.controller.election import preferred_state
 
 #: How long after an election the first check waits; Kafka's value.
@@ -36,7 +36,7 @@ class LeaderRebalance:
         """A controller epoch begins."""
         self._next_check_ms = now_ms + FIRST_CHECK_MS
 
-    def tick(self, context: ControllerContext, now_ms: int) -> list[Effect]:
+    def tick(self, context: ControllerContext, now_ms: int) -> list[ControllerEffect]:
         if not self._settings.is_enabled or now_ms < self._next_check_ms:
             return []
         self._next_check_ms = now_ms + self._settings.check_interval_ms

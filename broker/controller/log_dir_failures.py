@@ -5,17 +5,17 @@ longer take. For these replicas it is as good as gone until it starts again.
 """
 
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, ReadLogDirEvents, RemoveLogDirEvents
+from broker.controller.effects import ControllerEffect, ReadLogDirEvents, RemoveLogDirEvents
 from broker.controller.events import LogDirEventsListed, LogDirsFailed
 from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
 
 
-def log_dir_events_listed(_context: ControllerContext, event: LogDirEventsListed) -> list[Effect]:
+def log_dir_events_listed(_context: ControllerContext, event: LogDirEventsListed) -> list[ControllerEffect]:
     return [ReadLogDirEvents(event.names), RemoveLogDirEvents(event.names)] if event.names else []
 
 
-def log_dirs_failed(context: ControllerContext, event: LogDirsFailed) -> list[Effect]:
+def log_dirs_failed(context: ControllerContext, event: LogDirsFailed) -> list[ControllerEffect]:
     batch = RequestBatch(context)
     for broker_id in sorted(event.broker_ids & context.brokers.keys()):
         for partition in context.partitions_on([broker_id]):

@@ -15,7 +15,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, RespondToRequest, RewriteReassignmentRequest, StepAgain
+from broker.controller.effects import ControllerEffect, RespondToRequest, RewriteReassignmentRequest, StepAgain
 from broker.controller.events import (
     AssignmentsWritten,
     ReassignmentsAsked,
@@ -31,7 +31,7 @@ from broker.controller.verdict import DONE, PartitionVerdict
 Plans = dict[TopicPartition, ReplicaAssignment]
 
 
-def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -> list[Effect]:
+def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -> list[ControllerEffect]:
     """A client's word counts before that of /admin/reassign_partitions, which must not bring back what it said."""
     plans, refused = _plan(context, event.targets)
     by_znode = context.reassignment_notes.by_znode
@@ -41,7 +41,7 @@ def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -
     return [*rewrite, *write_assignments(context, _news(context, plans)), StepAgain(begun)]
 
 
-def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -> list[Effect]:
+def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -> list[ControllerEffect]:
     """Answered as soon as ZooKeeper knows the target; a topic that went meanwhile knows none."""
     gone = PartitionVerdict(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted meanwhile")
     answers = {
@@ -51,7 +51,7 @@ def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -
     return [RespondToRequest(event.request_id, answers | event.refused)]
 
 
-def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZnode) -> list[Effect]:
+def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZnode) -> list[ControllerEffect]:
     """The old way to ask: /admin/reassign_partitions, kept until each of its partitions is there or cannot go there."""
     known = context.reassignment_notes.by_znode
     fresh = {partition: target for partition, target in event.targets.items() if known.get(partition) != target}
@@ -63,11 +63,13 @@ def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZno
     ]
 
 
-def reassignments_by_znode_begun(context: ControllerContext, event: ReassignmentsByZnodeBegun) -> list[Effect]:
+def reassignments_by_znode_begun(
+    context: ControllerContext, event: ReassignmentsByZnodeBegun
+) -> list[ControllerEffect]:
     return drop_ended_requests(context, event.refused, is_due=event.is_empty)
 
 
-def assignments_written(context: ControllerContext, event: AssignmentsWritten) -> list[Effect]:
+def assignments_written(context: ControllerContext, event: AssignmentsWritten) -> list[ControllerEffect]:
     """A move begins, or is over for good. What a znode says that is news needs a state of a higher epoch."""
     begun = []
     for partition, written in sorted(event.written.items()):
@@ -85,7 +87,7 @@ def drop_ended_requests(
     refused: Mapping[TopicPartition, PartitionVerdict] | None = None,
     *,
     is_due: bool = False,
-) -> list[Effect]:
+) -> list[ControllerEffect]:
     """/admin/reassign_partitions without what is done, was refused, or has no topic any more."""
     asked = context.reassignment_notes.by_znode
     open_ones = {partition: target for partition, target in asked.items() if _is_on_the_way(context, partition)}

@@ -11,7 +11,7 @@ from broker.common.cluster import LeaderAndIsr
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, ReplicaStop, SendStopReplica, WriteAssignments
+from broker.controller.effects import ControllerEffect, ReplicaStop, SendStopReplica, WriteAssignments
 from broker.controller.events import ReplicasDeleted
 from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
@@ -27,7 +27,7 @@ def end_moves(
     return ended
 
 
-def write_when_deleted(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+def write_when_deleted(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
     """The last word in the znode of each ended move that waits for nobody."""
     plans = {
         partition: context.replica_assignment(partition)
@@ -37,12 +37,14 @@ def write_when_deleted(context: ControllerContext, partitions: Iterable[TopicPar
     return write_assignments(context, plans)
 
 
-def write_assignments(context: ControllerContext, plans: dict[TopicPartition, ReplicaAssignment]) -> list[Effect]:
+def write_assignments(
+    context: ControllerContext, plans: dict[TopicPartition, ReplicaAssignment]
+) -> list[ControllerEffect]:
     topics = sorted({partition.topic for partition in plans})
     return [WriteAssignments(plans, {topic: context.topics[topic].topic_id for topic in topics})] if plans else []
 
 
-def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list[Effect]:
+def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list[ControllerEffect]:
     """What a broker could not delete, because its log directory is offline, cannot be waited for either."""
     if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
         return []
@@ -57,7 +59,7 @@ def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted)
     return write_when_deleted(context, answered)
 
 
-def removed_hosts_left(context: ControllerContext, left: Iterable[int]) -> list[Effect]:
+def removed_hosts_left(context: ControllerContext, left: Iterable[int]) -> list[ControllerEffect]:
     """They will not answer; their replicas are deleted when they come back."""
     waiting, notes = [], context.reassignment_notes
     for partition, hosts in sorted(notes.leaving.items()):
@@ -68,9 +70,9 @@ def removed_hosts_left(context: ControllerContext, left: Iterable[int]) -> list[
     return write_when_deleted(context, dict.fromkeys(waiting))
 
 
-def stop_strays(context: ControllerContext, joined: Iterable[int]) -> list[Effect]:
+def stop_strays(context: ControllerContext, joined: Iterable[int]) -> list[ControllerEffect]:
     """Brokers are back that hold replicas which were taken from them meanwhile; a move not yet over waits for them."""
-    effects: list[Effect] = []
+    effects: list[ControllerEffect] = []
     for broker_id in joined:
         strays = sorted(replica for replica in context.reassignment_notes.strays if replica.broker_id == broker_id)
         epochs = {replica.partition: context.reassignment_notes.strays.pop(replica) for replica in strays}

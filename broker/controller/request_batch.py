@@ -11,7 +11,7 @@ from broker.common.cluster import LEADER_DURING_DELETE, LeaderAndIsr, LiveBroker
 from broker.common.types import NO_BROKER, TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import (
-    Effect,
+    ControllerEffect,
     PartitionTold,
     ReplicaStop,
     SendLeaderAndIsr,
@@ -68,7 +68,7 @@ class RequestBatch:
         for broker_id in broker_ids:
             self._stops.setdefault(broker_id, []).append(stop)
 
-    def effects(self) -> list[Effect]:
+    def effects(self) -> list[ControllerEffect]:
         return [*self._leader_and_isr_effects(), *self._metadata_effects(), *self._stop_effects()]
 
     def _told(self, partition: TopicPartition) -> PartitionTold:
@@ -88,13 +88,13 @@ class RequestBatch:
             removing=assignment.removing,
         )
 
-    def _leader_and_isr_effects(self) -> list[Effect]:
+    def _leader_and_isr_effects(self) -> list[ControllerEffect]:
         return [
             SendLeaderAndIsr(broker_id, self._context.controller_epoch, tuple(told), self._live_leaders(told))
             for broker_id, told in sorted(self._leader_and_isr.items())
         ]
 
-    def _stop_effects(self) -> list[Effect]:
+    def _stop_effects(self) -> list[ControllerEffect]:
         return [
             SendStopReplica(broker_id, self._context.controller_epoch, tuple(stops))
             for broker_id, stops in sorted(self._stops.items())
@@ -104,7 +104,7 @@ class RequestBatch:
         leaders = sorted({one.state.leader for one in told} & self._context.brokers.keys())
         return tuple(self._context.brokers[leader] for leader in leaders)
 
-    def _metadata_effects(self) -> list[Effect]:
+    def _metadata_effects(self) -> list[ControllerEffect]:
         """Brokers that are told the same share one effect: it is the same if it is the very same objects."""
         same: dict[tuple[int, ...], tuple[tuple[PartitionTold, ...], list[int]]] = {}
         for broker_id, told in sorted(self._metadata.items()):

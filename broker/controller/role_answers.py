@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from broker.common.backoff import Backoff
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect
+from broker.controller.effects import ControllerEffect
 from broker.controller.events import LeaderAndIsrAnswered
 from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
@@ -25,7 +25,7 @@ FIRST_PAUSE_MS = 1_000
 PAUSE_MS_MAX = 30_000
 
 
-def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[Effect]:
+def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[ControllerEffect]:
     """Replicas whose role was not taken take no part any more; those that were deferred and have it now do again.
 
     Where a log directory has become full, or has room again, others may have to lead.
@@ -74,7 +74,7 @@ def _assigned(context: ControllerContext, broker_id: int, partitions: Iterable[T
     ]
 
 
-def _came_back(context: ControllerContext, broker_id: int, partitions: list[TopicPartition]) -> list[Effect]:
+def _came_back(context: ControllerContext, broker_id: int, partitions: list[TopicPartition]) -> list[ControllerEffect]:
     """The role that was taken may be an old one by now: the broker is told again."""
     to_correct = context.wanted_states(partitions)
     settled = [partition for partition in partitions if partition not in to_correct]
@@ -87,7 +87,7 @@ def _came_back(context: ControllerContext, broker_id: int, partitions: list[Topi
     return [*batch.effects(), *correct_states(context, partitions)]
 
 
-def _tell_again(context: ControllerContext, broker_ids: Collection[int]) -> list[Effect]:
+def _tell_again(context: ControllerContext, broker_ids: Collection[int]) -> list[ControllerEffect]:
     """The roles of deferred replicas, as they are now."""
     batch = RequestBatch(context)
     for partition, broker_id in sorted(context.deferred_replicas):
@@ -107,7 +107,7 @@ class RoleRepeats:
         """A controller epoch begins, and every broker is told everything."""
         self._pauses.clear()
 
-    def tick(self, context: ControllerContext, now_ms: int) -> list[Effect]:
+    def tick(self, context: ControllerContext, now_ms: int) -> list[ControllerEffect]:
         waiting = {one.broker_id for one in (*context.deferred_replicas, *undeleted_replicas(context))}
         for broker_id in [one for one, (until_ms, _) in self._pauses.items() if until_ms <= now_ms]:
             if broker_id not in waiting:

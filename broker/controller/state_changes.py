@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, WriteStates
+from broker.controller.effects import ControllerEffect, WriteStates
 from broker.controller.events import StatesWritten
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment_end import end_moves, write_when_deleted
@@ -17,7 +17,7 @@ from broker.controller.request_batch import RequestBatch
 from broker.controller.unclean_election import ask_unclean, tell_unclean
 
 
-def take_over(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+def take_over(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
     """Tell brokers of partitions found in ZooKeeper, all at once, and correct those that are not as they should be.
 
     All at once: a broker that knew only some partitions of a topic would hash groups over too few.
@@ -32,14 +32,14 @@ def take_over(context: ControllerContext, partitions: Iterable[TopicPartition]) 
     return [*batch.effects(), *correct_states(context, to_tell)]
 
 
-def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
     """Write the states of those partitions that need another one; ask whether the hopeless may have an unclean one."""
     asked = list(partitions)
     wanted = context.wanted_states(asked)
     return [*([WriteStates(wanted)] if wanted else []), *ask_unclean(context, asked)]
 
 
-def states_written(context: ControllerContext, event: StatesWritten) -> list[Effect]:
+def states_written(context: ControllerContext, event: StatesWritten) -> list[ControllerEffect]:
     """Tell everyone what stands in ZooKeeper now; what was found instead of ours may need another correction."""
     told = tell_unclean(context, event.written)
     for partition, state in (event.written | event.found).items():
@@ -78,7 +78,7 @@ def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> 
     context.replica_status.move(away, ReplicaStatus.OFFLINE)
 
 
-def replicas_went_offline(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+def replicas_went_offline(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
     """Brokers or log directories of some replicas of these partitions are gone."""
     current = [partition for partition in partitions if context.is_current(partition)]
     written = [partition for partition in current if partition in context.states]

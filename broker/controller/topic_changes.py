@@ -1,14 +1,14 @@
 """Topics appear in /brokers/topics, get more partitions, or vanish from there."""
 
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, UnwatchTopics, WatchTopics
+from broker.controller.effects import ControllerEffect, UnwatchTopics, WatchTopics
 from broker.controller.events import TopicRead, TopicsListed
 from broker.controller.topic_ids import forget_topics, has_own_id, identify_topics, take_topic
 
 
-def topics_listed(context: ControllerContext, event: TopicsListed) -> list[Effect]:
+def topics_listed(context: ControllerContext, event: TopicsListed) -> list[ControllerEffect]:
     """New topics are read first. A topic that is gone without a request to delete it was removed by somebody's hand."""
-    effects: list[Effect] = []
+    effects: list[ControllerEffect] = []
     context.keep_last_topic_ids_of(event.names)
     watched = context.watched_topics
     gone = watched - event.names - context.deleting
@@ -22,7 +22,7 @@ def topics_listed(context: ControllerContext, event: TopicsListed) -> list[Effec
     return effects
 
 
-def topic_read(context: ControllerContext, event: TopicRead) -> list[Effect]:
+def topic_read(context: ControllerContext, event: TopicRead) -> list[ControllerEffect]:
     """A topic as it is now: partitions that are new to us get their first state, a missing id is restored first.
 
     One that was without an id until now has states, which are read with it.

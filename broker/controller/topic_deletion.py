@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from broker.common.cluster import EPOCH_DURING_DELETE
 from broker.controller.context import ControllerContext
 from broker.controller.effects import (
-    Effect,
+    ControllerEffect,
     RemoveDeletionRequest,
     RemoveTopic,
     ReplicaStop,
@@ -25,7 +25,7 @@ from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states
 
 
-def topics_to_delete(context: ControllerContext, event: TopicsToDelete) -> list[Effect]:
+def topics_to_delete(context: ControllerContext, event: TopicsToDelete) -> list[ControllerEffect]:
     """Begin what is new. A topic that is not to be deleted after all gets the states that were held back."""
     released = (context.topics_to_delete - event.names) & context.topics.keys() - context.deleting
     context.topics_to_delete = event.names
@@ -38,7 +38,7 @@ def topics_to_delete(context: ControllerContext, event: TopicsToDelete) -> list[
     return effects
 
 
-def begin_deletion(context: ControllerContext, topic: str) -> list[Effect]:
+def begin_deletion(context: ControllerContext, topic: str) -> list[ControllerEffect]:
     """From here on clients are told that the topic is going."""
     batch = RequestBatch(context)
     batch.add_deleted(context.partitions(topic))
@@ -58,7 +58,7 @@ def begin_deletion(context: ControllerContext, topic: str) -> list[Effect]:
     ]
 
 
-def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[Effect]:
+def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[ControllerEffect]:
     """Brokers are back that the deletion of some topics waited for, or may be able to do now what they were not."""
     returned = set(joined)
     waiting = [replica for replica in undeleted_replicas(context) if replica.broker_id in returned]
@@ -88,7 +88,7 @@ def brokers_left_deletion(context: ControllerContext, left: Iterable[int]) -> No
     context.replica_status.move(started, ReplicaStatus.DELETION_INELIGIBLE)
 
 
-def replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list[Effect]:
+def replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list[ControllerEffect]:
     if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
         return []
     for partitions, status in (
@@ -102,7 +102,7 @@ def replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list
     return [effect for topic in topics for effect in _finish_if_done(context, topic)]
 
 
-def topic_removed(context: ControllerContext, event: TopicRemoved) -> list[Effect]:
+def topic_removed(context: ControllerContext, event: TopicRemoved) -> list[ControllerEffect]:
     """The znodes are gone; from now on a topic of this name is another topic."""
     if event.topic not in context.deleting:
         return []
@@ -113,7 +113,7 @@ def topic_removed(context: ControllerContext, event: TopicRemoved) -> list[Effec
     return [UnwatchTopics(frozenset({event.topic}))]
 
 
-def _delete_replicas(context: ControllerContext, replicas: list[Replica]) -> list[Effect]:
+def _delete_replicas(context: ControllerContext, replicas: list[Replica]) -> list[ControllerEffect]:
     context.replica_status.move(replicas, ReplicaStatus.DELETION_STARTED)
     by_broker: dict[int, list[ReplicaStop]] = {}
     for partition, broker_id in replicas:
@@ -124,6 +124,6 @@ def _delete_replicas(context: ControllerContext, replicas: list[Replica]) -> lis
     ]
 
 
-def _finish_if_done(context: ControllerContext, topic: str) -> list[Effect]:
+def _finish_if_done(context: ControllerContext, topic: str) -> list[ControllerEffect]:
     statuses = {context.replica_status[replica] for replica in context.topic_replicas(topic)}
     return [RemoveTopic(topic)] if statuses <= {ReplicaStatus.DELETION_SUCCESSFUL} else []

@@ -16,7 +16,7 @@ from broker.common.cluster import LeaderAndIsr, TopicAssignment
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, IdentifyTopics, ReadTopicsToDelete
+from broker.controller.effects import ControllerEffect, IdentifyTopics, ReadTopicsToDelete
 from broker.controller.events import TopicsIdentified
 from broker.controller.reassignment_end import write_assignments
 from broker.controller.request_batch import RequestBatch
@@ -70,7 +70,7 @@ def has_own_id(context: ControllerContext, assignment: TopicAssignment) -> bool:
     return assignment.has_id and context.topic_names.get(assignment.topic_id) in (None, assignment.topic)
 
 
-def identify_topics(context: ControllerContext, topics: Iterable[str]) -> list[Effect]:
+def identify_topics(context: ControllerContext, topics: Iterable[str]) -> list[ControllerEffect]:
     """Return what gives the topics their ids; nothing without topics."""
     known_ids = {topic: _known_id(context, topic) for topic in sorted(topics)}
     if not known_ids:
@@ -86,7 +86,7 @@ def _known_id(context: ControllerContext, topic: str) -> UUID | None:
     return None if topic_id in context.topic_names else topic_id
 
 
-def topics_identified(context: ControllerContext, event: TopicsIdentified) -> list[Effect]:
+def topics_identified(context: ControllerContext, event: TopicsIdentified) -> list[ControllerEffect]:
     context.topics_without_id |= event.unknown - context.topics.keys()
     return [
         effect
@@ -98,14 +98,14 @@ def topics_identified(context: ControllerContext, event: TopicsIdentified) -> li
 
 def take_topic(
     context: ControllerContext, assignment: TopicAssignment, states: dict[TopicPartition, LeaderAndIsr]
-) -> list[Effect]:
+) -> list[ControllerEffect]:
     """Take a topic as its znode has it, with its id. New partitions have the state in `states`, or get their first one.
 
     Where a deletion was asked for, it may have been that of an earlier topic of the same name; so that is looked up.
     """
     topic = assignment.topic
     context.topics_without_id.discard(topic)
-    effects: list[Effect] = []
+    effects: list[ControllerEffect] = []
     known = context.topics.get(topic)
     if known is not None and known.topic_id != assignment.topic_id:
         effects += forget_topics(context, {topic})
@@ -158,7 +158,7 @@ def _moves_lost_in(context: ControllerContext, assignment: TopicAssignment) -> d
     }
 
 
-def forget_topics(context: ControllerContext, topics: Collection[str]) -> list[Effect]:
+def forget_topics(context: ControllerContext, topics: Collection[str]) -> list[ControllerEffect]:
     batch = RequestBatch(context)
     for topic in sorted(topics):
         batch.add_deleted(context.partitions(topic))

@@ -10,7 +10,13 @@ from collections.abc import Iterable, Mapping
 from broker.common.cluster import LeaderAndIsr
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, ReadUncleanElection, TellUncleanElections, UncleanElection, WriteStates
+from broker.controller.effects import (
+    ControllerEffect,
+    ReadUncleanElection,
+    TellUncleanElections,
+    UncleanElection,
+    WriteStates,
+)
 from broker.controller.election import unclean_state
 from broker.controller.events import ConfigChanged, UncleanElectionRead
 
@@ -18,13 +24,13 @@ from broker.controller.events import ConfigChanged, UncleanElectionRead
 _EMPTY = (NO_LEADER_EPOCH, 0)
 
 
-def ask_unclean(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+def ask_unclean(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
     """Ask for the topics of those partitions that only an unclean election could give a leader."""
     topics = frozenset(partition.topic for partition in partitions if _is_stuck(context, partition))
     return [ReadUncleanElection(topics)] if topics else []
 
 
-def unclean_election_read(context: ControllerContext, event: UncleanElectionRead) -> list[Effect]:
+def unclean_election_read(context: ControllerContext, event: UncleanElectionRead) -> list[ControllerEffect]:
     stuck = [
         partition
         for topic in sorted(event.allowed & context.topics.keys())
@@ -35,7 +41,7 @@ def unclean_election_read(context: ControllerContext, event: UncleanElectionRead
     return [WriteStates(elected)] if elected else []
 
 
-def elect_without_records(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+def elect_without_records(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[ControllerEffect]:
     """Give leaders to partitions of which no replica has a record, as all of them have answered: nothing is lost.
 
     Their brokers were killed before they had made the logs, and the last of the ISR cannot know that. A replica that is
@@ -61,7 +67,7 @@ def _unclean_state(context: ControllerContext, partition: TopicPartition) -> Lea
     return unclean_state(assigned, context.states[partition], online, context.controller_epoch, extents)
 
 
-def tell_unclean(context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]) -> list[Effect]:
+def tell_unclean(context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]) -> list[ControllerEffect]:
     """Those of the states just written, and not yet in `context`, whose leader was not in sync, whoever wanted it."""
     elections = tuple(
         UncleanElection(partition, _leader_before(before), before.isr, state.leader)
@@ -77,7 +83,7 @@ def _leader_before(state: LeaderAndIsr) -> int:
     return state.isr[0] if not state.has_leader and len(state.isr) == 1 else state.leader
 
 
-def config_changed(context: ControllerContext, event: ConfigChanged) -> list[Effect]:
+def config_changed(context: ControllerContext, event: ConfigChanged) -> list[ControllerEffect]:
     """Of a topic, or of brokers, from which topics take what they do not set themselves."""
     if event.topic is None:
         return ask_unclean(context, context.all_partitions())

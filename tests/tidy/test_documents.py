@@ -98,7 +98,7 @@ def test_the_controller_s_table_has_every_event_and_the_file_of_its_flow():
 
 
 def test_the_controller_s_table_has_every_effect_and_nothing_else():
-    known = {effect.__name__ for effect in effects.Effect.__subclasses__()}
+    known = {effect.__name__ for effect in effects.ControllerEffect.__subclasses__()}
     outcomes = {event.__name__ for event in events.ControllerEvent.__subclasses__()}
     named = {name for _, told in controller_table().values() for name in re.findall(r"`(\w+)`", told)}
     assert named - outcomes == known

@@ -112,7 +112,7 @@ class ControllerRuntime:
         self._generation = 0
         self._is_acting = False
         #: The step that a thread is at.
-        self._deciding: asyncio.Future[list[do.Effect]] | None = None
+        self._deciding: asyncio.Future[list[do.ControllerEffect]] | None = None
         self._epoch: ControllerEpoch | None = None
         self._writes: ControllerStore | None = None
         self._list_watches: list[Closable] = []
@@ -341,7 +341,7 @@ class ControllerRuntime:
             if outcome is not None:
                 await self._step(outcome)
 
-    async def _decide(self, event: ControllerEvent) -> list[do.Effect]:
+    async def _decide(self, event: ControllerEvent) -> list[do.ControllerEffect]:
         """The machine belongs to whoever steps it: nobody else, the canceller included, looks at it meanwhile."""
         now_ms = self._clock.monotonic_ms()
         if self._machine.reach(event) <= PARTITIONS_DECIDED_ON_THE_LOOP:
@@ -353,7 +353,7 @@ class ControllerRuntime:
             await asyncio.wait([self._deciding])
             self._deciding = None
 
-    async def _carry_out(self, effect: do.Effect) -> ControllerEvent | None:
+    async def _carry_out(self, effect: do.ControllerEffect) -> ControllerEvent | None:
         if isinstance(effect, do.StepAgain):
             return effect.event
         if self._carry_out_here(effect):
@@ -362,7 +362,7 @@ class ControllerRuntime:
         assert writes is not None  # as long as this broker acts
         return await self._zookeeper.carry_out(effect, writes)
 
-    def _carry_out_here(self, effect: do.Effect) -> bool:
+    def _carry_out_here(self, effect: do.ControllerEffect) -> bool:
         """Effects on this process alone; False for any other."""
         match effect:
             case do.OpenChannel(broker):

@@ -38,7 +38,7 @@ class ControllerZooKeeper:
         self._broker_id = broker_id
         self._unclean_election = unclean_election
 
-    async def carry_out(self, effect: do.Effect, writes: ControllerStore) -> ControllerEvent | None:
+    async def carry_out(self, effect: do.ControllerEffect, writes: ControllerStore) -> ControllerEvent | None:
         """The effect's outcome, None if it has none. Raises ZooKeeperError, ControllerMoved when the epoch is over."""
         match effect:
             case do.WriteStates(states):
@@ -70,7 +70,7 @@ class ControllerZooKeeper:
                 return await self._read(effect)
         return None
 
-    async def _read(self, effect: do.Effect) -> ControllerEvent:
+    async def _read(self, effect: do.ControllerEffect) -> ControllerEvent:
         match effect:
             case do.ReadTopicsToDelete():
                 return TopicsToDelete(frozenset(await self._store.topics_to_delete()))

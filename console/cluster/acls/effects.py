@@ -51,7 +51,7 @@ class AclChange:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Effect:
+class AclEffect:
     """`host` ANY_HOST: from wherever no rule of its own says otherwise. `names` are sorted, and as they are told: or…
     is whatever begins so."""
 
@@ -79,11 +79,11 @@ class Effect:
 class Effects:
     """What was found, and whether that is all."""
 
-    found: tuple[Effect, ...]
+    found: tuple[AclEffect, ...]
     is_whole: bool = True
 
     @property
-    def losses(self) -> tuple[Effect, ...]:
+    def losses(self) -> tuple[AclEffect, ...]:
         return tuple(effect for effect in self.found if not effect.gains)
 
 
@@ -194,13 +194,13 @@ def _met(rules: Collection[AclRule], names: Collection[str]) -> set[str]:
     return own | {name for name in names if name.startswith(prefixes)}
 
 
-def _grouped(differences: Mapping[tuple[str, bool, str, str, str], list[str]]) -> tuple[Effect, ...]:
+def _grouped(differences: Mapping[tuple[str, bool, str, str, str], list[str]]) -> tuple[AclEffect, ...]:
     """Operations that change on the same names are told together; losses first."""
     together: dict[tuple[str, bool, str, str, tuple[str, ...]], list[str]] = {}
     for (principal, gains, resource, host, operation), found in differences.items():
         together.setdefault((principal, gains, resource, host, tuple(sorted(found))), []).append(operation)
     told = [
-        Effect(principal, gains, resource, tuple(operations), found, host)
+        AclEffect(principal, gains, resource, tuple(operations), found, host)
         for (principal, gains, resource, host, found), operations in together.items()
     ]
     return tuple(sorted(told, key=lambda effect: (effect.gains, effect)))

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from itertools import groupby, islice
 
-from console.cluster.acls.effects import AclChange, Effect, Effects, effects, who, who_may_alter
+from console.cluster.acls.effects import AclChange, AclEffect, Effects, effects, who, who_may_alter
 from console.kit.gateway.acls.decisions import with_changes
 from console.kit.gateway.acls.interface import ANY_HOST, AclRule, AclView, in_words
 from console.kit.gateway.commands import shell_command
@@ -79,7 +79,7 @@ def _touches(view: AclView, found: Effects) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _in_short(effect: Effect) -> str:
+def _in_short(effect: AclEffect) -> str:
     done = ",".join(effect.operations)
     return f"{effect.principal} {'+' if effect.gains else '-'} {effect.resource} {done} {effect.host}"
 

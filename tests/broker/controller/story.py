@@ -341,7 +341,7 @@ class Story:
                 lines += self._step(outcome, indent + "  ")
         return lines
 
-    def _carry_out(self, effect: do.Effect) -> told.ControllerEvent | None:
+    def _carry_out(self, effect: do.ControllerEffect) -> told.ControllerEvent | None:
         match effect:
             case do.WriteStates(states):
                 return self._write(states)
@@ -404,7 +404,7 @@ class Story:
         self.states = {partition: state for partition, state in self.states.items() if partition.topic != topic}
 
 
-def _told(effect: do.Effect) -> Iterator[str]:
+def _told(effect: do.ControllerEffect) -> Iterator[str]:
     match effect:
         case do.OpenChannel(broker):
             yield f"open channel to {broker.broker_id} epoch {broker.epoch}"

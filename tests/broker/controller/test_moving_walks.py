@@ -242,7 +242,7 @@ class MovingWalk(Walk):
                 assert state.isr
                 assert set(state.isr) <= set(context.assignment(partition))
 
-    def _carry_out(self, effect: do.Effect) -> told.ControllerEvent | None:
+    def _carry_out(self, effect: do.ControllerEffect) -> told.ControllerEvent | None:
         crash = self._may_crash and self._dice.random() < 0.01
         if crash and self._dice.random() < 0.5:
             raise _Crash
@@ -251,7 +251,7 @@ class MovingWalk(Walk):
             raise _Crash
         return outcome
 
-    def _tell(self, effect: do.Effect) -> told.ControllerEvent | None:
+    def _tell(self, effect: do.ControllerEffect) -> told.ControllerEvent | None:
         match effect:
             case do.SendStopReplica(broker_id, _, stops):
                 self._on_their_way.append(_Stop(effect, self.brokers_as_known(broker_id)))

@@ -181,7 +181,7 @@ class Walk(Story):
             self._do_lose_id("quietly ")
         self.run(f"elect {max(self._epoch, 1)}")
 
-    def _carry_out(self, effect: do.Effect) -> told.ControllerEvent | None:
+    def _carry_out(self, effect: do.ControllerEffect) -> told.ControllerEvent | None:
         if isinstance(effect, do.SendStopReplica):
             epoch = self.controller.context.brokers[effect.broker_id].epoch
             deleted = tuple(stop.partition for stop in effect.stops if stop.delete)

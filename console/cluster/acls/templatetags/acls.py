@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from django import template
 
-from console.cluster.acls.effects import Effect
+from console.cluster.acls.effects import AclEffect
 from console.cluster.acls.rows import AclRow
 from console.cluster.acls.words import sentence
 from console.kit.gateway.acls.decisions import AclDecision, Cause
@@ -56,5 +56,5 @@ def allowing(denials: Denials) -> str:
 
 
 @register.filter
-def on_what(effect: Effect) -> str:
+def on_what(effect: AclEffect) -> str:
     return effect.on_what
