@@ -11,7 +11,7 @@ from broker.protocol.messages.stop_replica import (
     StopReplicaResponse,
 )
 from broker.runtime.in_turns import in_turns
-from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from broker.runtime.replication.role_changes import StoppedPartition, stop_replicas
 from broker.runtime.requests.context import RequestContext
 
 
@@ -33,8 +33,8 @@ async def handle_stop_replica(request: StopReplicaRequest, context: RequestConte
     return StopReplicaResponse(partition_errors=await in_turns(outcomes.items(), lambda one: _outcome(*one), turns))
 
 
-def _stop(topic: str, state: StopReplicaPartitionState) -> ReplicaStop:
-    return ReplicaStop(TopicPartition(topic, state.partition_index), state.delete_partition, state.leader_epoch)
+def _stop(topic: str, state: StopReplicaPartitionState) -> StoppedPartition:
+    return StoppedPartition(TopicPartition(topic, state.partition_index), state.delete_partition, state.leader_epoch)
 
 
 def _outcome(stopped: TopicPartition, code: ErrorCode) -> StopReplicaPartitionError:

@@ -25,7 +25,7 @@ from broker.runtime.replication.topic_names import note_outcome
 T = TypeVar("T")
 
 
-class ReplicaStop(NamedTuple):
+class StoppedPartition(NamedTuple):
     """What StopReplica says of one partition."""
 
     topic_partition: TopicPartition
@@ -76,7 +76,7 @@ async def take_roles(
     return outcomes
 
 
-async def stop_replicas(replicas: ReplicaManager, stops: Sequence[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
+async def stop_replicas(replicas: ReplicaManager, stops: Sequence[StoppedPartition]) -> dict[TopicPartition, ErrorCode]:
     """As `ReplicaManager.stop_replica` of each, and what is to be deleted is, durably: the outcome of each."""
     outcomes, to_delete = {}, []
     async for stop in _paced(stops):
@@ -87,7 +87,7 @@ async def stop_replicas(replicas: ReplicaManager, stops: Sequence[ReplicaStop]) 
     return outcomes | {topic_partition: error.code for topic_partition, error in refused.items()}
 
 
-def _stop(replicas: ReplicaManager, stop: ReplicaStop) -> ErrorCode:
+def _stop(replicas: ReplicaManager, stop: StoppedPartition) -> ErrorCode:
     try:
         replicas.stop_replica(stop.topic_partition, delete=stop.is_deletion, leader_epoch=stop.leader_epoch)
     except ApiError as error:

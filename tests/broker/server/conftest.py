@@ -59,7 +59,7 @@ from broker.runtime.replication.log_dir_moves import LogDirMoves
 from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from broker.runtime.replication.role_changes import StoppedPartition, stop_replicas
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.requests.context import RequestContext, Services
@@ -211,7 +211,7 @@ class Store:
         partitions = self._served.metadata.topics[name].partitions
         await stop_replicas(
             self._served.replicas,
-            [ReplicaStop(TopicPartition(name, index), is_deletion=True, leader_epoch=-1) for index in partitions],
+            [StoppedPartition(TopicPartition(name, index), is_deletion=True, leader_epoch=-1) for index in partitions],
         )
         self._served.tell_of(name, leader=LEADER_DURING_DELETE)
 

@@ -16,7 +16,7 @@ from broker.protocol.messages.alter_replica_log_dirs import (
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from broker.runtime.replication.role_changes import StoppedPartition, stop_replicas
 from tests.broker.log.thinned_out import thin_out
 from tests.broker.server.conftest import Served
 from tests.eventually import eventually
@@ -152,7 +152,7 @@ async def test_to_ask_for_where_it_is_calls_the_move_off(served, directories, he
 
 
 async def test_who_is_deleted_meanwhile_leaves_nothing(served, directories, held):
-    await stop_replicas(served.replicas, [ReplicaStop(T_0, is_deletion=True, leader_epoch=-1)])
+    await stop_replicas(served.replicas, [StoppedPartition(T_0, is_deletion=True, leader_epoch=-1)])
     held()
     for directory in directories:
         await eventually(lambda directory=directory: not list(directory.glob("t-0*")), "all is gone")
@@ -160,7 +160,7 @@ async def test_who_is_deleted_meanwhile_leaves_nothing(served, directories, held
 
 
 async def test_who_is_stopped_meanwhile_moves_when_it_is_back(served, directories, held):
-    await stop_replicas(served.replicas, [ReplicaStop(T_0, is_deletion=False, leader_epoch=-1)])
+    await stop_replicas(served.replicas, [StoppedPartition(T_0, is_deletion=False, leader_epoch=-1)])
     held()
     before = content(served)
     await served.delayed_fetches.wait([T_0], 300)

@@ -24,7 +24,7 @@ from broker.records.control import MarkerType
 from broker.runtime.coordinators import loading
 from broker.runtime.coordinators.group_coordinators import forget_partitions
 from broker.runtime.coordinators.shard import Shard
-from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from broker.runtime.replication.role_changes import StoppedPartition, stop_replicas
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.broker.runtime.coordinators.world import CLIENT, PRODUCER_ID, TOPIC_ID, World
@@ -198,7 +198,7 @@ async def test_a_hosted_partition_comes_back_after_it_was_stopped(world):
     world.lead()
     await eventually(lambda: not world.coordinators.is_loading, "the partition is loaded")
     assert world.committed() == 5
-    deletion = ReplicaStop(partition, is_deletion=True, leader_epoch=-1)
+    deletion = StoppedPartition(partition, is_deletion=True, leader_epoch=-1)
     await stop_replicas(world.replicas, [deletion])
     await stop_replicas(world.replicas, [deletion])
     world.lead()

@@ -26,7 +26,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.disk import executor
 from broker.runtime.replication.follower_cuts import start_over_at, truncate
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas, take_roles
+from broker.runtime.replication.role_changes import StoppedPartition, stop_replicas, take_roles
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
@@ -207,7 +207,9 @@ async def test_roles_end_with_the_controller_that_gave_them(replicas, disk):
 async def test_a_deletion_waits_for_the_cut(replicas, logs, disk, tmp_path):
     truncate(replicas, replicas.get("t", 0), 2)
     assert await asyncio.to_thread(disk.has_begun.wait, 10)
-    stopping = asyncio.ensure_future(stop_replicas(replicas, [ReplicaStop(ALL[0], is_deletion=True, leader_epoch=-1)]))
+    stopping = asyncio.ensure_future(
+        stop_replicas(replicas, [StoppedPartition(ALL[0], is_deletion=True, leader_epoch=-1)])
+    )
     await asyncio.sleep(0)
     assert replicas.get("t", 0) is None
     assert (tmp_path / "logs" / "t-0").exists()

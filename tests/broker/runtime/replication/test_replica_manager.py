@@ -29,7 +29,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import hosted_partition
 from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.runtime.replication.role_changes import ReplicaStop, create_logs, stop_replicas
+from broker.runtime.replication.role_changes import StoppedPartition, create_logs, stop_replicas
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
@@ -42,8 +42,8 @@ def logs(tmp_path):
     logs.shutdown()
 
 
-def deleted(partition: TopicPartition, leader_epoch: int = -1) -> ReplicaStop:
-    return ReplicaStop(partition, is_deletion=True, leader_epoch=leader_epoch)
+def deleted(partition: TopicPartition, leader_epoch: int = -1) -> StoppedPartition:
+    return StoppedPartition(partition, is_deletion=True, leader_epoch=leader_epoch)
 
 
 async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_path, monkeypatch):
