@@ -32,7 +32,7 @@ class Sign(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class UncleanElection:
+class LostRange:
     """`ended_at` and `ends_at`: where the log ended for readers under the leader before, and ends now; None unknown."""
 
     topic: str
@@ -76,7 +76,7 @@ class UncleanWatch:
         *,
         is_next_look: bool,
         is_recovering: Callable[[str, int], bool],
-    ) -> list[UncleanElection]:
+    ) -> list[LostRange]:
         """The elections that `changes` of `known` show. `is_next_look`: nothing long can have happened since the last.
 
         `is_recovering` is asked only of a partition whose leader was not in sync when last seen.
@@ -92,9 +92,7 @@ class UncleanWatch:
                     found.append(judged)
         return _asked(found, is_recovering)
 
-    def _judge(
-        self, topic: str, before: PartitionRow, after: PartitionRow, is_next_look: bool
-    ) -> UncleanElection | None:
+    def _judge(self, topic: str, before: PartitionRow, after: PartitionRow, is_next_look: bool) -> LostRange | None:
         place = topic, after.partition
         if place not in self._waiting and (before.leader, before.leader_epoch) == (after.leader, after.leader_epoch):
             return None
@@ -110,7 +108,7 @@ class UncleanWatch:
         if not went_back and not then.was_out:
             return None
         sign = Sign.WENT_BACK if went_back else Sign.WAS_OUT
-        return UncleanElection(topic, after.partition, sign, after.leader, then.row.leader, ended_at, ends_at)
+        return LostRange(topic, after.partition, sign, after.leader, then.row.leader, ended_at, ends_at)
 
 
 def _is_newer(before: PartitionRow, after: PartitionRow) -> bool:
@@ -130,7 +128,7 @@ def _was_out(before: PartitionRow, after: PartitionRow) -> bool:
     return is_another and has_left and bool(set(before.isr) & set(after.replicas))
 
 
-def _asked(found: Iterable[UncleanElection], is_recovering: Callable[[str, int], bool]) -> list[UncleanElection]:
+def _asked(found: Iterable[LostRange], is_recovering: Callable[[str, int], bool]) -> list[LostRange]:
     """With what ZooKeeper says of those that are only possible."""
     told, asked = [], 0
     for election in found:
@@ -142,9 +140,9 @@ def _asked(found: Iterable[UncleanElection], is_recovering: Callable[[str, int],
     return told
 
 
-def unclean_events(elections: Iterable[UncleanElection]) -> list[HistoryEvent]:
+def unclean_events(elections: Iterable[LostRange]) -> list[HistoryEvent]:
     """Many of one topic are one event."""
-    by_topic: dict[str, list[UncleanElection]] = defaultdict(list)
+    by_topic: dict[str, list[LostRange]] = defaultdict(list)
     for election in elections:
         by_topic[election.topic].append(election)
     events = []
@@ -158,12 +156,12 @@ def unclean_events(elections: Iterable[UncleanElection]) -> list[HistoryEvent]:
     return events
 
 
-def _event(topic: str, found: Iterable[UncleanElection], sentence: str, partition: int | None) -> HistoryEvent:
+def _event(topic: str, found: Iterable[LostRange], sentence: str, partition: int | None) -> HistoryEvent:
     tone = "critical" if any(election.is_certain for election in found) else "warning"
     return HistoryEvent("unclean", topic, sentence, tone, partition)
 
 
-def sentence_of(election: UncleanElection) -> str:
+def sentence_of(election: LostRange) -> str:
     name = f"{election.topic}-{election.partition}"
     now = f"broker {election.leader} leads"
     previously = f"previously broker {election.leader_before}" if election.leader_before is not None else ""
@@ -180,7 +178,7 @@ def _joined(now: str, previously: str) -> str:
     return f"{now}, {previously}" if previously else now
 
 
-def _cost(election: UncleanElection) -> str:
+def _cost(election: LostRange) -> str:
     if election.lost is not None:
         ends = f"readers saw it end at {election.ended_at:,}, now it ends at {election.ends_at:,}"
         return f"At least {_records(election.lost)} lost: {ends}"

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from console.state.clusters.topic_rows import PartitionRow, TopicRow, compare
-from console.state.history.unclean import ASKED_MAX, Sign, UncleanElection, UncleanWatch, sentence_of, unclean_events
+from console.state.history.unclean import ASKED_MAX, LostRange, Sign, UncleanWatch, sentence_of, unclean_events
 
 LED = PartitionRow(0, 1, 5, (1, 2), (1,), 0, 1_234, None)
 
@@ -15,7 +15,7 @@ def row(*partitions: PartitionRow, name="orders") -> dict[str, TopicRow]:
     return {name: TopicRow(name, "id", False, partitions)}
 
 
-def told(*looks: PartitionRow, is_next_look=True, is_recovering=lambda *_: False) -> list[UncleanElection]:
+def told(*looks: PartitionRow, is_next_look=True, is_recovering=lambda *_: False) -> list[LostRange]:
     """Of a partition that was seen so, one look after the other."""
     watch, found = UncleanWatch(), []
     for before, after in pairwise(looks):
@@ -133,10 +133,10 @@ def test_a_topic_that_is_made_again_owes_nothing():
 
 
 def test_many_partitions_of_a_topic_are_one_event_and_the_worst_is_named():
-    found = [UncleanElection("t", n, Sign.WENT_BACK, 2, 1, 100 + n, 100) for n in range(1, 8)]
+    found = [LostRange("t", n, Sign.WENT_BACK, 2, 1, 100 + n, 100) for n in range(1, 8)]
     (event,) = unclean_events(found)
     assert event.sentence.startswith("t: 7 partitions, such as t-7: unclean election")
     assert (event.kind, event.tone, event.partition) == ("unclean", "critical", None)
-    one, possible = unclean_events([found[0], UncleanElection("u", 0, Sign.WAS_OUT, 2, 1, None, None)])
+    one, possible = unclean_events([found[0], LostRange("u", 0, Sign.WAS_OUT, 2, 1, None, None)])
     assert (one.tone, one.partition, possible.tone) == ("critical", 1, "warning")
     assert "where the log ended before is not known" in possible.sentence
