@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.coordinator.group.client import Client
+from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import CoordinatorOutcome
 from broker.coordinator.partitions import partition_for
@@ -12,10 +12,10 @@ from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
 
-def client_of(context: RequestContext) -> Client:
+def client_of(context: RequestContext) -> GroupClientInfo:
     """The address as Kafka writes it, after a slash: tools compare it."""
     session = context.session
-    return Client(context.client_id, f"/{session.host}", context.api_version, session.principal)
+    return GroupClientInfo(context.client_id, f"/{session.host}", context.api_version, session.principal)
 
 
 def ask_group(

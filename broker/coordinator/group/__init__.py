@@ -4,14 +4,14 @@
 `joining`, `rebalance`, `membership`, `offsets` and `administration` are the rules; `records.py` is the log's format.
 """
 
-from broker.coordinator.group.client import Client
+from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorRecord, CoordinatorResponse, Note, Producer
 
 __all__ = [
     "CoordinatorResponse",
-    "Client",
+    "GroupClientInfo",
     "CoordinatorRecord",
     "GroupConfig",
     "GroupCoordinator",

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import REFUSED
-from broker.coordinator.group.client import Client
+from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.memory import GroupMemory, GroupMemoryAccount, group_bytes
 from broker.coordinator.group.offsets import AnyCommitRequest, CommittedOffsets, commit_error, txn_commit_error
@@ -39,7 +39,7 @@ class Admission:
         return False
 
     def begin_commit(
-        self, group: Group | None, request: OffsetCommitRequest, client: Client, turn: CoordinatorTurn
+        self, group: Group | None, request: OffsetCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
     ) -> ErrorCode:
         """NONE if the client may commit: what is replayed in this turn is counted for it.
 
@@ -51,7 +51,7 @@ class Admission:
         return error
 
     def begin_txn_commit(
-        self, group: Group | None, request: TxnOffsetCommitRequest, client: Client, turn: CoordinatorTurn
+        self, group: Group | None, request: TxnOffsetCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
     ) -> ErrorCode:
         """As `begin_commit`; but POLICY_VIOLATION would end the producer for good, so it is told to try again."""
         error = txn_commit_error(group, request)
@@ -59,7 +59,9 @@ class Admission:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return error
 
-    def _begin(self, group: Group | None, request: AnyCommitRequest, client: Client, turn: CoordinatorTurn) -> bool:
+    def _begin(
+        self, group: Group | None, request: AnyCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
+    ) -> bool:
         has_had_members = group is not None and group.protocol_type is not None
         growth = self._offsets.growth(request)
         if growth > 0 and not self._account.has_stored(request.group_id):

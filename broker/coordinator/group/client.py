@@ -6,7 +6,7 @@ from broker.common.shared_budget import ANONYMOUS, Owner, owner_of
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class GroupClientInfo:
     """The sender of a request: its header's client id and version, the connection's address and principal."""
 
     client_id: str

@@ -27,7 +27,7 @@ from broker.common.errors import ErrorCode, InvariantViolation
 from broker.common.types import TopicIdPartition
 from broker.coordinator.group import administration, answers
 from broker.coordinator.group.admission import Admission
-from broker.coordinator.group.client import Client
+from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.expiry import Expiry
@@ -103,7 +103,9 @@ class GroupCoordinator:
 
     # -- membership ---------------------------------------------------------------------------------------------------
 
-    def join_group(self, request: JoinGroupRequest, client: Client, token: int, now_ms: int) -> CoordinatorOutcome:
+    def join_group(
+        self, request: JoinGroupRequest, client: GroupClientInfo, token: int, now_ms: int
+    ) -> CoordinatorOutcome:
         """Answered at once when refused or when nothing changes, else when the group's members are together."""
         turn = self._turn(now_ms)
         join = Join(request, client, token, turn)
@@ -140,7 +142,9 @@ class GroupCoordinator:
         turn.answer_at_once(token, HeartbeatResponse(error_code=error))
         return self._end(turn)
 
-    def leave_group(self, request: LeaveGroupRequest, client: Client, token: int, now_ms: int) -> CoordinatorOutcome:
+    def leave_group(
+        self, request: LeaveGroupRequest, client: GroupClientInfo, token: int, now_ms: int
+    ) -> CoordinatorOutcome:
         turn = self._turn(now_ms)
         names_one = client.api_version <= _LEAVE_ONE_VERSION
         identities = [MemberIdentity(member_id=request.member_id)] if names_one else request.members
@@ -157,7 +161,7 @@ class GroupCoordinator:
     # -- offsets ------------------------------------------------------------------------------------------------------
 
     def offset_commit(
-        self, request: OffsetCommitRequest, client: Client, token: int, now_ms: int
+        self, request: OffsetCommitRequest, client: GroupClientInfo, token: int, now_ms: int
     ) -> CoordinatorOutcome:
         """One record for each partition; a commit also counts as a sign of life."""
         turn = self._turn(now_ms)
@@ -173,7 +177,7 @@ class GroupCoordinator:
         return self._end(turn)
 
     def txn_offset_commit(
-        self, request: TxnOffsetCommitRequest, client: Client, token: int, now_ms: int
+        self, request: TxnOffsetCommitRequest, client: GroupClientInfo, token: int, now_ms: int
     ) -> CoordinatorOutcome:
         """As `offset_commit`, for a producer's transaction: nothing is visible before `complete_transaction`.
 

@@ -10,7 +10,7 @@ from broker.common.limits import (
     REBALANCE_TIMEOUT_MS_MAX,
 )
 from broker.coordinator.group import answers
-from broker.coordinator.group.client import Client
+from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
 from broker.coordinator.group.member import ClassicMember
@@ -36,7 +36,7 @@ _UNIQUE_LENGTH = 37
 class Join:
     """One JoinGroup request: what it says, in our terms, and how to answer it."""
 
-    def __init__(self, request: JoinGroupRequest, client: Client, token: int, turn: CoordinatorTurn):
+    def __init__(self, request: JoinGroupRequest, client: GroupClientInfo, token: int, turn: CoordinatorTurn):
         self.request = request
         self.client = client
         self.token = token

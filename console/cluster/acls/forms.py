@@ -6,7 +6,7 @@ from django import forms
 
 from console.cluster.acls.queries import ALL_OPERATIONS
 from console.cluster.acls.rule_file import BYTES_MAX, RuleFileError, rules_in
-from console.cluster.acls.uses import AclUse, Client, names_in
+from console.cluster.acls.uses import AclClient, AclUse, names_in
 from console.kit.gateway.acls.interface import (
     ANY_HOST,
     CLUSTER_NAME,
@@ -106,7 +106,7 @@ class UseForm(forms.Form):
             return cleaned
         host = java_host(cleaned["host"]) or ANY_HOST
         names = {field: cleaned[field] for field in self._use.fields}
-        client = Client(cleaned["principal"], names, cleaned.get("creates", False), host)
+        client = AclClient(cleaned["principal"], names, cleaned.get("creates", False), host)
         cleaned["rules"] = tuple(dict.fromkeys(self._use.rules(client)))
         for field in self._use.fields:
             if not names_in(names[field]):

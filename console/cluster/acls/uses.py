@@ -13,7 +13,7 @@ Names = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class AclClient:
     """Who it is, from where, and the names it was given; `creates`: topics that are not there yet."""
 
     principal: str
@@ -40,7 +40,7 @@ class AclUse:
     label: str
     words: str
     fields: tuple[str, ...]
-    rules: Callable[[Client], Iterable[AclRule]]
+    rules: Callable[[AclClient], Iterable[AclRule]]
 
 
 def names_in(text: str) -> list[str]:
@@ -48,31 +48,31 @@ def names_in(text: str) -> list[str]:
     return [name for part in text.split(",") if (name := part.strip())]
 
 
-def _writes(client: Client) -> Iterator[AclRule]:
+def _writes(client: AclClient) -> Iterator[AclRule]:
     yield from client.rules("TOPIC", "writes", *(("CREATE", "WRITE") if client.creates else ("WRITE",)))
 
 
-def _reads(client: Client) -> Iterator[AclRule]:
+def _reads(client: AclClient) -> Iterator[AclRule]:
     yield from client.rules("TOPIC", "reads", "READ")
     yield from client.rules("GROUP", "groups", "READ")
 
 
-def _in_transactions(client: Client) -> Iterator[AclRule]:
+def _in_transactions(client: AclClient) -> Iterator[AclRule]:
     yield from _writes(client)
     yield from client.rules("TRANSACTIONAL_ID", "transactional_ids", "WRITE")
 
 
-def _copies(client: Client) -> Iterator[AclRule]:
+def _copies(client: AclClient) -> Iterator[AclRule]:
     yield from _reads(client)
     yield from _in_transactions(client)
 
 
-def _works(client: Client) -> Iterator[AclRule]:
+def _works(client: AclClient) -> Iterator[AclRule]:
     yield from client.rules("TOPIC", "keeps", *_KEPT)
     yield from client.rules("GROUP", "groups", "READ")
 
 
-def _streams(client: Client) -> Iterator[AclRule]:
+def _streams(client: AclClient) -> Iterator[AclRule]:
     """The sink keeps a ledger of what it wrote, for exactly once."""
     yield from client.rules("TOPIC", "reads", "READ")
     yield from _writes(client)
@@ -81,7 +81,7 @@ def _streams(client: Client) -> Iterator[AclRule]:
     yield from client.on("TRANSACTIONAL_ID", f"{SINK_PREFIX}*", "WRITE")
 
 
-def _kafka_streams(client: Client) -> Iterator[AclRule]:
+def _kafka_streams(client: AclClient) -> Iterator[AclRule]:
     """Its internal topics, group and transactions are named after the application."""
     yield from client.rules("TOPIC", "reads", "READ")
     yield from _writes(client)

@@ -12,7 +12,7 @@ from uuid import UUID
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition
-from broker.coordinator.group import Client, CoordinatorOutcome, GroupConfig, GroupCoordinator
+from broker.coordinator.group import CoordinatorOutcome, GroupClientInfo, GroupConfig, GroupCoordinator
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
 from broker.protocol.codec import decode, encode
@@ -140,8 +140,8 @@ class World:
         self._ids[prefix] = self._ids.get(prefix, 0) + 1
         return f"{prefix}-{self._ids[prefix]}"
 
-    def _client(self, name: str, version: int) -> Client:
-        return Client(name, self.speaker.host, version, self.speaker.principal)
+    def _client(self, name: str, version: int) -> GroupClientInfo:
+        return GroupClientInfo(name, self.speaker.host, version, self.speaker.principal)
 
     def seat(self, group_id: str, name: str) -> Seat:
         return self.seats.setdefault((group_id, name), Seat())

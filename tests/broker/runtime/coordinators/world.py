@@ -6,7 +6,7 @@ from uuid import UUID
 from broker.common.clock import Clock, SystemClock
 from broker.common.errors import ErrorCode
 from broker.common.types import NO_TOPIC_ID, TopicPartition
-from broker.coordinator.group.client import Client
+from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.memory import GroupMemory
@@ -44,7 +44,7 @@ from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=9)
 PRODUCER_ID = 7
-CLIENT = Client("c", "/h", 3)
+CLIENT = GroupClientInfo("c", "/h", 3)
 
 
 class World:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.cluster.acls.uses import USES, Client, names_in
+from console.cluster.acls.uses import USES, AclClient, names_in
 from console.kit.gateway.acls.interface import OPERATIONS, rule_refusal
 from tests.console.cluster.acls.rules import allow
 from tests.console.cluster.acls.test_change import CHANGE, posted, told
@@ -19,7 +19,7 @@ NAMES = {
 
 
 def rules_of(use: str, **more) -> set:
-    return set(USES[use].rules(Client("User:alice", NAMES, **more)))
+    return set(USES[use].rules(AclClient("User:alice", NAMES, **more)))
 
 
 def test_a_producer_writes_to_its_topics_and_no_other():
@@ -50,7 +50,7 @@ def test_nothing_is_given_on_the_cluster_nor_on_everything(use):
 
 def test_names_are_separated_by_commas():
     assert names_in(" a,, b c ,*") == ["a", "b c", "*"]
-    assert [rule.pattern for rule in Client("User:a", {"reads": "*"}).rules("TOPIC", "reads", "READ")] == ["LITERAL"]
+    assert [rule.pattern for rule in AclClient("User:a", {"reads": "*"}).rules("TOPIC", "reads", "READ")] == ["LITERAL"]
 
 
 def test_a_consumer_is_given_its_rules_by_one_plan_and_one_undo(acls, administrator, client_of):
