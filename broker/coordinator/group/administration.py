@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.offsets import CommittedOffsets
 from broker.coordinator.group.records import OffsetKey, encode_group_key, encode_offset_key
 from broker.coordinator.group.states import GroupState
@@ -30,12 +30,12 @@ from broker.protocol.messages.offset_delete import (
 _CLASSIC = "classic"
 
 
-def describe(request: DescribeGroupsRequest, groups: Mapping[str, Group]) -> DescribeGroupsResponse:
+def describe(request: DescribeGroupsRequest, groups: Mapping[str, ClassicGroup]) -> DescribeGroupsResponse:
     """The groups as they are now; one that nobody knows is Dead, which is no error."""
     return DescribeGroupsResponse(groups=[_described(group_id, groups.get(group_id)) for group_id in request.groups])
 
 
-def _described(group_id: str, group: Group | None) -> DescribedGroup:
+def _described(group_id: str, group: ClassicGroup | None) -> DescribedGroup:
     if group is None:
         return DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
     is_stable = group.state is GroupState.STABLE
@@ -48,7 +48,7 @@ def _described(group_id: str, group: Group | None) -> DescribedGroup:
     )
 
 
-def _described_members(group: Group, is_stable: bool) -> list[DescribedGroupMember]:
+def _described_members(group: ClassicGroup, is_stable: bool) -> list[DescribedGroupMember]:
     """Metadata and assignment belong to a generation; during a rebalance there is none to speak of."""
     return [
         DescribedGroupMember(
@@ -63,7 +63,7 @@ def _described_members(group: Group, is_stable: bool) -> list[DescribedGroupMemb
     ]
 
 
-def list_those(request: ListGroupsRequest, groups: Iterable[Group]) -> ListGroupsResponse:
+def list_those(request: ListGroupsRequest, groups: Iterable[ClassicGroup]) -> ListGroupsResponse:
     """The groups in the states and of the types asked for, all if none are named; case does not matter."""
     states = {state.lower() for state in request.states_filter}
     types = {group_type.lower() for group_type in request.types_filter}
@@ -73,7 +73,7 @@ def list_those(request: ListGroupsRequest, groups: Iterable[Group]) -> ListGroup
     return ListGroupsResponse(groups=made_late(found, _listed))
 
 
-def _listed(group: Group) -> ListedGroup:
+def _listed(group: ClassicGroup) -> ListedGroup:
     return ListedGroup(
         group_id=group.group_id,
         protocol_type=group.protocol_type or "",
@@ -83,7 +83,7 @@ def _listed(group: Group) -> ListedGroup:
 
 
 def delete(
-    request: DeleteGroupsRequest, groups: Mapping[str, Group], offsets: CommittedOffsets, turn: CoordinatorTurn
+    request: DeleteGroupsRequest, groups: Mapping[str, ClassicGroup], offsets: CommittedOffsets, turn: CoordinatorTurn
 ) -> DeleteGroupsResponse:
     """Each group is deleted, or refused, alone; one that is named twice is deleted once."""
     return DeleteGroupsResponse(
@@ -94,7 +94,7 @@ def delete(
     )
 
 
-def _delete(group_id: str, group: Group | None, offsets: CommittedOffsets, turn: CoordinatorTurn) -> ErrorCode:
+def _delete(group_id: str, group: ClassicGroup | None, offsets: CommittedOffsets, turn: CoordinatorTurn) -> ErrorCode:
     """Propose the tombstones of an empty group: its offsets first, so that none is left without its group.
 
     A group whose offsets an open transaction commits is in use, whoever its members are: were they deleted, the
@@ -114,7 +114,7 @@ def _delete(group_id: str, group: Group | None, offsets: CommittedOffsets, turn:
 
 
 def delete_offsets(
-    request: OffsetDeleteRequest, group: Group | None, offsets: CommittedOffsets, turn: CoordinatorTurn
+    request: OffsetDeleteRequest, group: ClassicGroup | None, offsets: CommittedOffsets, turn: CoordinatorTurn
 ) -> OffsetDeleteResponse:
     """Of a consumer group with members only what they are not subscribed to; of another one with members nothing.
 
@@ -151,7 +151,7 @@ def delete_offsets(
     )
 
 
-def may_be_forgotten(group: Group, offsets: CommittedOffsets) -> bool:
+def may_be_forgotten(group: ClassicGroup, offsets: CommittedOffsets) -> bool:
     """Whether nobody would miss the group's record, were there no offsets: neither somebody about to join nor a
     transaction that commits some.
     """
@@ -159,7 +159,7 @@ def may_be_forgotten(group: Group, offsets: CommittedOffsets) -> bool:
     return is_left and group.metadata is not None and not offsets.has_pending(group.group_id)
 
 
-def _offset_delete_error(group_id: str, group: Group | None) -> ErrorCode:
+def _offset_delete_error(group_id: str, group: ClassicGroup | None) -> ErrorCode:
     if not group_id:
         return ErrorCode.INVALID_GROUP_ID
     if group is None:
@@ -169,7 +169,7 @@ def _offset_delete_error(group_id: str, group: Group | None) -> ErrorCode:
     return ErrorCode.NONE
 
 
-def _subscription_test(group: Group) -> Callable[[str], bool]:
+def _subscription_test(group: ClassicGroup) -> Callable[[str], bool]:
     """Whether members read a topic; what cannot be known is taken for a yes."""
     if group.state is GroupState.EMPTY:
         return lambda _: False

@@ -3,7 +3,7 @@
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import REFUSED
 from broker.coordinator.group.client import GroupClientInfo
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.memory import GroupMemory, GroupMemoryAccount, group_bytes
 from broker.coordinator.group.offsets import AnyCommitRequest, CommittedOffsets, commit_error, txn_commit_error
 from broker.coordinator.outcome import CoordinatorTurn
@@ -18,7 +18,7 @@ class Admission:
         self._account = account
         self._offsets = offsets
 
-    def may_assign(self, group: Group, request: SyncGroupRequest, turn: CoordinatorTurn) -> bool:
+    def may_assign(self, group: ClassicGroup, request: SyncGroupRequest, turn: CoordinatorTurn) -> bool:
         """Return whether the leader's assignments may take what they do, counted for its client.
 
         Assignments that take no more than those before are never refused: the group goes on.
@@ -39,7 +39,7 @@ class Admission:
         return False
 
     def begin_commit(
-        self, group: Group | None, request: OffsetCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
+        self, group: ClassicGroup | None, request: OffsetCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
     ) -> ErrorCode:
         """NONE if the client may commit: what is replayed in this turn is counted for it.
 
@@ -51,7 +51,11 @@ class Admission:
         return error
 
     def begin_txn_commit(
-        self, group: Group | None, request: TxnOffsetCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
+        self,
+        group: ClassicGroup | None,
+        request: TxnOffsetCommitRequest,
+        client: GroupClientInfo,
+        turn: CoordinatorTurn,
     ) -> ErrorCode:
         """As `begin_commit`; but POLICY_VIOLATION would end the producer for good, so it is told to try again."""
         error = txn_commit_error(group, request)
@@ -60,7 +64,7 @@ class Admission:
         return error
 
     def _begin(
-        self, group: Group | None, request: AnyCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
+        self, group: ClassicGroup | None, request: AnyCommitRequest, client: GroupClientInfo, turn: CoordinatorTurn
     ) -> bool:
         has_had_members = group is not None and group.protocol_type is not None
         growth = self._offsets.growth(request)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.outcome import APPEND_ERRORS
 from broker.protocol.messages.delete_groups import DeleteGroupsResponse
 from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -42,7 +42,7 @@ def join_refused(error: ErrorCode, member_id: str, api_version: int) -> JoinGrou
     return JoinGroupResponse(error_code=error, member_id=member_id, protocol_name=protocol_name)
 
 
-def joined(group: Group, member_id: str) -> JoinGroupResponse:
+def joined(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
     """The group's present generation as this member is told it; the leader learns who is in it."""
     is_leader = member_id == group.leader_id
     return JoinGroupResponse(
@@ -55,7 +55,7 @@ def joined(group: Group, member_id: str) -> JoinGroupResponse:
     )
 
 
-def returned(group: Group, old_id: str, new_id: str, api_version: int) -> JoinGroupResponse:
+def returned(group: ClassicGroup, old_id: str, new_id: str, api_version: int) -> JoinGroupResponse:
     """What a static member is told that came back under a new id into a stable group.
 
     Should it be the leader, nothing is to be assigned: the assignment stands. Clients of version 9 are told so
@@ -74,7 +74,7 @@ def returned(group: Group, old_id: str, new_id: str, api_version: int) -> JoinGr
     )
 
 
-def _members_for_leader(group: Group, new_ids: dict[str, str] | None = None) -> list[JoinGroupResponseMember]:
+def _members_for_leader(group: ClassicGroup, new_ids: dict[str, str] | None = None) -> list[JoinGroupResponseMember]:
     return [
         JoinGroupResponseMember(
             member_id=(new_ids or {}).get(member.member_id, member.member_id),
@@ -85,7 +85,7 @@ def _members_for_leader(group: Group, new_ids: dict[str, str] | None = None) -> 
     ]
 
 
-def synced(group: Group, assignment: bytes) -> SyncGroupResponse:
+def synced(group: ClassicGroup, assignment: bytes) -> SyncGroupResponse:
     return SyncGroupResponse(
         protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=assignment
     )

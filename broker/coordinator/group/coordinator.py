@@ -31,7 +31,7 @@ from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions
 from broker.coordinator.group.expiry import Expiry
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import GroupMembership
 from broker.coordinator.group.memory import GroupMemory
@@ -75,7 +75,7 @@ class GroupCoordinator:
         """
         self._wall_now_ms = wall_now_ms
         self._now_ms = 0  #: the last time we were told
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, ClassicGroup] = {}
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers: Timers[TimerKey] = Timers()
         self._progress = LogProgress()
@@ -92,7 +92,7 @@ class GroupCoordinator:
         self._under_way: CoordinatorTurn | None = None  #: of the call that lasts, or that raised
 
     @property
-    def groups(self) -> dict[str, Group]:
+    def groups(self) -> dict[str, ClassicGroup]:
         """The groups by id; for reading only."""
         return self._groups
 
@@ -260,7 +260,7 @@ class GroupCoordinator:
         self._expiry.look_at_some(self._groups, turn)
         return self._end(turn)
 
-    def _time_is_up(self, group: Group, key: TimerKey, turn: CoordinatorTurn) -> None:
+    def _time_is_up(self, group: ClassicGroup, key: TimerKey, turn: CoordinatorTurn) -> None:
         try:
             match key.kind:
                 case TimerKind.SESSION:
@@ -324,9 +324,9 @@ class GroupCoordinator:
             if group_id in self._offsets:  # remembered for its offsets alone
                 self._group_or_new(group_id).holdings.store()
 
-    def _group_or_new(self, group_id: str) -> Group:
+    def _group_or_new(self, group_id: str) -> ClassicGroup:
         if group_id not in self._groups:
-            self._groups[group_id] = Group(group_id, self._account)
+            self._groups[group_id] = ClassicGroup(group_id, self._account)
         return self._groups[group_id]
 
     def after_load(self, now_ms: int) -> CoordinatorOutcome:
@@ -416,12 +416,12 @@ class GroupCoordinator:
         self._admission.end_turn(turn)
         return turn.outcome
 
-    def _group(self, group_id: str) -> Group | None:
+    def _group(self, group_id: str) -> ClassicGroup | None:
         if (group := self._groups.get(group_id)) is not None and group.proposal is not None:
             raise InvariantViolation(f"group {group_id}: its record was neither replayed nor aborted")
         return group
 
-    def _forget_if_void(self, group: Group | None) -> None:
+    def _forget_if_void(self, group: ClassicGroup | None) -> None:
         if group is not None and group.is_void and group.group_id not in self._offsets:
             self._forget(group.group_id)
 

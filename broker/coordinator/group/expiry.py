@@ -14,7 +14,7 @@ from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.deleted_partitions import DeletedPartitions, OutdatedOffsets
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.offsets import CommittedOffsets, TopicIdOf
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
@@ -102,7 +102,7 @@ class Expiry:
             self._urgent.update(dict.fromkeys(self._offsets.groups_of(topic)))
         self._urgent_at_ms = now_ms
 
-    def look_at_some(self, groups: Mapping[str, Group], turn: CoordinatorTurn) -> None:
+    def look_at_some(self, groups: Mapping[str, ClassicGroup], turn: CoordinatorTurn) -> None:
         """One slice, if its time has come; a group with a record on its way is left for later."""
         if self.next_deadline_ms is None or self.next_deadline_ms > turn.now_ms:
             return
@@ -112,7 +112,7 @@ class Expiry:
         else:
             self._look_at_round(groups, turn)
 
-    def _look_at_urgent(self, groups: Mapping[str, Group], turn: CoordinatorTurn) -> None:
+    def _look_at_urgent(self, groups: Mapping[str, ClassicGroup], turn: CoordinatorTurn) -> None:
         budget, busy = _SliceBudget(turn), []
         while self._urgent and not budget.is_spent:
             group = groups.get(group_id := next(iter(self._urgent)))
@@ -128,7 +128,7 @@ class Expiry:
         self._urgent_at_ms = turn.now_ms + (0 if self._urgent else TIMER_RETRY_MS)
         self._urgent.update(dict.fromkeys(busy))
 
-    def _look_at_round(self, groups: Mapping[str, Group], turn: CoordinatorTurn) -> None:
+    def _look_at_round(self, groups: Mapping[str, ClassicGroup], turn: CoordinatorTurn) -> None:
         if not self._queue:
             self._queue.extend(groups)
             self._outdated.forget_old(turn.wall_ms)
@@ -155,7 +155,7 @@ class Expiry:
         else:
             self._round_at_ms = now_ms + self._interval_ms
 
-    def _look_at(self, group: Group, tombstones_max: int, turn: CoordinatorTurn) -> tuple[int, bool]:
+    def _look_at(self, group: ClassicGroup, tombstones_max: int, turn: CoordinatorTurn) -> tuple[int, bool]:
         """Return how many offsets the group has, and whether all was written that is due."""
         count = self._offsets.count(group.group_id)
         written, is_more = 0, False
@@ -171,12 +171,12 @@ class Expiry:
             self._maybe_delete(group, turn)
         return count, not is_more
 
-    def _maybe_delete(self, group: Group, turn: CoordinatorTurn) -> None:
+    def _maybe_delete(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         if may_be_forgotten(group, self._offsets):
             turn.append(encode_group_key(group.group_id), None)
             turn.note("group is forgotten: it is empty and has no offsets", group_id=group.group_id)
 
-    def _expired(self, group: Group, wall_ms: int) -> Iterator[TopicPartition]:
+    def _expired(self, group: ClassicGroup, wall_ms: int) -> Iterator[TopicPartition]:
         """Those of deleted topics, and those that are too old unless an open transaction is about to replace them."""
         is_too_old = self._rule(group, wall_ms)
         for partition, committed in self._offsets.of_group(group.group_id):
@@ -186,7 +186,7 @@ class Expiry:
             ):
                 yield partition
 
-    def _rule(self, group: Group, wall_ms: int) -> Callable[[TopicPartition, CommittedOffset], bool]:
+    def _rule(self, group: ClassicGroup, wall_ms: int) -> Callable[[TopicPartition, CommittedOffset], bool]:
         """Which offsets of the group are too old."""
         if group.state is GroupState.EMPTY:
             # Whoever never was a group with members is measured by its commits, others by when the last member left.

@@ -44,7 +44,7 @@ class GroupProposal(NamedTuple):
     newcomer: ClassicMember | None
 
 
-class Group:
+class ClassicGroup:
     def __init__(self, group_id: str, account: GroupMemoryAccount):
         self.group_id = group_id
         self.holdings = Holdings(group_id, account)
@@ -319,7 +319,7 @@ class Group:
 
 
 def choose_protocol(members: Iterable[ClassicMember]) -> str:
-    """See `Group.select_protocol`; there must be members, and a protocol they have in common."""
+    """See `ClassicGroup.select_protocol`; there must be members, and a protocol they have in common."""
     voters = list(members)
     candidates = set.intersection(*(set(member.protocols) for member in voters))
     votes = Counter(member.vote(candidates) for member in voters)

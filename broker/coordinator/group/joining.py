@@ -12,7 +12,7 @@ from broker.common.limits import (
 from broker.coordinator.group import answers
 from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
-from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
+from broker.coordinator.group.group import ClassicGroup, ParkedJoin, choose_protocol
 from broker.coordinator.group.member import ClassicMember
 from broker.coordinator.group.memory import PROTOCOL_BYTES, GroupMemory, pending_id_bytes
 from broker.coordinator.group.rebalance import Rebalance, propose
@@ -99,7 +99,7 @@ class Joining:
         is_too_much = max(metadata_bytes, len(request.protocols) * PROTOCOL_BYTES) > MEMBER_METADATA_BYTES_MAX
         return ErrorCode.INVALID_REQUEST if are_too_long or is_too_much else ErrorCode.NONE
 
-    def join(self, group: Group, join: Join) -> None:
+    def join(self, group: ClassicGroup, join: Join) -> None:
         request = join.request
         if not self._has_room(group, request):
             self._turn_away(group, join)
@@ -115,7 +115,7 @@ class Joining:
         else:
             self._join_again(group, join)
 
-    def _admit(self, group: Group, join: Join) -> bool:
+    def _admit(self, group: ClassicGroup, join: Join) -> bool:
         """Return whether the request may make the broker hold what it does, and decide for which client that is.
 
         A member that comes back as another client is that client's if it has room for the whole of it, else, if it
@@ -141,7 +141,7 @@ class Joining:
         is_dynamic = not request.member_id and request.group_instance_id is None
         return is_dynamic and join.client.api_version >= _MEMBER_ID_REQUIRED_VERSION
 
-    def _has_room(self, group: Group, request: JoinGroupRequest) -> bool:
+    def _has_room(self, group: ClassicGroup, request: JoinGroupRequest) -> bool:
         """Members there are, and static members that return, never exceed the group; for others there is a maximum.
 
         While a group prepares, those who have joined are counted: of a group that is too large the last ones go.
@@ -153,7 +153,7 @@ class Joining:
         is_known = request.member_id in group.members or request.group_instance_id in group.static_members
         return is_known or len(group.members) < self._config.group_max_size
 
-    def _turn_away(self, group: Group, join: Join) -> None:
+    def _turn_away(self, group: ClassicGroup, join: Join) -> None:
         member_id = join.request.member_id
         group.forget_pending(member_id)
         if member_id in group.members:
@@ -164,7 +164,7 @@ class Joining:
 
     # -- members without an id ----------------------------------------------------------------------------------------
 
-    def _join_without_id(self, group: Group, join: Join) -> None:
+    def _join_without_id(self, group: ClassicGroup, join: Join) -> None:
         instance_id = join.request.group_instance_id
         new_id = self._new_member_id(join.id_prefix)
         if instance_id in group.static_members:
@@ -174,7 +174,7 @@ class Joining:
         else:
             self._add(group, join, new_id)
 
-    def _hand_out_id(self, group: Group, join: Join, new_id: str) -> None:
+    def _hand_out_id(self, group: ClassicGroup, join: Join, new_id: str) -> None:
         if len(group.pending_joins) >= PENDING_MEMBERS_MAX:
             join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
             return
@@ -183,7 +183,7 @@ class Joining:
         self._timers.schedule(key, join.turn.now_ms + join.request.session_timeout_ms)
         join.refuse(ErrorCode.MEMBER_ID_REQUIRED, new_id)
 
-    def _add(self, group: Group, join: Join, member_id: str) -> None:
+    def _add(self, group: ClassicGroup, join: Join, member_id: str) -> None:
         member = join.new_member(member_id)
         member.is_new = True
         if group.initial_delay is not None:
@@ -194,7 +194,7 @@ class Joining:
 
     # -- static members that come back under a new id -----------------------------------------------------------------
 
-    def _return(self, group: Group, join: Join, old_id: str, new_id: str) -> None:
+    def _return(self, group: ClassicGroup, join: Join, old_id: str, new_id: str) -> None:
         """The process behind a group.instance.id was started again; whoever still uses the old id is fenced."""
         newcomer = join.new_member(new_id)
         if group.state is GroupState.STABLE:
@@ -208,7 +208,7 @@ class Joining:
         self._rebalance.prepare_or_complete(group, join.turn, f"{new_id} takes the place of {old_id}{join.reason}")
 
     def _return_quietly(
-        self, group: Group, join: Join, old_id: str, newcomer: ClassicMember, members: list[ClassicMember]
+        self, group: ClassicGroup, join: Join, old_id: str, newcomer: ClassicMember, members: list[ClassicMember]
     ) -> None:
         """Nothing changes but the id: record the generation with the new one, and no rebalance (KIP-345)."""
         new_ids = {old_id: newcomer.member_id}
@@ -227,7 +227,7 @@ class Joining:
         answer = answers.returned(group, old_id, newcomer.member_id, join.client.api_version)
         join.turn.answer(join.token, answer)
 
-    def _fence(self, group: Group, turn: CoordinatorTurn, old_id: str) -> None:
+    def _fence(self, group: ClassicGroup, turn: CoordinatorTurn, old_id: str) -> None:
         parked = group.awaiting_join.pop(old_id, None)
         if parked is not None:
             refusal = answers.join_refused(ErrorCode.FENCED_INSTANCE_ID, old_id, parked.api_version)
@@ -238,7 +238,7 @@ class Joining:
 
     # -- members there are --------------------------------------------------------------------------------------------
 
-    def _join_again(self, group: Group, join: Join) -> None:
+    def _join_again(self, group: ClassicGroup, join: Join) -> None:
         request = join.request
         error = group.error_of(request.member_id, request.group_instance_id)
         if error is not ErrorCode.NONE:
@@ -249,7 +249,7 @@ class Joining:
         else:
             self._update(group, join, group.members[request.member_id])
 
-    def _changes_nothing(self, group: Group, join: Join) -> bool:
+    def _changes_nothing(self, group: ClassicGroup, join: Join) -> bool:
         """The answer got lost, or a follower asks again: tell it the generation there is.
 
         A leader that joins a stable group wants a new assignment, for reasons it need not put in its metadata.
@@ -261,14 +261,14 @@ class Joining:
             return member_id != group.leader_id
         return group.state is GroupState.COMPLETING_REBALANCE
 
-    def _update(self, group: Group, join: Join, member: ClassicMember) -> None:
+    def _update(self, group: ClassicGroup, join: Join, member: ClassicMember) -> None:
         group.set_protocols(member, join.protocols, join.owner)
         member.session_timeout_ms = join.request.session_timeout_ms
         member.rebalance_timeout_ms = join.rebalance_timeout_ms
         self._park(group, join, member)
         self._rebalance.prepare_or_complete(group, join.turn, f"{member.member_id} joined again{join.reason}")
 
-    def _park(self, group: Group, join: Join, member: ClassicMember) -> None:
+    def _park(self, group: ClassicGroup, join: Join, member: ClassicMember) -> None:
         """The JoinGroup waits for the others; an earlier one of the same member has nothing to wait for any more."""
         earlier = group.awaiting_join.get(member.member_id)
         if earlier is not None:
@@ -281,7 +281,7 @@ class Joining:
         self._timers.schedule(key, join.turn.now_ms + patience_ms)
 
 
-def _present_self(group: Group, request: JoinGroupRequest) -> ClassicMember | None:
+def _present_self(group: ClassicGroup, request: JoinGroupRequest) -> ClassicMember | None:
     """The member this request comes from, or whose place it wants."""
     member_id = request.member_id or group.static_member(request.group_instance_id)
     return group.members.get(member_id)

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ErrorCode, InvariantViolation
 from broker.coordinator.group import answers
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.timers import TimerKey, TimerKind
@@ -22,7 +22,7 @@ class GroupMembership:
 
     # -- SyncGroup ----------------------------------------------------------------------------------------------------
 
-    def sync(self, group: Group, request: SyncGroupRequest, token: int, turn: CoordinatorTurn) -> None:
+    def sync(self, group: ClassicGroup, request: SyncGroupRequest, token: int, turn: CoordinatorTurn) -> None:
         error = self._sync_error(group, request)
         if error is not ErrorCode.NONE:
             turn.answer_at_once(token, answers.sync_refused(error))
@@ -36,7 +36,7 @@ class GroupMembership:
         else:
             raise InvariantViolation(f"group {group.group_id} has a member to sync and is {group.state.value}")
 
-    def _sync_error(self, group: Group, request: SyncGroupRequest) -> ErrorCode:
+    def _sync_error(self, group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
         error = group.error_of(request.member_id, request.group_instance_id)
         if error is not ErrorCode.NONE:
             return error
@@ -49,7 +49,9 @@ class GroupMembership:
         preparing = group.state is GroupState.PREPARING_REBALANCE
         return ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
 
-    def _sync_generation(self, group: Group, request: SyncGroupRequest, token: int, turn: CoordinatorTurn) -> None:
+    def _sync_generation(
+        self, group: ClassicGroup, request: SyncGroupRequest, token: int, turn: CoordinatorTurn
+    ) -> None:
         earlier = group.awaiting_sync.get(request.member_id)
         if earlier is not None:
             turn.answer_at_once(earlier, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
@@ -61,7 +63,7 @@ class GroupMembership:
 
     # -- Heartbeat ----------------------------------------------------------------------------------------------------
 
-    def heartbeat(self, group: Group, request: HeartbeatRequest, turn: CoordinatorTurn) -> ErrorCode:
+    def heartbeat(self, group: ClassicGroup, request: HeartbeatRequest, turn: CoordinatorTurn) -> ErrorCode:
         error = group.error_of(request.member_id, request.group_instance_id)
         if error is not ErrorCode.NONE:
             return error
@@ -73,7 +75,7 @@ class GroupMembership:
 
     # -- leaving, by word or by silence -------------------------------------------------------------------------------
 
-    def leave(self, group: Group, identities: list[MemberIdentity], turn: CoordinatorTurn) -> list[ErrorCode]:
+    def leave(self, group: ClassicGroup, identities: list[MemberIdentity], turn: CoordinatorTurn) -> list[ErrorCode]:
         """Remove them all, then start one rebalance; an administrator names static members by instance id alone."""
         member_count = len(group.members)
         errors = [self._leave_one(group, identity, turn) for identity in identities]
@@ -85,7 +87,7 @@ class GroupMembership:
             self._rebalance.maybe_complete_join(group, turn)
         return errors
 
-    def _leave_one(self, group: Group, identity: MemberIdentity, turn: CoordinatorTurn) -> ErrorCode:
+    def _leave_one(self, group: ClassicGroup, identity: MemberIdentity, turn: CoordinatorTurn) -> ErrorCode:
         member_id = identity.member_id or group.static_member(identity.group_instance_id)
         if member_id in group.pending_joins:
             self._forget_pending(group, member_id)
@@ -95,7 +97,7 @@ class GroupMembership:
             self._remove(group, member_id, turn)
         return error
 
-    def session_is_over(self, group: Group, member_id: str, turn: CoordinatorTurn) -> None:
+    def session_is_over(self, group: ClassicGroup, member_id: str, turn: CoordinatorTurn) -> None:
         """The member has not been heard of for its session timeout. Waiting for us does not count as silence, nor does
         it while the group's record is not committed: the answers that wait for that tell members who they are.
         """
@@ -113,7 +115,7 @@ class GroupMembership:
         self._remove(group, member_id, turn)
         self._rebalance.prepare_or_complete(group, turn, f"session of {member_id} is over")
 
-    def hang_up(self, group: Group, token: int) -> None:
+    def hang_up(self, group: ClassicGroup, token: int) -> None:
         """The connection of a parked request is gone; the member has what is left of a session timeout to come back.
 
         A new member is held to the timeout it asked for: it need not know its id, so nothing else would remove it soon.
@@ -123,7 +125,7 @@ class GroupMembership:
             key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
             self._timers.schedule(key, member.joined_at_ms + member.session_timeout_ms)
 
-    def dismiss(self, group: Group, error: ErrorCode, turn: CoordinatorTurn) -> None:
+    def dismiss(self, group: ClassicGroup, error: ErrorCode, turn: CoordinatorTurn) -> None:
         """The group is no longer ours: whoever waits is told so, and where nobody does there is nothing to do."""
         if not (group.awaiting_join or group.awaiting_sync):
             return
@@ -133,7 +135,7 @@ class GroupMembership:
             turn.answer_at_once(token, answers.sync_refused(error))
         group.transition_to(GroupState.DEAD, turn.wall_ms)
 
-    def _remove(self, group: Group, member_id: str, turn: CoordinatorTurn) -> None:
+    def _remove(self, group: ClassicGroup, member_id: str, turn: CoordinatorTurn) -> None:
         parked = group.awaiting_join.get(member_id)
         if parked is not None:  # should the client still be there, it joins as somebody new
             turn.answer_at_once(parked.token, answers.join_refused(ErrorCode.UNKNOWN_MEMBER_ID, "", parked.api_version))
@@ -143,6 +145,6 @@ class GroupMembership:
         group.remove(member_id)
         self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
 
-    def _forget_pending(self, group: Group, member_id: str) -> None:
+    def _forget_pending(self, group: ClassicGroup, member_id: str) -> None:
         group.forget_pending(member_id)
         self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))

@@ -13,7 +13,7 @@ from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.coordinator.fields import is_too_long, text_bytes
 from broker.coordinator.group.config import GroupConfig
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.memory import GroupMemoryAccount
 from broker.coordinator.group.pending_offsets import PendingOffsets, place_of, size_of
 from broker.coordinator.group.records import (
@@ -86,7 +86,7 @@ class OffsetStored(Protocol):
     ) -> None: ...
 
 
-def commit_error(group: Group | None, request: OffsetCommitRequest) -> ErrorCode:
+def commit_error(group: ClassicGroup | None, request: OffsetCommitRequest) -> ErrorCode:
     """Whether this client may commit for the group; None stands for a group nobody knows yet.
 
     A generation of -1 says "I am no member": allowed to simple consumers and administrators while there are none.
@@ -107,7 +107,7 @@ def commit_error(group: Group | None, request: OffsetCommitRequest) -> ErrorCode
     return ErrorCode.REBALANCE_IN_PROGRESS if completing else ErrorCode.NONE
 
 
-def txn_commit_error(group: Group | None, request: TxnOffsetCommitRequest) -> ErrorCode:
+def txn_commit_error(group: ClassicGroup | None, request: TxnOffsetCommitRequest) -> ErrorCode:
     """Whether this producer may commit for the group on behalf of a consumer.
 
     Producers that tell nothing of the consumer (before KIP-447, or generation -1 without ids) are fenced by their
@@ -126,7 +126,7 @@ def txn_commit_error(group: Group | None, request: TxnOffsetCommitRequest) -> Er
     return error
 
 
-def _no_such_generation(group: Group | None) -> ErrorCode:
+def _no_such_generation(group: ClassicGroup | None) -> ErrorCode:
     return ErrorCode.ILLEGAL_GENERATION if group is None else ErrorCode.UNKNOWN_MEMBER_ID
 
 

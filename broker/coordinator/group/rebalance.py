@@ -10,7 +10,7 @@ first generation of an empty group waits a little longer than it must, so that a
 from broker.common.errors import ErrorCode
 from broker.coordinator.group import answers
 from broker.coordinator.group.config import EMPTY_GENERATION_RETRY_MS, GroupConfig
-from broker.coordinator.group.group import Group, GroupProposal, InitialDelay
+from broker.coordinator.group.group import ClassicGroup, GroupProposal, InitialDelay
 from broker.coordinator.group.member import ClassicMember
 from broker.coordinator.group.records import GroupMetadata, encode_group_key, encode_group_value
 from broker.coordinator.group.states import GroupState
@@ -26,7 +26,7 @@ _MAY_BE_INTERRUPTED = {GroupState.EMPTY, GroupState.COMPLETING_REBALANCE, GroupS
 
 
 def propose(
-    group: Group, metadata: GroupMetadata, turn: CoordinatorTurn, newcomer: ClassicMember | None = None
+    group: ClassicGroup, metadata: GroupMetadata, turn: CoordinatorTurn, newcomer: ClassicMember | None = None
 ) -> None:
     """Hand out the record; nothing durable changes before it is replayed."""
     key, value = encode_group_key(group.group_id), encode_group_value(metadata)
@@ -42,14 +42,14 @@ class Rebalance:
 
     # -- joining ------------------------------------------------------------------------------------------------------
 
-    def prepare_or_complete(self, group: Group, turn: CoordinatorTurn, reason: str) -> None:
+    def prepare_or_complete(self, group: ClassicGroup, turn: CoordinatorTurn, reason: str) -> None:
         """Somebody came, went or changed: start a rebalance, or see whether the one that runs can go on."""
         if group.state in _MAY_BE_INTERRUPTED:
             self.prepare(group, turn, reason)
         else:
             self.maybe_complete_join(group, turn)
 
-    def prepare(self, group: Group, turn: CoordinatorTurn, reason: str) -> None:
+    def prepare(self, group: ClassicGroup, turn: CoordinatorTurn, reason: str) -> None:
         """Have everybody join again; who waits for an assignment of the generation given up is told so."""
         turn.note("group rebalances", group_id=group.group_id, generation_id=group.generation_id, reason=reason)
         for member_id, token in group.awaiting_sync.items():
@@ -66,31 +66,31 @@ class Rebalance:
         self._schedule(TimerKind.JOIN, group, turn, group.rebalance_timeout_ms)
         self.maybe_complete_join(group, turn)
 
-    def maybe_complete_join(self, group: Group, turn: CoordinatorTurn) -> None:
+    def maybe_complete_join(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         """Form the generation if nobody is missing and the initial delay is not running."""
         is_waiting = group.state is GroupState.PREPARING_REBALANCE and group.initial_delay is None
         if is_waiting and group.have_all_joined:
             self._complete_join(group, turn)
 
-    def join_time_is_up(self, group: Group, turn: CoordinatorTurn) -> None:
+    def join_time_is_up(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         delay = group.initial_delay
         if delay is not None and delay.has_new_member and delay.remaining_ms > 0:
             self._extend_initial_delay(group, delay, turn)
         elif group.state is GroupState.PREPARING_REBALANCE:
             self._complete_join(group, turn)
 
-    def _start_initial_delay(self, group: Group, turn: CoordinatorTurn) -> None:
+    def _start_initial_delay(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         delay_ms = self._config.group_initial_rebalance_delay_ms
         remaining_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
         group.initial_delay = InitialDelay(delay_ms, remaining_ms)
         self._schedule(TimerKind.JOIN, group, turn, delay_ms)
 
-    def _extend_initial_delay(self, group: Group, delay: InitialDelay, turn: CoordinatorTurn) -> None:
+    def _extend_initial_delay(self, group: ClassicGroup, delay: InitialDelay, turn: CoordinatorTurn) -> None:
         delay_ms = min(self._config.group_initial_rebalance_delay_ms, delay.remaining_ms)
         group.initial_delay = InitialDelay(delay_ms, delay.remaining_ms - delay_ms)
         self._schedule(TimerKind.JOIN, group, turn, delay_ms)
 
-    def _complete_join(self, group: Group, turn: CoordinatorTurn) -> None:
+    def _complete_join(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         """The wait is over: go on with those who joined; static members keep their place without joining."""
         group.initial_delay = None
         self._timers.cancel(TimerKey(TimerKind.JOIN, group.group_id))
@@ -102,7 +102,7 @@ class Rebalance:
         else:  # only static members, all of them away: their sessions will tell
             self._schedule(TimerKind.JOIN, group, turn, group.rebalance_timeout_ms)
 
-    def _remove_absent(self, group: Group, turn: CoordinatorTurn) -> None:
+    def _remove_absent(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         absent = [m for m in group.members.values() if m.member_id not in group.awaiting_join and not m.is_static]
         for member in absent[:_ABSENT_NOTED_MAX]:
             turn.note("member did not rejoin", group_id=group.group_id, member_id=member.member_id)
@@ -112,12 +112,12 @@ class Rebalance:
             group.remove(member.member_id)
             self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member.member_id))
 
-    def _propose_empty(self, group: Group, turn: CoordinatorTurn) -> None:
+    def _propose_empty(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         empty = GroupMetadata(group.protocol_type or "", group.generation_id + 1, None, None, turn.wall_ms)
         propose(group, empty, turn)
         turn.note("group is empty", group_id=group.group_id, generation_id=empty.generation_id)
 
-    def _begin_generation(self, group: Group, turn: CoordinatorTurn) -> None:
+    def _begin_generation(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         group.begin_generation(turn.wall_ms)
         for member_id, parked in group.awaiting_join.items():
             member = group.members[member_id]
@@ -136,7 +136,7 @@ class Rebalance:
 
     # -- the assignment -----------------------------------------------------------------------------------------------
 
-    def propose_assignment(self, group: Group, assignments: dict[str, bytes], turn: CoordinatorTurn) -> None:
+    def propose_assignment(self, group: ClassicGroup, assignments: dict[str, bytes], turn: CoordinatorTurn) -> None:
         """The leader has decided; a member it forgot gets nothing. Whoever waits is answered with the record."""
         group_members = group.members.values()
         recorded = (m.recorded(group.chosen_protocol, assignments.get(m.member_id, b"")) for m in group_members)
@@ -154,12 +154,12 @@ class Rebalance:
             self.restart_session(group, group.members[member_id], turn)
         group.awaiting_sync.clear()
 
-    def asked_for_assignment(self, group: Group, member_id: str) -> None:
+    def asked_for_assignment(self, group: ClassicGroup, member_id: str) -> None:
         group.pending_syncs.discard(member_id)
         if not group.pending_syncs:
             self._timers.cancel(TimerKey(TimerKind.SYNC, group.group_id))
 
-    def sync_time_is_up(self, group: Group, turn: CoordinatorTurn) -> None:
+    def sync_time_is_up(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         """Members that joined and never asked for their assignment are taken for dead."""
         silent = [member_id for member_id in group.members if member_id in group.pending_syncs]
         for member_id in silent:
@@ -170,7 +170,7 @@ class Rebalance:
 
     # -- both ---------------------------------------------------------------------------------------------------------
 
-    def withdraw(self, group: Group, turn: CoordinatorTurn) -> None:
+    def withdraw(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         """The record proposed could not be appended: leave things as they were, or as soon as possible try again."""
         newcomer = group.proposal.newcomer if group.proposal else None
         group.proposal = None
@@ -181,10 +181,10 @@ class Rebalance:
         else:
             self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, newcomer.member_id))
 
-    def restart_session(self, group: Group, member: ClassicMember, turn: CoordinatorTurn) -> None:
+    def restart_session(self, group: ClassicGroup, member: ClassicMember, turn: CoordinatorTurn) -> None:
         """The member has been heard of: it has a whole session timeout again."""
         key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
         self._timers.schedule(key, turn.now_ms + member.session_timeout_ms)
 
-    def _schedule(self, kind: TimerKind, group: Group, turn: CoordinatorTurn, delay_ms: int) -> None:
+    def _schedule(self, kind: TimerKind, group: ClassicGroup, turn: CoordinatorTurn, delay_ms: int) -> None:
         self._timers.schedule(TimerKey(kind, group.group_id), turn.now_ms + delay_ms)

@@ -6,16 +6,16 @@ version. Metadata of other types is nobody's business but the members'.
 
 from broker.common.errors import InvariantViolation
 from broker.coordinator.fields import FieldReader
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 
 _CONSUMER = "consumer"
 
 
-def is_consumer_group(group: Group) -> bool:
+def is_consumer_group(group: ClassicGroup) -> bool:
     return group.protocol_type == _CONSUMER
 
 
-def subscribed_topics(group: Group) -> frozenset[str] | None:
+def subscribed_topics(group: ClassicGroup) -> frozenset[str] | None:
     """The topics of all members in the protocol chosen; None if that cannot be known."""
     if not is_consumer_group(group):
         return None

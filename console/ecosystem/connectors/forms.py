@@ -50,7 +50,7 @@ class ShownField:
 
 
 @dataclass(frozen=True)
-class Group:
+class FieldGroup:
     title: str
     fields: tuple[ShownField, ...]
     is_open: bool
@@ -115,18 +115,18 @@ class ConfigForm(forms.Form):
         self.add_error(name, why if name else f"{key}: {why}")
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[FieldGroup]:
         """In the plugin's order; open are those with something that must be said, was said, or is wrong."""
         titles = dict.fromkeys(_title(key) for key in self._keys.values())
         ordered = sorted(titles, key=lambda title: (title != OWN, title == COMMON))
         return [self._group(title) for title in ordered]
 
-    def _group(self, title: str) -> Group:
+    def _group(self, title: str) -> FieldGroup:
         keys = sorted((key for key in self._keys.values() if _title(key) == title), key=lambda key: key.order)
         names = {_PREFIX + key.name for key in keys}
         is_wanted = title != COMMON and any(key.importance == "HIGH" or key.is_required for key in keys)
         is_open = is_wanted or bool(names & self.errors.keys()) or any(key.name in self._kept for key in keys)
-        return Group(title, tuple(self._shown(key) for key in keys), is_open)
+        return FieldGroup(title, tuple(self._shown(key) for key in keys), is_open)
 
     def _shown(self, key: KeyView) -> ShownField:
         recommended = self._recommended.get(key.name, ())[:_RECOMMENDED_MAX]

@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.group import GroupConfig, GroupCoordinator
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.states import GroupState
 from tests.broker.coordinator.group.world import Asked, World, durable_state, read
 
@@ -138,7 +138,7 @@ class Walk:
         ]
         assert sorted(parked) == sorted(waiting)
 
-    def check_deadlines(self, group: Group) -> None:
+    def check_deadlines(self, group: ClassicGroup) -> None:
         """Nothing waits for ever: every member has a session, every phase an end."""
         keys = set(self.world.coordinator._timers._deadlines)
         ids = {key.member_id for key in keys if key.group_id == group.group_id and key.kind.value == "session"}
@@ -157,7 +157,7 @@ class Walk:
         assert self.world.coordinator._timers.next_deadline_ms() is None
 
 
-def check_group(group: Group) -> None:
+def check_group(group: ClassicGroup) -> None:
     members = group.members
     assert group.proposal is None
     assert (group.leader_id in members) if members else (group.leader_id is None)
@@ -172,7 +172,7 @@ def check_group(group: Group) -> None:
     check_state(group)
 
 
-def check_state(group: Group) -> None:
+def check_state(group: ClassicGroup) -> None:
     if group.state is GroupState.STABLE:
         assert [member.member_id for member in group.metadata.members] == list(group.members)
         assert group.generation_id == group.metadata.generation_id
@@ -187,5 +187,5 @@ def check_state(group: Group) -> None:
         assert group.initial_delay is None
 
 
-def members_or_waiting(group: Group) -> set[str]:
+def members_or_waiting(group: ClassicGroup) -> set[str]:
     return {*group.members, *group.awaiting_join, *group.awaiting_sync}

@@ -1,7 +1,7 @@
 import pytest
 
 from broker.common.errors import InvariantViolation
-from broker.coordinator.group.group import Group
+from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.group.states import MAY_FOLLOW, GroupState
 
@@ -19,7 +19,7 @@ def test_every_state_but_dead_can_be_left_and_each_can_be_reached():
 @pytest.mark.parametrize("state", GroupState)
 @pytest.mark.parametrize("following", GroupState)
 def test_transition_missing_from_the_table_is_our_defect(state: GroupState, following: GroupState):
-    group = Group("g", GroupMemory().account())
+    group = ClassicGroup("g", GroupMemory().account())
     group.state = state
     if state in MAY_FOLLOW[following]:
         group.transition_to(following, wall_ms=1)
