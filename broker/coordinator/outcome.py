@@ -63,7 +63,7 @@ class Note:
     is_warning: bool = False  #: an operator has to do something
 
 
-class Producer(NamedTuple):
+class TransactionProducer(NamedTuple):
     """Whose transaction records belong to."""
 
     producer_id: int
@@ -83,7 +83,7 @@ class CoordinatorOutcome:
 
     records: list[CoordinatorRecord] = field(default_factory=list)
     #: Append as a transactional batch of this producer, without sequence numbers; None: as a plain one.
-    producer: Producer | None = None
+    producer: TransactionProducer | None = None
     responses: list[CoordinatorResponse] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     #: Whether the records may be appended in several batches. Who is stopped between two of them can do it all again.

@@ -50,7 +50,7 @@ class Refusal(BarnabasError):
         self.copied, self.code = copied, error.code
 
 
-class Producer(Protocol):
+class LaneProducer(Protocol):
     """What a lane needs of `producer.BatchProducer`."""
 
     @property
@@ -132,7 +132,7 @@ class MirrorLane:
         flow: Flow,
         copies: Iterable[Copied],
         ledger: MirrorLedger,
-        make_producer: Callable[[str | None], Producer],
+        make_producer: Callable[[str | None], LaneProducer],
         clock: Callable[[], float] = time.monotonic,
         audit: MirrorAudit | None = None,
     ):
@@ -140,7 +140,7 @@ class MirrorLane:
         self._audit = audit
         self.copies = {copied.source: copied for copied in copies}
         self._own: Clusters = (flow.source_id,)
-        self._producers: dict[Clusters, Producer] = {}
+        self._producers: dict[Clusters, LaneProducer] = {}
         #: The clusters whose producer has a transaction open; None without one, and always with at least once.
         self._open: Clusters | None = None
 
@@ -174,7 +174,7 @@ class MirrorLane:
             return name
         return f"{name}.{hashlib.sha256(repr(clusters).encode()).hexdigest()[:16]}"
 
-    def _producer(self, clusters: Clusters) -> Producer:
+    def _producer(self, clusters: Clusters) -> LaneProducer:
         if clusters not in self._producers:
             producer = self._make(self._writer(clusters))
             self._ledger.read_to_end(waits_for_open=False)
@@ -182,7 +182,7 @@ class MirrorLane:
             self._producers[clusters] = producer
         return self._producers[clusters]
 
-    def _tell(self, clusters: Clusters, producer: Producer) -> None:
+    def _tell(self, clusters: Clusters, producer: LaneProducer) -> None:
         """Where its records have been, before there are any."""
         record = ProducerRecord(producer.producer_id, clusters, self._writer(clusters))
         if self._ledger.producers.get(record.producer_id) != record:
@@ -304,7 +304,7 @@ class MirrorLane:
             self._producers[self._open].abort()
             self._open = None
 
-    def _write_ledger(self, producer: Producer, said: Sequence[Said]) -> None:
+    def _write_ledger(self, producer: LaneProducer, said: Sequence[Said]) -> None:
         now_ms = int(time.time() * 1000)
         batch = build_batch([Record(0, now_ms, *written(item)) for item in said])
         refusal = producer.write({LEDGER: [batch]}, SILENT_S)[LEDGER].refusal

@@ -7,7 +7,13 @@
 from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorRecord, CoordinatorResponse, Note, Producer
+from broker.coordinator.outcome import (
+    CoordinatorOutcome,
+    CoordinatorRecord,
+    CoordinatorResponse,
+    Note,
+    TransactionProducer,
+)
 
 __all__ = [
     "CoordinatorResponse",
@@ -17,5 +23,5 @@ __all__ = [
     "GroupCoordinator",
     "Note",
     "CoordinatorOutcome",
-    "Producer",
+    "TransactionProducer",
 ]

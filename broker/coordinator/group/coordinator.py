@@ -39,7 +39,7 @@ from broker.coordinator.group.offsets import CommittedOffsets, TopicIdOf, commit
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
-from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse, CoordinatorTurn, Producer
+from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse, CoordinatorTurn, TransactionProducer
 from broker.coordinator.progress import LogProgress
 from broker.coordinator.recorded_owners import Headers, decode_owners, decode_topic_id
 from broker.coordinator.timers import Timers
@@ -188,7 +188,7 @@ class GroupCoordinator:
         if error is not ErrorCode.NONE:
             turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
-        turn.outcome.producer = Producer(request.producer_id, request.producer_epoch)
+        turn.outcome.producer = TransactionProducer(request.producer_id, request.producer_epoch)
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)
 

@@ -25,8 +25,8 @@ from broker.coordinator.outcome import (
     CoordinatorOutcome,
     CoordinatorRecord,
     CoordinatorResponse,
-    Producer,
     Remains,
+    TransactionProducer,
 )
 from broker.net.turns import Turns
 from broker.protocol.schema import Message
@@ -382,7 +382,7 @@ def _is_answered(outcome: CoordinatorOutcome, token: int) -> bool:
 
 
 def _build_batch(
-    part: Sequence[CoordinatorRecord], producer: Producer | None, now_ms: int, bytes_max: int
+    part: Sequence[CoordinatorRecord], producer: TransactionProducer | None, now_ms: int, bytes_max: int
 ) -> bytearray:
     """Return the batch of the records, without their headers where it has more bytes than the maximum with them.
 
