@@ -17,7 +17,7 @@ from broker.security import operations
 from broker.security.operations import Operation
 
 
-class ResourceType(IntEnum):
+class ConfigResourceType(IntEnum):
     """Values of `resource_type`."""
 
     TOPIC = 2
@@ -27,7 +27,7 @@ class ResourceType(IntEnum):
 
 def require_config(operation: Operation, resource_type: int, name: str, context: RequestContext) -> None:
     """Raises ApiError unless the client may do that with the configuration; all but topics' is the cluster's."""
-    if resource_type == ResourceType.TOPIC:
+    if resource_type == ConfigResourceType.TOPIC:
         require(operation, operations.ResourceType.TOPIC, name, context)
     else:
         require_on_cluster(operation, context)
@@ -65,7 +65,7 @@ class ChangeableConfigs(NamedTuple):
 def changeable_configs(resource_type: int, name: str, context: RequestContext) -> ChangeableConfigs:
     """Raises ApiError if there is no such resource, or another broker answers for it."""
     services = context.services
-    if resource_type == ResourceType.TOPIC:
+    if resource_type == ConfigResourceType.TOPIC:
         check_topic(name, context)
         of_topics = services.topic_configs
         return ChangeableConfigs(
@@ -75,7 +75,7 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
             check=topic.check_topic_configs,
             change=partial(of_topics.change, name),
         )
-    if resource_type == ResourceType.BROKER:
+    if resource_type == ConfigResourceType.BROKER:
         check_broker(name, context)
         of_brokers = services.broker_configs
         return ChangeableConfigs(

@@ -15,7 +15,7 @@ from broker.config.dynamic import update_mode
 from broker.config.resolution import Setting, broker_settings_of, settings_of, told_synonyms
 from broker.handlers.broker_loggers import describe_loggers
 from broker.handlers.config_resources import (
-    ResourceType,
+    ConfigResourceType,
     check_broker,
     check_topic,
     require_config,
@@ -51,7 +51,7 @@ async def _describe(
     wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     try:
         require_config(Operation.DESCRIBE_CONFIGS, asked.resource_type, asked.resource_name, context)
-        if asked.resource_type == ResourceType.BROKER_LOGGER:
+        if asked.resource_type == ConfigResourceType.BROKER_LOGGER:
             loggers = describe_loggers(asked.resource_name, context)
             result.configs = [logger for logger in loggers if wanted is None or logger.name in wanted]
             return result
@@ -78,11 +78,11 @@ async def _settings(
 ) -> tuple[Collection[Key], Callable[[Key], _Described]]:
     """The keys of the resource, and what describes one."""
     config = context.services.config
-    if asked.resource_type == ResourceType.TOPIC:
+    if asked.resource_type == ConfigResourceType.TOPIC:
         check_topic(asked.resource_name, context)
         overrides = await context.services.topic_configs.overrides(asked.resource_name)
         return topic_keys.KEYS, lambda key: _of_topic(key, overrides, config)
-    if asked.resource_type == ResourceType.BROKER:
+    if asked.resource_type == ConfigResourceType.BROKER:
         check_broker(asked.resource_name, context)
         if asked.resource_name:
             return [*broker_keys.KEYS, *_of_plug_ins(config)], lambda key: _of_broker(key, config)

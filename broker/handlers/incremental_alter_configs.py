@@ -5,7 +5,7 @@ from collections.abc import Collection
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.definition import ConfigError, Key, parse_list, render_list
 from broker.handlers.broker_loggers import alter_loggers
-from broker.handlers.config_resources import ChangeableConfigs, ResourceType, alter_each, changeable_configs
+from broker.handlers.config_resources import ChangeableConfigs, ConfigResourceType, alter_each, changeable_configs
 from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.incremental_alter_configs import (
@@ -32,7 +32,7 @@ async def handle_incremental_alter_configs(
 async def _change(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
     if len({config.name for config in asked.configs}) < len(asked.configs):
         raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
-    if asked.resource_type == ResourceType.BROKER_LOGGER:
+    if asked.resource_type == ConfigResourceType.BROKER_LOGGER:
         alter_loggers(asked, context, validate_only=validate_only)
         return
     configs = changeable_configs(asked.resource_type, asked.resource_name, context)

@@ -4,7 +4,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.config.definition import ConfigSource, ConfigType, Password
-from broker.handlers.config_resources import ResourceType
+from broker.handlers.config_resources import ConfigResourceType
 from broker.protocol.messages import alter_configs
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.incremental_alter_configs import (
@@ -19,20 +19,20 @@ from tests.broker.server.test_bad_input import batch_of, produce
 def altering(name: str, **values: str) -> alter_configs.AlterConfigsRequest:
     configs = [alter_configs.AlterableConfig(name=key.replace("_", "."), value=value) for key, value in values.items()]
     resource = alter_configs.AlterConfigsResource(
-        resource_type=ResourceType.BROKER, resource_name=name, configs=configs
+        resource_type=ConfigResourceType.BROKER, resource_name=name, configs=configs
     )
     return alter_configs.AlterConfigsRequest(resources=[resource])
 
 
 def changing(name: str, key: str, value: str | None, operation=ConfigOperation.SET, validate_only=False):
     config = AlterableConfig(name=key, config_operation=operation, value=value)
-    resource = AlterConfigsResource(resource_type=ResourceType.BROKER, resource_name=name, configs=[config])
+    resource = AlterConfigsResource(resource_type=ConfigResourceType.BROKER, resource_name=name, configs=[config])
     return IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
 
 
 async def described(client, name: str, *keys: str):
     asked = DescribeConfigsResource(
-        resource_type=ResourceType.BROKER, resource_name=name, configuration_keys=list(keys) or None
+        resource_type=ConfigResourceType.BROKER, resource_name=name, configuration_keys=list(keys) or None
     )
     response = await client.ask(DescribeConfigsRequest(resources=[asked], include_synonyms=True), 4)
     assert response.results[0].error_code == ErrorCode.NONE
@@ -154,7 +154,7 @@ async def test_a_topics_key_nobody_knows_can_be_deleted_and_not_set(served):
     client = await served.client()
     for operation, code in ((ConfigOperation.DELETE, ErrorCode.NONE), (ConfigOperation.SET, ErrorCode.INVALID_CONFIG)):
         request = changing("t", "colour", "red", operation)
-        request.resources[0].resource_type = ResourceType.TOPIC
+        request.resources[0].resource_type = ConfigResourceType.TOPIC
         assert (await client.ask(request, 1)).responses[0].error_code == code
 
 
@@ -163,7 +163,7 @@ async def test_addresses_nobody_set_are_null(served):
 
 
 async def test_a_description_without_an_error_has_no_message(served):
-    asked = DescribeConfigsResource(resource_type=ResourceType.BROKER, resource_name="1", configuration_keys=None)
+    asked = DescribeConfigsResource(resource_type=ConfigResourceType.BROKER, resource_name="1", configuration_keys=None)
     response = await (await served.client()).ask(DescribeConfigsRequest(resources=[asked]), 4)
     assert response.results[0].error_message is None
 

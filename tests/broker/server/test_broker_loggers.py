@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.common.logs import logger
-from broker.handlers.config_resources import ResourceType
+from broker.handlers.config_resources import ConfigResourceType
 from broker.protocol.messages import alter_configs
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.incremental_alter_configs import (
@@ -30,7 +30,7 @@ def talkative():
 
 async def described(client, name: str = "1", *keys: str):
     asked = DescribeConfigsResource(
-        resource_type=ResourceType.BROKER_LOGGER, resource_name=name, configuration_keys=list(keys) or None
+        resource_type=ConfigResourceType.BROKER_LOGGER, resource_name=name, configuration_keys=list(keys) or None
     )
     return (await client.ask(DescribeConfigsRequest(resources=[asked]), 4)).results[0]
 
@@ -41,7 +41,9 @@ async def levels(client) -> dict[str, str]:
 
 async def changed(client, *changes: tuple[str, int, str | None], broker: str = "1", validate_only: bool = False):
     configs = [AlterableConfig(name=name, config_operation=op, value=value) for name, op, value in changes]
-    resource = AlterConfigsResource(resource_type=ResourceType.BROKER_LOGGER, resource_name=broker, configs=configs)
+    resource = AlterConfigsResource(
+        resource_type=ConfigResourceType.BROKER_LOGGER, resource_name=broker, configs=configs
+    )
     request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
     answer = (await client.ask(request, 1)).responses[0]
     return ErrorCode(answer.error_code), answer.error_message or ""
@@ -112,7 +114,7 @@ async def test_each_broker_knows_its_own_loggers_only(served, broker):
 async def test_replacing_all_levels_at_once_is_not_possible(served):
     """As in Kafka: AlterConfigs would forget those that are not named."""
     resource = alter_configs.AlterConfigsResource(
-        resource_type=ResourceType.BROKER_LOGGER,
+        resource_type=ConfigResourceType.BROKER_LOGGER,
         resource_name="1",
         configs=[alter_configs.AlterableConfig(name=NAME, value="DEBUG")],
     )

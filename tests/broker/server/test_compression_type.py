@@ -4,7 +4,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.handlers.config_resources import ResourceType
+from broker.handlers.config_resources import ConfigResourceType
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -81,7 +81,7 @@ async def test_topic_decides_how_batches_are_packed_from_the_next_one_on(served,
 
 async def test_broker_decides_for_topics_that_say_nothing(served, client):
     config = AlterableConfig(name="compression.type", value="zstd")
-    resource = AlterConfigsResource(resource_type=ResourceType.BROKER, resource_name="", configs=[config])
+    resource = AlterConfigsResource(resource_type=ConfigResourceType.BROKER, resource_name="", configs=[config])
     await client.ask(IncrementalAlterConfigsRequest(resources=[resource]), 1)
     await produced(client, batch())
     await configure(served, compression_type="producer")

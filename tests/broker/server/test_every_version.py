@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.handlers.config_resources import ResourceType
+from broker.handlers.config_resources import ConfigResourceType
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import alter_configs, describe_producers
@@ -268,8 +268,12 @@ REQUESTS = {
     ),
     ApiKey.DESCRIBE_CONFIGS: lambda version, topic: DescribeConfigsRequest(
         resources=[
-            DescribeConfigsResource(resource_type=ResourceType.TOPIC, resource_name=topic, configuration_keys=None),
-            DescribeConfigsResource(resource_type=ResourceType.BROKER, resource_name="1", configuration_keys=None),
+            DescribeConfigsResource(
+                resource_type=ConfigResourceType.TOPIC, resource_name=topic, configuration_keys=None
+            ),
+            DescribeConfigsResource(
+                resource_type=ConfigResourceType.BROKER, resource_name="1", configuration_keys=None
+            ),
         ],
         include_synonyms=version >= 1,
         include_documentation=version >= 3,
@@ -277,7 +281,7 @@ REQUESTS = {
     ApiKey.ALTER_CONFIGS: lambda version, topic: alter_configs.AlterConfigsRequest(
         resources=[
             alter_configs.AlterConfigsResource(
-                resource_type=ResourceType.TOPIC,
+                resource_type=ConfigResourceType.TOPIC,
                 resource_name=topic,
                 configs=[alter_configs.AlterableConfig(name="retention.ms", value="1000")],
             )
@@ -286,7 +290,7 @@ REQUESTS = {
     ApiKey.INCREMENTAL_ALTER_CONFIGS: lambda version, topic: IncrementalAlterConfigsRequest(
         resources=[
             AlterConfigsResource(
-                resource_type=ResourceType.TOPIC,
+                resource_type=ConfigResourceType.TOPIC,
                 resource_name=topic,
                 configs=[AlterableConfig(name="retention.ms", config_operation=0, value="1000")],
             )
