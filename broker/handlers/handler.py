@@ -22,7 +22,7 @@ from broker.security.rights import UNLIMITED, Rights
 from broker.security.session import ANONYMOUS, Session
 
 
-class Budget(NamedTuple):
+class RequestBudget(NamedTuple):
     """What one request may bring: bytes on the wire, and elements in all its arrays. More ends the connection."""
 
     bytes_max: int
@@ -35,13 +35,13 @@ class Budget(NamedTuple):
     long_answers_from: int = 0
 
 
-ORDINARY = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)
+ORDINARY = RequestBudget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)
 #: For those that may tell of everything there is, however little they ask.
-OF_EVERYTHING = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX, bytes_at_once=0)
+OF_EVERYTHING = RequestBudget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX, bytes_at_once=0)
 #: For requests in which a client may name all partitions it works with.
-OF_PARTITIONS = Budget(PARTITIONS_REQUEST_BYTES_MAX, PARTITIONS_REQUEST_ENTRIES_MAX)
+OF_PARTITIONS = RequestBudget(PARTITIONS_REQUEST_BYTES_MAX, PARTITIONS_REQUEST_ENTRIES_MAX)
 #: For what brokers tell one another, of as many partitions as there are.
-OF_PEERS = Budget(PEER_REQUEST_BYTES_MAX, PEER_REQUEST_ENTRIES_MAX)
+OF_PEERS = RequestBudget(PEER_REQUEST_BYTES_MAX, PEER_REQUEST_ENTRIES_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Handler:
     served: tuple[int, int]
     handle: Callable[[Any, RequestContext], Reply]
     advertised: tuple[int, int] | None
-    budget: Budget = ORDINARY
+    budget: RequestBudget = ORDINARY
     #: The version from which on only members of the cluster may ask; None: everybody may.
     members_from: int | None = None
     #: What others are answered to their request; None: CLUSTER_AUTHORIZATION_FAILED at the top of the response.
@@ -62,9 +62,9 @@ class Handler:
     #: Who else may ask an API for members, by rights that somebody gave them; None: nobody.
     others_may: Callable[[Rights], bool] | None = None
     #: What members may bring from `members_from` on, if more than `budget`.
-    members_budget: Budget | None = None
+    members_budget: RequestBudget | None = None
 
-    def budget_of(self, version: int) -> Budget:
+    def budget_of(self, version: int) -> RequestBudget:
         return self.members_budget if self.members_budget and self.is_for_members(version) else self.budget
 
     def is_for_members(self, version: int) -> bool:
@@ -83,7 +83,7 @@ def public(
     handle: Callable[[Any, RequestContext], Reply],
     *,
     advertised_from: int | None = None,
-    budget: Budget = ORDINARY,
+    budget: RequestBudget = ORDINARY,
 ) -> Handler:
     """A handler of an API for clients, versions `first` to `last`."""
     return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last), budget)
@@ -101,7 +101,7 @@ def for_members(
     handle: Callable[[Any, RequestContext], Reply],
     refuse: Callable[[Any], Message] | None = None,
     *,
-    budget: Budget = ORDINARY,
+    budget: RequestBudget = ORDINARY,
     others_may: Callable[[Rights], bool] | None = None,
 ) -> Handler:
     """A handler of an API that others than brokers know of, but only members of the cluster may use, and those with

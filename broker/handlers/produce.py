@@ -8,7 +8,7 @@ import sys
 from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.common.types import TopicPartition
-from broker.handlers.handler import Budget, CloseConnectionError, public
+from broker.handlers.handler import CloseConnectionError, RequestBudget, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.produce import (
     PartitionProduceResponse,
@@ -120,7 +120,7 @@ def _close_on_error(outcomes: Outcomes, is_plain: bool, _context: RequestContext
 
 
 #: Record batches stay bytes, and are free when they are appended; how long a frame may be at all is for the connection.
-_BUDGET = Budget(
+_BUDGET = RequestBudget(
     sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1, long_answers_from=sys.maxsize
 )
 

@@ -9,7 +9,7 @@ from console.cluster.contents.window import ProfileWindow, newest_starts
 from console.cluster.records.matching import EVERY_RECORD
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, open_scan, reading_of
-from console.cluster.records.scan import Budget
+from console.cluster.records.scan import ScanBudget
 from console.cluster.records.turns import ReadTurn
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.records.interface import OffsetSpan
@@ -37,7 +37,7 @@ class ContentsReader:
         if window.range.start is None:
             offsets = replace(offsets, starts=newest_starts(_bounded(offsets), window.count))
         self._silent = list(offsets.silent)
-        budget = Budget(window.count, BYTES_MAX, MILLISECONDS)
+        budget = ScanBudget(window.count, BYTES_MAX, MILLISECONDS)
         self._batches = _batches(gateway, topic, offsets)
         self._scan, self.close = open_scan(gateway, topic, query.committed_only, offsets, budget, EVERY_RECORD)
         expected = min(window.count, self._scan.progress.left)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from console.cluster.records.matching import EVERY_RECORD, Matcher
 from console.cluster.records.query import RecordQuery, write_cursor
-from console.cluster.records.scan import Budget, Scan, Stop
+from console.cluster.records.scan import Scan, ScanBudget, Stop
 from console.kit.common.clock import now_ms
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.records.interface import BatchView, OffsetSpan, RecordStream, RecordView
@@ -126,7 +126,7 @@ def open_scan(
     topic: str,
     committed_only: bool,
     offsets: OffsetRange,
-    budget: Budget,
+    budget: ScanBudget,
     matches: Matcher,
     clock_ms: Callable[[], int] = now_ms,
 ) -> tuple[Scan, Callable[[], None]]:
@@ -154,7 +154,7 @@ def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordV
 def _read_all(
     gateway: RecordSource, topic: str, query: RecordQuery, offsets: OffsetRange
 ) -> tuple[Scan, list[RecordView]]:
-    budget = Budget(sum(offsets.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
+    budget = ScanBudget(sum(offsets.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
     scan, close = open_scan(gateway, topic, query.committed_only, offsets, budget, EVERY_RECORD)
     records: list[RecordView] = []
     try:

@@ -26,7 +26,7 @@ class Stop(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ScanBudget:
     """What one scan may cost. `found_max` counts records that match, `bytes_max` what all that were read hold."""
 
     found_max: int
@@ -69,7 +69,7 @@ class Scan:
         self,
         stream: RecordStream,
         ends: Mapping[int, int],
-        budget: Budget,
+        budget: ScanBudget,
         matches: Matcher,
         now_ms: Callable[[], int],
     ):

@@ -17,7 +17,7 @@ from console.cluster.records.key_partition import partition_of_key
 from console.cluster.records.matching import matcher
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, merged, open_scan
-from console.cluster.records.scan import Budget, Scan, ScanProgress, Stop
+from console.cluster.records.scan import Scan, ScanBudget, ScanProgress, Stop
 from console.cluster.records.turns import ReadTurn
 from console.kit.common.clock import now_ms
 from console.kit.gateway.records.interface import RecordView
@@ -147,7 +147,7 @@ class SearchReader:
             ends = {item: min(self._range.ends[item], start + share) for item, start in starts.items()}
         self._window = OffsetRange(starts, ends, self._range.spans)
         spent_ms = self._now_ms() - self._began_ms
-        budget = Budget(
+        budget = ScanBudget(
             sys.maxsize,
             sys.maxsize if self._limits.read_bytes is None else self._limits.read_bytes - self._read_bytes,
             sys.maxsize if self._limits.milliseconds is None else self._limits.milliseconds - spent_ms,

@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.errors import ProtocolError
 from broker.common.limits import PEER_REQUEST_BYTES_MAX
-from broker.handlers.handler import ORDINARY, Budget, Handler
+from broker.handlers.handler import ORDINARY, Handler, RequestBudget
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import encode
@@ -31,7 +31,7 @@ def with_elements(handler: Handler, field: WireField, count: int) -> Message:
 
 @pytest.mark.parametrize(("handler", "version"), _ALL, ids=lambda part: getattr(part, "api", part))
 def test_every_api_refuses_lists_beyond_its_budget_before_it_makes_them(handler, version):
-    route = Route(replace(handler, budget=Budget(1_000, 3), members_budget=None), version, ApiTimes())
+    route = Route(replace(handler, budget=RequestBudget(1_000, 3), members_budget=None), version, ApiTimes())
     for field in lists_of(handler, version):
         route.decode(encode(with_elements(handler, field, 3), version), 0)
         with pytest.raises(ProtocolError, match="more than 3 elements"):

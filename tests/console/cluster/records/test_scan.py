@@ -4,7 +4,7 @@ import pytest
 
 from console.cluster.records.matching import matcher
 from console.cluster.records.reading import merged
-from console.cluster.records.scan import RECORDS_PER_READ, Budget, Scan, Stop
+from console.cluster.records.scan import RECORDS_PER_READ, Scan, ScanBudget, Stop
 from console.kit.gateway.records.interface import RecordView
 from tests.fakes.records import FakeRecordStream
 from tests.manual_clock import ManualClock
@@ -28,7 +28,7 @@ class Matching:
         return
 
 
-MUCH = Budget(10**9, 10**9, 10**9)
+MUCH = ScanBudget(10**9, 10**9, 10**9)
 
 
 def stream_of(lengths: dict[int, int], starts: dict[int, int] | None = None, size: int = 10) -> FakeRecordStream:
@@ -60,7 +60,7 @@ def test_an_empty_range_has_ended_before_anything_is_read():
 
 
 def test_enough_found_ends_it_and_nothing_is_stepped_over():
-    scan, found = scan_of(stream_of({0: 50, 1: 50}), {0: 50, 1: 50}, Budget(7, 10**9, 10**9))
+    scan, found = scan_of(stream_of({0: 50, 1: 50}), {0: 50, 1: 50}, ScanBudget(7, 10**9, 10**9))
     assert (scan.stopped, len(found)) == (Stop.LIMIT, 7)
     rest, more = scan_of(stream_of({0: 50, 1: 50}, dict(scan.positions)), {0: 50, 1: 50})
     places = sorted((partition.partition, partition.offset) for partition in found + more)
@@ -77,20 +77,20 @@ def test_headers_count_in_the_budget_of_bytes_though_they_have_none():
     """One without a name and a value is two bytes in a batch and 80 in memory: a page of fifty records held 4 GB."""
     headers = (("", b""),) * 1_000
     stream = FakeRecordStream(lambda _, offset: RecordView(0, offset, offset, None, b"", headers), {0: 0})
-    scan, found = scan_of(stream, {0: 10_000}, Budget(10**9, 10_000_000, 10**9))
+    scan, found = scan_of(stream, {0: 10_000}, ScanBudget(10**9, 10_000_000, 10**9))
     assert scan.stopped == Stop.BYTES
     assert len(found) <= 10_000_000 // 80_000 + RECORDS_PER_READ
 
 
 def test_bytes_are_a_budget_too():
-    scan, _ = scan_of(stream_of({0: 10_000}, size=100), {0: 10_000}, Budget(10**9, 50_000, 10**9))
+    scan, _ = scan_of(stream_of({0: 10_000}, size=100), {0: 10_000}, ScanBudget(10**9, 50_000, 10**9))
     assert scan.stopped == Stop.BYTES
     assert scan.progress.read_bytes <= 50_000 + 100 * RECORDS_PER_READ
 
 
 def test_a_stream_that_brings_nothing_ends_with_its_time():
     clock = ManualClock()
-    scan = Scan(stream_of({0: 0}), {0: 10}, Budget(10, 10, 1_000), Matching(), clock.now_ms)
+    scan = Scan(stream_of({0: 0}), {0: 10}, ScanBudget(10, 10, 1_000), Matching(), clock.now_ms)
     assert scan.step() == []
     assert scan.stopped is None
     clock.advance(1_000)
