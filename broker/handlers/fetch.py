@@ -8,7 +8,7 @@ from itertools import chain
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import BYTES_AT_ONCE_MAX, FETCH_WAIT_MS_MAX, PARTITIONS_PER_FETCH
-from broker.handlers.handler import OF_PARTITIONS, CloseConnectionError, RefusedError, public
+from broker.handlers.handler import OF_PARTITIONS, AuthorizationFailed, CloseConnectionError, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -120,7 +120,7 @@ def _fetch_as_follower(request: FetchRequest, replica_id: int, context: RequestC
     """
     _limit(request)
     if why_not := _why_not_followed(context):
-        raise RefusedError(_refused_everywhere(request, why_not), f"fetches as broker {replica_id}")
+        raise AuthorizationFailed(_refused_everywhere(request, why_not), f"fetches as broker {replica_id}")
     return context.services.feeds.fetch(request, replica_id, by_id=context.api_version >= _FIRST_VERSION_WITH_IDS)
 
 

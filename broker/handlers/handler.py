@@ -119,7 +119,7 @@ def for_members(
     )
 
 
-class RefusedError(BarnabasError):
+class AuthorizationFailed(BarnabasError):
     """Raised by a plain function: `response` says no, and the log who was refused what.
 
     With `is_last` the connection is closed after the answer.

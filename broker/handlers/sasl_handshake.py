@@ -3,7 +3,7 @@ listener where others need none. On a listener with SASL the first login is not 
 """
 
 from broker.common.errors import ErrorCode
-from broker.handlers.handler import Handler, RefusedError
+from broker.handlers.handler import AuthorizationFailed, Handler
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from broker.runtime.requests.context import RequestContext
@@ -15,7 +15,7 @@ def handle_sasl_handshake(request: SaslHandshakeRequest, context: RequestContext
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
     answer, refusal = door.on_handshake(request.mechanism, context.api_version, context.client_id)
     if refusal:
-        raise RefusedError(answer, refusal, is_last=True)
+        raise AuthorizationFailed(answer, refusal, is_last=True)
     return answer
 
 

@@ -15,7 +15,7 @@ from broker.common.limits import LONG_ANSWERS_ENCODED_MAX, REFUSALS_LOGGED_EVERY
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
-from broker.handlers.handler import CloseConnectionError, Handler, RefusedError
+from broker.handlers.handler import AuthorizationFailed, CloseConnectionError, Handler
 from broker.handlers.registry import HANDLERS
 from broker.net.connection import Connection
 from broker.net.slot import Slot
@@ -104,7 +104,7 @@ class Dispatcher:
             elif self._metering is not None:
                 self._metering.unanswered(connection, client_id, len(frame), route, began_ns)
             route.times.durations.add(perf_counter_ns() - began_ns)
-        except RefusedError as refusal:
+        except AuthorizationFailed as refusal:
             self._answer_refused(connection, route, header, refusal, began_ns)
         except (ProtocolError, CloseConnectionError) as error:
             self._reject(connection.close_when_answered, error)
@@ -143,13 +143,18 @@ class Dispatcher:
         elif route.is_for_members and not _is_admitted(connection.session, route):
             self._metrics.requests[route.api] += 1
             self._metrics.bytes_in += len(frame)
-            refusal = RefusedError(_refused(route, frame, body_at), "only for members of the cluster")
+            refusal = AuthorizationFailed(_refused(route, frame, body_at), "only for members of the cluster")
             self._answer_refused(connection, route, header, refusal, perf_counter_ns())
             return None
         return route
 
     def _answer_refused(
-        self, connection: Connection, route: Route | None, header: RequestHeader, refusal: RefusedError, began_ns: int
+        self,
+        connection: Connection,
+        route: Route | None,
+        header: RequestHeader,
+        refusal: AuthorizationFailed,
+        began_ns: int,
     ) -> None:
         if route is None:
             raise InvariantViolation("a request is refused that no route serves") from refusal
