@@ -14,7 +14,7 @@ _CLOSED = "the log is closed"
 _LENT = "the log is being cut"
 
 
-class Availability:
+class LogAvailability:
     """Of one log; its owner changes it, worker threads look and report."""
 
     __slots__ = ("on_disk_error", "on_disk_full", "read_refusal", "refusal")

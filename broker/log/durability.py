@@ -7,7 +7,7 @@ neither an fsync nor a write. A broker that stops with thousands of idle partiti
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.log.availability import Availability
+from broker.log.availability import LogAvailability
 from broker.log.cuts import Cuts
 from broker.log.files import fsync_directory, lacks_descriptors
 from broker.log.leader_epoch_file import StoredEpochs
@@ -34,7 +34,7 @@ class Durability:
         segments: SegmentList,
         epochs: StoredEpochs,
         cuts: Cuts,
-        availability: Availability,
+        availability: LogAvailability,
     ):
         self.directory = directory
         self._segments = segments

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.log.availability import Availability
+from broker.log.availability import LogAvailability
 from broker.log.config import LogConfig
 from broker.log.cuts import Cuts
 from broker.log.durability import Durability
@@ -36,7 +36,7 @@ class LogParts:
         opened: OpenSegments,
     ):
         self.directory = directory
-        self._availability = Availability()
+        self._availability = LogAvailability()
         self._segments = SegmentList(loaded.segments, opened)
         self._cuts = Cuts()
         self._producers = producers

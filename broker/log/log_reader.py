@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from broker.common.errors import ApiError, InvariantViolation
 from broker.common.logs import logger
-from broker.log.availability import Availability
+from broker.log.availability import LogAvailability
 from broker.log.cold_parts import ColdPart, find_cold
 from broker.log.cuts import Cuts
 from broker.log.files import read_at
@@ -43,7 +43,7 @@ class LogReader:
 
     __slots__ = ("_availability", "_cuts", "_looked_up", "_segments", "directory")
 
-    def __init__(self, directory: Path, segments: SegmentList, cuts: Cuts, availability: Availability):
+    def __init__(self, directory: Path, segments: SegmentList, cuts: Cuts, availability: LogAvailability):
         self.directory = directory
         self._segments = segments
         self._cuts = cuts

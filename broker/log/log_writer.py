@@ -11,7 +11,7 @@ from typing import NamedTuple
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import new_tuple
-from broker.log.availability import Availability
+from broker.log.availability import LogAvailability
 from broker.log.config import LogConfig
 from broker.log.files import lacks_room
 from broker.log.leader_epoch_file import StoredEpochs
@@ -59,7 +59,7 @@ class LogWriter:
         segments: SegmentList,
         epochs: StoredEpochs,
         producers: ProducerStateManager,
-        availability: Availability,
+        availability: LogAvailability,
     ):
         self.directory = directory
         self._segments = segments

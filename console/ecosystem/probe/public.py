@@ -28,7 +28,7 @@ class StatusCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Availability:
+class ClusterAvailability:
     """Of one cluster; shares are 0 to 1, None where nothing was tried."""
 
     title: str
@@ -42,12 +42,12 @@ class Availability:
     days: list[StatusCell]
 
 
-def availability(title: str, minutes: Sequence[Window], hours: Sequence[Window], now_ms: int) -> Availability:
+def availability(title: str, minutes: Sequence[Window], hours: Sequence[Window], now_ms: int) -> ClusterAvailability:
     """`minutes` of the last ones, oldest first; `hours` of thirty days."""
     tone, words = _now(minutes, now_ms)
     day = Figures(added(hour.tally for begins_ms, hour in hours if begins_ms > now_ms - DAY_MS))
     month = Figures(added(hour.tally for _, hour in hours))
-    return Availability(
+    return ClusterAvailability(
         title,
         tone,
         words,

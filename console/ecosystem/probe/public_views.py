@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from console.ecosystem.probe.figures import Figures
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeWindow
-from console.ecosystem.probe.public import DAY_MS, DAYS, SILENT_MS, Availability, Window, availability
+from console.ecosystem.probe.public import DAY_MS, DAYS, SILENT_MS, ClusterAvailability, Window, availability
 from console.kit.access.clusters import declared_clusters
 from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import in_cluster
@@ -47,7 +47,7 @@ def _page() -> str:
     return render_to_string("probe/status.html", {"clusters": clusters, "at_ms": at_ms, "days": DAYS})
 
 
-def _of(cluster: DeclaredCluster, at_ms: int) -> Availability:
+def _of(cluster: DeclaredCluster, at_ms: int) -> ClusterAvailability:
     """A database that does not answer leaves the others' clusters on the page."""
     with in_cluster(cluster.name):
         try:
