@@ -30,7 +30,7 @@ from broker.log.log_writer import AppendResult
 from broker.log.open_segments import OpenSegments
 from broker.log.producer_state import ProducerFacts
 from broker.log.producer_state_manager import ProducerStateManager
-from broker.log.retention import RetentionPlan, SegmentFacts, still_oldest
+from broker.log.retention import RetainedSegment, RetentionPlan, still_oldest
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction
 from broker.log.truncation import BeforeCut, Cut, CutPlace, LogExtent
@@ -284,7 +284,7 @@ class Log(LogParts):
         """What `offset_for_timestamp` (None: `max_timestamp_offset`) found, if it still is so; quick, for the owner."""
         return self._reader.looked_up(timestamp_ms, self.log_start_offset)
 
-    def retention_facts(self) -> tuple[SegmentFacts, ...]:
+    def retention_facts(self) -> tuple[RetainedSegment, ...]:
         """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
         return self._reader.retention_facts()
 

@@ -12,7 +12,7 @@ from broker.log.cold_parts import ColdPart, find_cold
 from broker.log.cuts import Cuts
 from broker.log.files import read_at
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
-from broker.log.retention import SegmentFacts
+from broker.log.retention import RetainedSegment
 from broker.log.segment import Segment
 from broker.log.segment_list import SegmentList
 from broker.log.timestamps import find_timestamp
@@ -148,10 +148,10 @@ class LogReader:
         self._looked_up[True] = None, LookedUp(state, found)
         return found
 
-    def retention_facts(self) -> tuple[SegmentFacts, ...]:
+    def retention_facts(self) -> tuple[RetainedSegment, ...]:
         """See `Log.retention_facts`."""
 
-        def look() -> tuple[SegmentFacts, ...]:
+        def look() -> tuple[RetainedSegment, ...]:
             segments = tuple(self._segments)
             ends = [*(segment.base_offset for segment in segments[1:]), self._segments.active.next_offset]
             return tuple(map(_facts, segments, ends))
@@ -192,12 +192,12 @@ def _is_empty(found: LogSlice) -> bool:
     return True
 
 
-def _facts(segment: Segment, next_offset: int) -> SegmentFacts:
+def _facts(segment: Segment, next_offset: int) -> RetainedSegment:
     try:
         times = (segment.first_timestamp, segment.max_timestamp)
     except ApiError as damage:
         _log.warning("segment dated by its file", segment=segment.base_offset, reason=damage.message)
         times = (NO_TIMESTAMP, NO_TIMESTAMP)
-    return SegmentFacts(
+    return RetainedSegment(
         segment.base_offset, next_offset, segment.size_bytes, *times, segment.modified_ms, segment.serial
     )

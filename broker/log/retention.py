@@ -16,7 +16,7 @@ from broker.log.segment import Segment
 from broker.records.batch import NO_TIMESTAMP
 
 
-class SegmentFacts(NamedTuple):
+class RetainedSegment(NamedTuple):
     """What must be known of a segment. Times are milliseconds, -1 where no record has one."""
 
     base_offset: int
@@ -63,7 +63,7 @@ class RetentionPlan(NamedTuple):
 
 
 def plan_retention(
-    segments: Sequence[SegmentFacts], config: LogConfig, log_start_offset: int, high_watermark: int, now_ms: int
+    segments: Sequence[RetainedSegment], config: LogConfig, log_start_offset: int, high_watermark: int, now_ms: int
 ) -> RetentionPlan:
     """`segments` are all of a log in offset order, the last one active; `now_ms` is wall time.
 
@@ -71,7 +71,7 @@ def plan_retention(
     file it would keep older records.
     """
     expired: list[ExpiredSegment] = []
-    emptied: list[SegmentFacts] = []
+    emptied: list[RetainedSegment] = []
     excess_bytes = sum(segment.size_bytes for segment in segments) - config.retention_bytes
     for segment in segments:
         is_active = segment is segments[-1]
@@ -91,7 +91,7 @@ def plan_retention(
 
 
 def _reason(
-    segment: SegmentFacts, config: LogConfig, log_start_offset: int, excess_bytes: int, now_ms: int
+    segment: RetainedSegment, config: LogConfig, log_start_offset: int, excess_bytes: int, now_ms: int
 ) -> RetentionReason | None:
     if segment.next_offset <= log_start_offset:
         return RetentionReason.LOG_START_OFFSET

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
-from broker.log.compaction.plan import SegmentFacts
+from broker.log.compaction.plan import CleanableSegment
 from broker.log.config import LogConfig
 from broker.log.files import SharedFile
 from broker.log.log import Log
@@ -61,7 +61,7 @@ class LogToClean:
         """Whether the log's end was cut off since: what was read may be gone, and something else be in its place."""
         return self.log.cuts_count != self.cuts_count
 
-    def facts(self, first_dirty_offset: int) -> list[SegmentFacts]:
+    def facts(self, first_dirty_offset: int) -> list[CleanableSegment]:
         """Of the sealed segments; times only of what is dirty, which is all that is judged by time.
 
         Reads indexes and headers. Raises ApiError(CORRUPT_MESSAGE), OSError.
@@ -72,7 +72,7 @@ class LogToClean:
             times = (NO_TIMESTAMP, NO_TIMESTAMP)
             if next_offset > first_dirty_offset:
                 times = _first_timestamp(segment), segment.max_timestamp
-            facts.append(SegmentFacts(segment.base_offset, next_offset, segment.size_bytes, *times))
+            facts.append(CleanableSegment(segment.base_offset, next_offset, segment.size_bytes, *times))
         return facts
 
 

@@ -23,7 +23,7 @@ SEGMENTS_PER_GROUP_MAX = 24
 K = TypeVar("K", bound=Hashable)
 
 
-class SegmentFacts(NamedTuple):
+class CleanableSegment(NamedTuple):
     """What must be known of a sealed segment. Timestamps are -1 where there are none, or where nobody needs them."""
 
     base_offset: int
@@ -45,7 +45,7 @@ class CompactionPlan:
     #: Whether something dirty has waited for max.compaction.lag.ms.
     is_overdue: bool
     is_due: bool
-    groups: tuple[tuple[SegmentFacts, ...], ...]
+    groups: tuple[tuple[CleanableSegment, ...], ...]
 
     @property
     def dirty_ratio(self) -> float:
@@ -53,17 +53,17 @@ class CompactionPlan:
         return self.dirty_bytes / total if total else 0.0
 
     @property
-    def segments(self) -> tuple[SegmentFacts, ...]:
+    def segments(self) -> tuple[CleanableSegment, ...]:
         return tuple(segment for group in self.groups for segment in group)
 
-    def groups_below(self, offset: int) -> list[tuple[SegmentFacts, ...]]:
+    def groups_below(self, offset: int) -> list[tuple[CleanableSegment, ...]]:
         """The groups if the pass ends at `offset`, because the offset map was full."""
         cut = (tuple(segment for segment in group if segment.base_offset < offset) for group in self.groups)
         return [group for group in cut if group]
 
 
 def plan_compaction(
-    sealed: Sequence[SegmentFacts], first_dirty_offset: int, end_offset_max: int, config: LogConfig, now_ms: int
+    sealed: Sequence[CleanableSegment], first_dirty_offset: int, end_offset_max: int, config: LogConfig, now_ms: int
 ) -> CompactionPlan:
     """The plan for a log with these `sealed` segments, in offset order.
 
@@ -89,8 +89,8 @@ def plan_compaction(
 
 
 def _cleanable(
-    sealed: Sequence[SegmentFacts], first_dirty_offset: int, end_offset_max: int, config: LogConfig, now_ms: int
-) -> list[SegmentFacts]:
+    sealed: Sequence[CleanableSegment], first_dirty_offset: int, end_offset_max: int, config: LogConfig, now_ms: int
+) -> list[CleanableSegment]:
     """Whole segments up to the first that may not be touched."""
     cleanable = []
     for segment in sealed:
@@ -103,9 +103,9 @@ def _cleanable(
     return cleanable
 
 
-def _group(segments: Sequence[SegmentFacts], segment_bytes: int) -> list[tuple[SegmentFacts, ...]]:
+def _group(segments: Sequence[CleanableSegment], segment_bytes: int) -> list[tuple[CleanableSegment, ...]]:
     """Neighbours that fit into one segment even if nothing is dropped; a segment that is too large stays alone."""
-    groups: list[list[SegmentFacts]] = []
+    groups: list[list[CleanableSegment]] = []
     size_bytes = 0
     for segment in segments:
         if groups and _fits(groups[-1], segment, size_bytes, segment_bytes):
@@ -117,7 +117,7 @@ def _group(segments: Sequence[SegmentFacts], segment_bytes: int) -> list[tuple[S
     return [tuple(group) for group in groups]
 
 
-def _fits(group: list[SegmentFacts], segment: SegmentFacts, size_bytes: int, segment_bytes: int) -> bool:
+def _fits(group: list[CleanableSegment], segment: CleanableSegment, size_bytes: int, segment_bytes: int) -> bool:
     return (
         size_bytes + segment.size_bytes <= segment_bytes
         and segment.next_offset - 1 - group[0].base_offset <= RELATIVE_OFFSET_MAX

@@ -12,7 +12,7 @@ from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.manager import LogManager
-from broker.log.retention import RetentionPlan, RetentionReason, SegmentFacts, plan_retention
+from broker.log.retention import RetainedSegment, RetentionPlan, RetentionReason, plan_retention
 from broker.records.builder import build_batch
 from broker.records.record import Record
 
@@ -23,16 +23,16 @@ FOREVER = LogConfig(retention_ms=-1)
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100, retention_ms=-1, file_delete_delay_ms=50)
 
 
-def facts(*segments: tuple[int, int], modified_ms: int = 0) -> list[SegmentFacts]:
+def facts(*segments: tuple[int, int], modified_ms: int = 0) -> list[RetainedSegment]:
     """Ten offsets each, of (bytes, largest timestamp)."""
     return [
-        SegmentFacts(10 * place, 10 * place + 10, size, max_timestamp, max_timestamp, modified_ms)
+        RetainedSegment(10 * place, 10 * place + 10, size, max_timestamp, max_timestamp, modified_ms)
         for place, (size, max_timestamp) in enumerate(segments)
     ]
 
 
 def expired(
-    segments: list[SegmentFacts], config: LogConfig, log_start_offset: int = 0, high_watermark: int = EVERYTHING
+    segments: list[RetainedSegment], config: LogConfig, log_start_offset: int = 0, high_watermark: int = EVERYTHING
 ) -> list[tuple[int, RetentionReason]]:
     plan = plan_retention(segments, config, log_start_offset, high_watermark, NOW_MS)
     return [(segment.base_offset, segment.reason) for segment in plan.segments]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.log.compaction.plan import SEGMENTS_PER_GROUP_MAX, SegmentFacts, choose_filthiest, plan_compaction
+from broker.log.compaction.plan import SEGMENTS_PER_GROUP_MAX, CleanableSegment, choose_filthiest, plan_compaction
 from broker.log.config import LogConfig
 from broker.log.segment_files import FILE_SUFFIXES
 from tests.simulation.syscalls import BOUNDS
@@ -10,10 +10,12 @@ from tests.simulation.syscalls import BOUNDS
 NOW = 1_000_000
 
 
-def segments(*sizes: int, records: int = 10, first: int = 900_000) -> list[SegmentFacts]:
+def segments(*sizes: int, records: int = 10, first: int = 900_000) -> list[CleanableSegment]:
     """Each holds `records` offsets and one second."""
     return [
-        SegmentFacts(place * records, (place + 1) * records, size, first + place * 1_000, first + place * 1_000 + 999)
+        CleanableSegment(
+            place * records, (place + 1) * records, size, first + place * 1_000, first + place * 1_000 + 999
+        )
         for place, size in enumerate(sizes)
     ]
 
@@ -85,7 +87,7 @@ def test_dirty_record_older_than_the_maximum_lag_makes_the_log_due():
 
 
 def test_unknown_timestamps_make_nothing_overdue():
-    sealed = [SegmentFacts(0, 10, 100)]
+    sealed = [CleanableSegment(0, 10, 100)]
     assert not plan(sealed, max_compaction_lag_ms=1, min_cleanable_dirty_ratio=1.0).is_due
 
 
@@ -96,7 +98,7 @@ def test_neighbours_are_grouped_up_to_the_size_of_a_segment():
 
 def test_group_stays_within_what_an_index_can_point_to():
     far = 2**31
-    sealed = [SegmentFacts(0, 10, 1), SegmentFacts(10, far, 1), SegmentFacts(far, far + 1, 1)]
+    sealed = [CleanableSegment(0, 10, 1), CleanableSegment(10, far, 1), CleanableSegment(far, far + 1, 1)]
     assert bases(plan(sealed, end_offset_max=2 * far).groups) == [[0, 10], [far]]
 
 
