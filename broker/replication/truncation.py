@@ -6,7 +6,7 @@ from typing import NamedTuple
 NO_EPOCH = -1
 
 
-class EpochEnd(NamedTuple):
+class LeaderEpochEnd(NamedTuple):
     """An epoch and the offset after its last record."""
 
     epoch: int
@@ -14,7 +14,7 @@ class EpochEnd(NamedTuple):
 
 
 def truncation_offset(
-    leaders: EpochEnd, end_of_own: Callable[[int], EpochEnd], log_end_offset: int, high_watermark: int
+    leaders: LeaderEpochEnd, end_of_own: Callable[[int], LeaderEpochEnd], log_end_offset: int, high_watermark: int
 ) -> int:
     """Everything from the returned offset on goes; what is left may have to be cut again, by a lower epoch.
 

@@ -13,7 +13,7 @@ from functools import partial
 from broker.common.logs import logger
 from broker.log.truncation import Cut
 from broker.protocol.messages.fetch import EpochEndOffset
-from broker.replication.truncation import EpochEnd, truncation_offset
+from broker.replication.truncation import LeaderEpochEnd, truncation_offset
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
 
@@ -24,8 +24,8 @@ def find_truncation_offset(hosted: HostedPartition, diverging: EpochEndOffset, l
     """Return where the log is to be cut whose leader has named an epoch that diverges."""
     log, partition = hosted.log, hosted.partition
     offset = truncation_offset(
-        EpochEnd(diverging.epoch, diverging.end_offset),
-        lambda epoch: EpochEnd(*log.end_offset_for_epoch(epoch)),
+        LeaderEpochEnd(diverging.epoch, diverging.end_offset),
+        lambda epoch: LeaderEpochEnd(*log.end_offset_for_epoch(epoch)),
         log.log_end_offset,
         partition.high_watermark,
     )

@@ -1,14 +1,14 @@
 """Where a follower cuts its log (traps 1 and 2)."""
 
 from broker.log.leader_epochs import EpochEntry, LeaderEpochs
-from broker.replication.truncation import EpochEnd, truncation_offset
+from broker.replication.truncation import LeaderEpochEnd, truncation_offset
 
 
 def cut(leaders, own_epochs, log_end_offset, high_watermark=0):
     own = LeaderEpochs(EpochEntry(*epoch) for epoch in own_epochs)
     return truncation_offset(
-        EpochEnd(*leaders),
-        lambda epoch: EpochEnd(*own.end_offset_for(epoch, log_end_offset)),
+        LeaderEpochEnd(*leaders),
+        lambda epoch: LeaderEpochEnd(*own.end_offset_for(epoch, log_end_offset)),
         log_end_offset,
         high_watermark,
     )
