@@ -10,7 +10,7 @@ from pathlib import Path
 from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.log.producer_snapshots import newest_snapshot
-from broker.log.producer_state import ProducerState
+from broker.log.producer_state import PartitionProducers
 from broker.log.segment import Segment
 from broker.records.batch import BatchHeader
 
@@ -19,7 +19,9 @@ _PIECE_BYTES = 256 * 1024
 _log = logger(__name__)
 
 
-def forget_cut_batches(state: ProducerState, directory: Path, segments: Sequence[Segment], end_offset: int) -> None:
+def forget_cut_batches(
+    state: PartitionProducers, directory: Path, segments: Sequence[Segment], end_offset: int
+) -> None:
     """Take `state` back to `end_offset`, where the log ends now, and beyond which there is no snapshot. Raises OSError.
 
     Of a producer that has to be looked for, perhaps fewer batches are remembered than it wrote, but always the last.
@@ -36,7 +38,7 @@ def forget_cut_batches(state: ProducerState, directory: Path, segments: Sequence
         state.recall(producer_id, snapshot)
 
 
-def _search(state: ProducerState, wanted: set[int], pieces: Iterator[list[BatchHeader]]) -> None:
+def _search(state: PartitionProducers, wanted: set[int], pieces: Iterator[list[BatchHeader]]) -> None:
     """Note what is found of those `wanted`, who then no longer are."""
     while wanted and (headers := next(pieces, None)) is not None:
         for header in headers:

@@ -13,7 +13,7 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.log.files import TEMPORARY_SUFFIX
 from broker.log.producer_snapshot_format import NotedAborts, decode_snapshot
-from broker.log.producer_state import ProducerState
+from broker.log.producer_state import PartitionProducers
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
 from broker.records.batch import NO_PRODUCER_ID, BatchHeader
@@ -29,7 +29,7 @@ _log = logger(__name__)
 class StoredProducers(NamedTuple):
     """The producers as of `offset`, and what the transaction index held then; None if that was not noted."""
 
-    state: ProducerState
+    state: PartitionProducers
     offset: int
     aborts: tuple[NotedAborts, ...] | None
 
@@ -37,7 +37,7 @@ class StoredProducers(NamedTuple):
 class LoadedProducers(NamedTuple):
     """`is_noted`: the newest snapshot notes what the transaction index holds up to it."""
 
-    state: ProducerState
+    state: PartitionProducers
     is_noted: bool
 
 
@@ -69,14 +69,14 @@ def open_producers(
     if not is_intact:
         _log.warning("transaction index damaged, made anew", directory=str(directory))
         index.remove()
-        _replay(ProducerState(), segments, segments[0].base_offset, log_end_offset, index)
+        _replay(PartitionProducers(), segments, segments[0].base_offset, log_end_offset, index)
     is_noted = is_intact and (stored.aborts is not None or not index.has_entries)
     return LoadedProducers(_replayed(stored, segments, log_end_offset, index), is_noted)
 
 
 def load_producers(
     directory: Path, segments: Sequence[Segment], log_end_offset: int, index: TransactionIndex
-) -> ProducerState:
+) -> PartitionProducers:
     """The state as of `log_end_offset`: the newest sound snapshot and what was written after it. Raises OSError.
 
     The index of aborted transactions is made anew from there on. Snapshots from beyond the log's end belong to records
@@ -88,7 +88,7 @@ def load_producers(
 
 def _replayed(
     stored: StoredProducers, segments: Sequence[Segment], log_end_offset: int, index: TransactionIndex
-) -> ProducerState:
+) -> PartitionProducers:
     index.cut(stored.offset)
     _replay(stored.state, segments, stored.offset, log_end_offset, index)
     return stored.state
@@ -105,9 +105,9 @@ def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> StoredProdu
             break
         snapshot = decode_snapshot(path.read_bytes())
         if snapshot is not None:
-            return StoredProducers(ProducerState.of(snapshot), offset, snapshot.aborts)
+            return StoredProducers(PartitionProducers.of(snapshot), offset, snapshot.aborts)
         _log.warning("producer snapshot damaged", path=str(path))
-    return StoredProducers(ProducerState(), 0, None)
+    return StoredProducers(PartitionProducers(), 0, None)
 
 
 def remove_snapshots_beyond(directory: Path, offset: int) -> bool:
@@ -119,7 +119,11 @@ def remove_snapshots_beyond(directory: Path, offset: int) -> bool:
 
 
 def _replay(
-    state: ProducerState, segments: Sequence[Segment], from_offset: int, log_end_offset: int, index: TransactionIndex
+    state: PartitionProducers,
+    segments: Sequence[Segment],
+    from_offset: int,
+    log_end_offset: int,
+    index: TransactionIndex,
 ) -> None:
     if from_offset >= log_end_offset:
         return
@@ -133,7 +137,7 @@ def _replay(
             _log.error("producers unknown behind damage", base_offset=segment.base_offset, reason=damage.message)
 
 
-def _note_batches(state: ProducerState, segment: Segment, from_offset: int, index: TransactionIndex) -> None:
+def _note_batches(state: PartitionProducers, segment: Segment, from_offset: int, index: TransactionIndex) -> None:
     for position, header in segment.batches():
         if header.producer_id == NO_PRODUCER_ID or header.base_offset < from_offset:
             continue
@@ -147,7 +151,7 @@ def _note_batches(state: ProducerState, segment: Segment, from_offset: int, inde
 
 
 def note_aborted(
-    state: ProducerState,
+    state: PartitionProducers,
     index: TransactionIndex,
     segment_base_offset: int,
     header: BatchHeader,
@@ -166,7 +170,9 @@ def note_aborted(
     index.append(segment_base_offset, aborted)
 
 
-def store_producers(directory: Path, state: ProducerState, log_end_offset: int, aborts: Sequence[NotedAborts]) -> bool:
+def store_producers(
+    directory: Path, state: PartitionProducers, log_end_offset: int, aborts: Sequence[NotedAborts]
+) -> bool:
     """Take a snapshot, with what the transaction index holds, and drop the oldest ones. Return whether it was taken.
 
     A snapshot that cannot be written is no harm.

@@ -78,7 +78,7 @@ def last_sequence_of(header: BatchHeader) -> int:
     return (header.base_sequence + header.last_offset_delta) % _SEQUENCES
 
 
-class ProducerState:
+class PartitionProducers:
     """The producers of one partition, least recently heard of first."""
 
     def __init__(self) -> None:
@@ -208,7 +208,7 @@ class ProducerState:
                 gone.append(producer_id)
         return {producer_id for producer_id in gone if self._producers.pop(producer_id).since_offset < end_offset}
 
-    def recall(self, producer_id: int, earlier: "ProducerState") -> None:
+    def recall(self, producer_id: int, earlier: "PartitionProducers") -> None:
         """Know of the producer what an earlier state knew, if that did."""
         known = earlier._producers.get(producer_id)
         if known is not None:
@@ -267,13 +267,13 @@ class ProducerState:
         )
 
     @classmethod
-    def decode(cls, data: bytes) -> "ProducerState | None":
+    def decode(cls, data: bytes) -> "PartitionProducers | None":
         """The state in a snapshot; None if the snapshot is damaged."""
         snapshot = decode_snapshot(data)
         return None if snapshot is None else cls.of(snapshot)
 
     @classmethod
-    def of(cls, snapshot: ProducerSnapshot) -> "ProducerState":
+    def of(cls, snapshot: ProducerSnapshot) -> "PartitionProducers":
         """Return the state that a snapshot holds."""
         state = cls()
         open_from: dict[int, int] = {}

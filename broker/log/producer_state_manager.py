@@ -1,6 +1,6 @@
 """A log's producers and their transactions, on disk and in memory: who they are, what is open, what was aborted.
 
-What is remembered (`ProducerState`), its snapshots and the index of aborted transactions are kept in step with what is
+What is remembered (`PartitionProducers`), its snapshots and the index of aborted transactions are kept in step with what is
 written and what is cut off.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from broker.common.logs import logger
 from broker.log.producer_search import forget_cut_batches
 from broker.log.producer_snapshots import load_producers, note_aborted, open_producers, store_producers
-from broker.log.producer_state import ProducerState
+from broker.log.producer_state import PartitionProducers
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
 from broker.records.batch import BatchHeader
@@ -40,7 +40,7 @@ class ProducerStateManager:
     # --- what is written
 
     def check_marker(self, header: BatchHeader, batch: bytearray | memoryview) -> EndMarker | None:
-        """What the control batch says, None if it ends no transaction. Raises ApiError: as `ProducerState.check_marker`
+        """What the control batch says, None if it ends no transaction. Raises ApiError: as `PartitionProducers.check_marker`
         (a marker has no sequence number, but a coordinator that may have been replaced), CORRUPT_MESSAGE.
         """
         marker = parse_marker(batch)
@@ -96,7 +96,7 @@ class ProducerStateManager:
             forget_cut_batches(self.state, self._directory, segments, end_offset)
 
     def forget_all(self) -> None:
-        self.state = ProducerState()
+        self.state = PartitionProducers()
         self._aborted.remove()
 
     # --- what readers of committed records ask

@@ -7,7 +7,7 @@ import pytest
 from broker.log import producer_search
 from broker.log.config import LogConfig
 from broker.log.log import Log
-from broker.log.producer_state import ProducerState
+from broker.log.producer_state import PartitionProducers
 from broker.log.stored_segment import StoredSegment
 from broker.records.batch import patch_batch
 from broker.records.builder import build_batch
@@ -34,7 +34,7 @@ def last_batches_by_reading_all(log: Log) -> dict[int, tuple]:
     return found
 
 
-def last_batches(state: ProducerState) -> dict[int, tuple]:
+def last_batches(state: PartitionProducers) -> dict[int, tuple]:
     """By producer id: its epoch, the last sequence number and the last offset of its last batch."""
     last = {producer_id: (item.epoch, item.batches[-1]) for producer_id, item in state._producers.items()}
     return {producer_id: (epoch, sent.last_sequence, sent.last_offset) for producer_id, (epoch, sent) in last.items()}

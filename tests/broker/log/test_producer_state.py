@@ -4,7 +4,7 @@ import pytest
 from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.log.producer_state import ProducerState
+from broker.log.producer_state import PartitionProducers
 from broker.records.batch import BatchHeader, parse_batch_header
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -19,22 +19,22 @@ def batch(sequence: int, count: int = 1, epoch: int = 0, producer_id: int = 7) -
     )
 
 
-def written(*headers: BatchHeader, base_offset: int = 100) -> ProducerState:
-    state = ProducerState()
+def written(*headers: BatchHeader, base_offset: int = 100) -> PartitionProducers:
+    state = PartitionProducers()
     for header in headers:
         state.note(header, base_offset)
         base_offset += header.records_count
     return state
 
 
-def refusal(state: ProducerState, header: BatchHeader) -> ErrorCode:
+def refusal(state: PartitionProducers, header: BatchHeader) -> ErrorCode:
     with pytest.raises(ApiError) as refused:
         state.check(header)
     return refused.value.code
 
 
 def test_trap_33_an_unknown_producer_may_begin_anywhere():
-    assert ProducerState().check(batch(41)) is None
+    assert PartitionProducers().check(batch(41)) is None
 
 
 def test_the_next_sequence_is_new():
@@ -91,7 +91,7 @@ def test_the_producer_silent_for_longest_is_forgotten_first(monkeypatch):
 
 def test_a_snapshot_remembers_each_producers_last_batch():
     state = written(batch(0, 3), batch(3, 2), batch(8, producer_id=9), base_offset=100)
-    restored = ProducerState.decode(state.encode())
+    restored = PartitionProducers.decode(state.encode())
     assert restored.check(batch(3, 2)).base_offset == 103
     assert restored.check(batch(8, producer_id=9)).base_offset == 105
     assert restored.check(batch(5)) is None
@@ -99,7 +99,7 @@ def test_a_snapshot_remembers_each_producers_last_batch():
 
 def test_a_snapshot_remembers_every_batch_that_may_come_again():
     state = written(*(batch(sequence, 2) for sequence in range(0, 14, 2)), batch(3, producer_id=9), base_offset=100)
-    restored = ProducerState.decode(state.encode())
+    restored = PartitionProducers.decode(state.encode())
     assert [restored.check(batch(sequence, 2)).base_offset for sequence in range(4, 14, 2)] == [104, 106, 108, 110, 112]
     assert refusal(restored, batch(2, 2)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert restored.encode() == state.encode()
@@ -110,7 +110,7 @@ def test_a_snapshot_with_no_tail_of_ours_still_tells_the_last_batches(behind):
     whole = written(batch(0), batch(1), batch(7, producer_id=9), base_offset=100).encode()
     kafkas = whole[6 : 6 + 4 + 2 * 46] + behind  # without version and CRC: a count and two entries
     snapshot = struct.pack(">hI", 1, crc32c(kafkas)) + kafkas
-    restored = ProducerState.decode(snapshot)
+    restored = PartitionProducers.decode(snapshot)
     assert restored.check(batch(1)).base_offset == 101
     assert restored.check(batch(7, producer_id=9)).base_offset == 102
     assert refusal(restored, batch(0)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
@@ -119,8 +119,8 @@ def test_a_snapshot_with_no_tail_of_ours_still_tells_the_last_batches(behind):
 def test_a_snapshot_damaged_anywhere_is_no_snapshot():
     data = written(batch(0, 3)).encode()
     for at in range(len(data)):
-        assert ProducerState.decode(data[:at]) is None
-        assert ProducerState.decode(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]) is None
+        assert PartitionProducers.decode(data[:at]) is None
+        assert PartitionProducers.decode(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]) is None
 
 
 def test_silent_producer_is_forgotten_and_one_that_writes_is_not():
@@ -135,7 +135,7 @@ def test_silent_producer_is_forgotten_and_one_that_writes_is_not():
 
 
 def test_producer_whose_transaction_is_open_is_never_forgotten():
-    state = ProducerState()
+    state = PartitionProducers()
     data = build_batch(
         [Record(0, 1_000, None, b"v")], producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
     )
@@ -152,7 +152,7 @@ def test_batches_without_sequence_numbers_are_all_new():
     """Those of a coordinator, which writes offsets for a producer."""
     state = written(batch(-1, 2), batch(-1, 2))
     assert state.check(batch(-1, 2)) is None
-    assert ProducerState.decode(state.encode()).check(batch(-1, 2)) is None
+    assert PartitionProducers.decode(state.encode()).check(batch(-1, 2)) is None
 
 
 def test_batches_without_sequence_numbers_are_fenced_by_epoch():
