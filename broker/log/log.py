@@ -32,7 +32,7 @@ from broker.log.producer_state import ProducerFacts
 from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.retention import RetainedSegment, RetentionPlan, still_oldest
 from broker.log.segment import Segment
-from broker.log.transaction_index import AbortedTransaction
+from broker.log.transaction_index import AbortedRange
 from broker.log.truncation import BeforeCut, Cut, CutPlace, LogExtent
 from broker.log.validation import BatchValidation, check_batch, too_large
 from broker.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, NO_PRODUCER_ID, BatchHeader, parse_batch_header
@@ -320,7 +320,7 @@ class Log(LogParts):
         """Forget ended transactions whose markers are below it, where perhaps nobody asks what is stable."""
         self._producers.state.first_undecided_offset(high_watermark)
 
-    def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedTransaction]:
+    def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedRange]:
         """Those with records from `from_offset` to `end_offset` (exclusive). Raises ApiError(KAFKA_STORAGE_ERROR)."""
         self._availability.refuse_if_offline()
         try:
@@ -328,7 +328,7 @@ class Log(LogParts):
         except OSError as error:
             raise self._availability.unreadable(error) from error
 
-    def aborted_in(self, fetch_offset: int, found: LogSlice) -> list[AbortedTransaction]:
+    def aborted_in(self, fetch_offset: int, found: LogSlice) -> list[AbortedRange]:
         """Those with records in `found`, just read from `fetch_offset` on. Raises ApiError."""
         if not (found.length and self._producers.has_aborted):
             return []

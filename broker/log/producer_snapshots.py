@@ -15,7 +15,7 @@ from broker.log.files import TEMPORARY_SUFFIX
 from broker.log.producer_snapshot_format import NotedAborts, decode_snapshot
 from broker.log.producer_state import PartitionProducers
 from broker.log.segment import Segment
-from broker.log.transaction_index import AbortedTransaction, TransactionIndex
+from broker.log.transaction_index import AbortedRange, TransactionIndex
 from broker.records.batch import NO_PRODUCER_ID, BatchHeader
 from broker.records.control import EndMarker, MarkerType, parse_marker
 
@@ -166,7 +166,7 @@ def note_aborted(
         return
     open_from = state.first_open_offset_besides(header.producer_id)
     last_stable_offset = base_offset + 1 if open_from is None else open_from
-    aborted = AbortedTransaction(header.producer_id, first_offset, base_offset, last_stable_offset)
+    aborted = AbortedRange(header.producer_id, first_offset, base_offset, last_stable_offset)
     index.append(segment_base_offset, aborted)
 
 

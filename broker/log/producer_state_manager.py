@@ -12,7 +12,7 @@ from broker.log.producer_search import forget_cut_batches
 from broker.log.producer_snapshots import load_producers, note_aborted, open_producers, store_producers
 from broker.log.producer_state import PartitionProducers
 from broker.log.segment import Segment
-from broker.log.transaction_index import AbortedTransaction, TransactionIndex
+from broker.log.transaction_index import AbortedRange, TransactionIndex
 from broker.records.batch import BatchHeader
 from broker.records.control import EndMarker, parse_marker
 
@@ -106,7 +106,7 @@ class ProducerStateManager:
         """Whether any transaction was aborted, or may have been."""
         return self._aborted.has_entries
 
-    def aborted(self, segments: Sequence[Segment], from_offset: int, end_offset: int) -> list[AbortedTransaction]:
+    def aborted(self, segments: Sequence[Segment], from_offset: int, end_offset: int) -> list[AbortedRange]:
         """Those with records from `from_offset` to `end_offset` (exclusive); `segments` are those from `from_offset`
         on. Raises OSError.
         """

@@ -29,7 +29,7 @@ _VERSION = 0
 _ENTRIES_READ = 256
 
 
-class AbortedTransaction(NamedTuple):
+class AbortedRange(NamedTuple):
     """Offsets are inclusive but for `last_stable_offset`, below which no transaction was open any more."""
 
     producer_id: int
@@ -53,7 +53,7 @@ class TransactionIndex:
         """What the files hold, of each segment that has entries, in offset order."""
         return [self._noted[base_offset] for base_offset in sorted(self._noted)]
 
-    def append(self, base_offset: int, aborted: AbortedTransaction) -> None:
+    def append(self, base_offset: int, aborted: AbortedRange) -> None:
         """Note it for the segment its marker is in. Raises OSError."""
         self.has_entries = True
         entry = _ENTRY.pack(_VERSION, *aborted)
@@ -62,12 +62,12 @@ class TransactionIndex:
         write_at(file, entry, count * ENTRY_BYTES)
         self._noted[base_offset] = NotedAborts(base_offset, count + 1, crc32c(entry, crc))
 
-    def find(self, base_offsets: Sequence[int], from_offset: int, end_offset: int) -> list[AbortedTransaction]:
+    def find(self, base_offsets: Sequence[int], from_offset: int, end_offset: int) -> list[AbortedRange]:
         """Those with records from `from_offset` (inclusive) to `end_offset` (exclusive), by their markers' offsets.
 
         `base_offsets`: of the segments from the one with `from_offset` on. Raises OSError.
         """
-        found: list[AbortedTransaction] = []
+        found: list[AbortedRange] = []
         if not self.has_entries:
             return found
         for base_offset in base_offsets:
@@ -190,7 +190,7 @@ class TransactionIndex:
     def _path(self, base_offset: int) -> Path:
         return segment_path(self.directory, base_offset, TRANSACTION_INDEX_SUFFIX)
 
-    def _entries(self, base_offset: int, from_offset: int) -> Iterator[AbortedTransaction]:
+    def _entries(self, base_offset: int, from_offset: int) -> Iterator[AbortedRange]:
         """Those whose markers are at `from_offset` or beyond."""
         try:
             file = SharedFile(self._path(base_offset))
@@ -200,7 +200,7 @@ class TransactionIndex:
         for first in range(_first_from(file, from_offset), count, _ENTRIES_READ):
             length = min(_ENTRIES_READ, count - first) * ENTRY_BYTES
             for entry in _ENTRY.iter_unpack(read_at(file, first * ENTRY_BYTES, length)):
-                yield AbortedTransaction(*entry[1:])
+                yield AbortedRange(*entry[1:])
 
 
 def join_transaction_indexes(parts: Sequence[Path], joined: Path, marker_offsets: Container[int]) -> None:

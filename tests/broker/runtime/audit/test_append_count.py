@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.audit.tally import NO_WINDOW, RecordTally, window_of
-from broker.log.transaction_index import AbortedTransaction
+from broker.log.transaction_index import AbortedRange
 from broker.records.batch import HEADER_BYTES, Compression, parse_batch_header, patch_batch
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
@@ -237,7 +237,7 @@ def test_a_walk_counts_what_decoding_every_record_counts(made, cuts, is_in_order
             is_transactional=True,
         )  # fmt: skip
         if kind == "abort":
-            aborted.append(AbortedTransaction(PRODUCER, first, written.end, written.end))
+            aborted.append(AbortedRange(PRODUCER, first, written.end, written.end))
         marker = MarkerType.ABORT if kind == "abort" else MarkerType.COMMIT
         written.add(build_marker(EndMarker(marker, 0), PRODUCER, 0, 5))
     total, at = {}, 0
