@@ -17,7 +17,7 @@ from broker.log.files import SharedFile, fsync_directory, fsync_file, read_at, r
 from broker.log.log import Log
 from broker.log.segment import Segment
 from broker.log.segment_files import LOG_SUFFIX, segment_path
-from broker.log.truncation import Cut
+from broker.log.truncation import Truncation
 from broker.records.batch import HEADER_BYTES, parse_batch_header
 
 _PIECE_BYTES = 1024 * 1024
@@ -35,7 +35,7 @@ class _Part(NamedTuple):
     is_removed: bool
 
 
-def keep_truncated(log: Log, cut: Cut) -> Path | None:
+def keep_truncated(log: Log, cut: Truncation) -> Path | None:
     """Keep what `cut` is about to take from `log`, durably; return where it is, None if `cut` takes nothing.
 
     For the thread that cuts. Raises OSError, ApiError(CORRUPT_MESSAGE); then nothing is kept.
@@ -59,7 +59,7 @@ def keep_truncated(log: Log, cut: Cut) -> Path | None:
     return kept_in
 
 
-def _truncated_parts(segments: tuple[Segment, ...], cut: Cut) -> list[_Part]:
+def _truncated_parts(segments: tuple[Segment, ...], cut: Truncation) -> list[_Part]:
     parts = []
     for number, segment in enumerate(segments):
         is_before = number + 1 < len(segments) and segments[number + 1].base_offset <= cut.offset

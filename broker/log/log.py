@@ -33,7 +33,7 @@ from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.retention import RetainedSegment, RetentionPlan, still_oldest
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedRange
-from broker.log.truncation import BeforeCut, Cut, CutPlace, LogExtent
+from broker.log.truncation import BeforeCut, CutPlace, LogExtent, Truncation
 from broker.log.validation import BatchValidation, check_batch, too_large
 from broker.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, NO_PRODUCER_ID, BatchHeader, parse_batch_header
 
@@ -467,14 +467,14 @@ class Log(LogParts):
         """How often the end was cut off since the log was opened: what was looked up before may be gone."""
         return self._cuts.count
 
-    def cut(self, cut: Cut) -> None:
+    def cut(self, cut: Truncation) -> None:
         """Run `truncate_to` or `truncate_fully_and_start_at`."""
         if cut.is_of_all:
             self.truncate_fully_and_start_at(cut.offset)
         else:
             self.truncate_to(cut.offset)
 
-    def extent_after(self, cut: Cut) -> LogExtent:
+    def extent_after(self, cut: Truncation) -> LogExtent:
         """What must be noted before `cut`: the log will not be known to reach further. Raises ApiError."""
         first = self._segments.first.base_offset
         if cut.is_of_all or cut.offset < first:

@@ -17,7 +17,7 @@ from broker.log.gaps import OffsetGap, describe_gaps, find_losses, find_lost_sta
 from broker.log.hosted_logs import HostedLogs
 from broker.log.kept_truncations import keep_truncated
 from broker.log.log import Log
-from broker.log.truncation import Cut
+from broker.log.truncation import Truncation
 
 _log = logger(__name__)
 
@@ -140,7 +140,7 @@ class LogRemoval(HostedLogs):
         is_compacted = log.config.is_compacted
         return tuple(gap for gap in gaps if gap.is_in(log.log_start_offset) and (gap.is_noted or not is_compacted))
 
-    def note_cuts(self, cuts: Mapping[TopicPartition, Cut]) -> None:
+    def note_cuts(self, cuts: Mapping[TopicPartition, Truncation]) -> None:
         """As `HostedLogs.note_cuts`. What is kept must be there before its high watermark is lowered, or a start in
         between would not know that it was committed; a log of which nothing can be kept is left to its cut.
         """
@@ -154,7 +154,7 @@ class LogRemoval(HostedLogs):
         if noted:
             super().note_cuts(noted)
 
-    def cut(self, partition: TopicPartition, log: Log, cut: Cut) -> None:
+    def cut(self, partition: TopicPartition, log: Log, cut: Truncation) -> None:
         """Cut a log that its owner has lent, having kept what may have been acknowledged. For a worker thread.
 
         Raises ApiError as `Log.cut`, and KAFKA_STORAGE_ERROR if nothing can be kept; then nothing is cut.
@@ -167,7 +167,7 @@ class LogRemoval(HostedLogs):
         if cut.is_of_all:
             self._gaps.pop(partition, None)
 
-    def _keep_truncated(self, partition: TopicPartition, log: Log, cut: Cut) -> None:
+    def _keep_truncated(self, partition: TopicPartition, log: Log, cut: Truncation) -> None:
         try:
             kept_in = keep_truncated(log, cut)
         except OSError as error:

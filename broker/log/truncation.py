@@ -34,7 +34,7 @@ BeforeCut = Callable[[int, int | None], None]
 NOTHING_BEFORE = -1
 
 
-class Cut(NamedTuple):
+class Truncation(NamedTuple):
     """What is to be done to a log: it ends at `offset`, or, if everything goes, starts there too.
 
     `is_kept`: what goes may have been acknowledged, and is kept aside (`kept_truncations`).

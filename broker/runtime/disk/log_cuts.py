@@ -12,7 +12,7 @@ from pathlib import Path
 from broker.common.types import TopicPartition
 from broker.log.log import Log
 from broker.log.manager import LogManager
-from broker.log.truncation import Cut
+from broker.log.truncation import Truncation
 from broker.runtime.disk.executor import DiskExecutor, still_under_way
 
 
@@ -24,9 +24,9 @@ class LogCuts:
         self._disk = disk
         self._under_way: dict[TopicPartition, asyncio.Future[None]] = {}
         #: By log directory: not yet noted.
-        self._waiting: dict[Path, dict[TopicPartition, tuple[Log, Cut]]] = {}
+        self._waiting: dict[Path, dict[TopicPartition, tuple[Log, Truncation]]] = {}
 
-    def begin(self, partition: TopicPartition, log: Log, cut: Cut) -> "asyncio.Future[None]":
+    def begin(self, partition: TopicPartition, log: Log, cut: Truncation) -> "asyncio.Future[None]":
         """Done when the log is cut and its owner's again; raises what `Log.cut` does. Raises ApiError: then nothing
         has begun.
         """
@@ -52,7 +52,7 @@ class LogCuts:
         noted = self._disk.submit(directory, self, partial(self._logs.note_cuts, by_partition))
         noted.add_done_callback(lambda _: self._cut(directory, cuts))
 
-    def _cut(self, directory: Path, cuts: dict[TopicPartition, tuple[Log, Cut]]) -> None:
+    def _cut(self, directory: Path, cuts: dict[TopicPartition, tuple[Log, Truncation]]) -> None:
         for partition, (log, cut) in cuts.items():
             ended = self._disk.submit(directory, partition, partial(self._logs.cut, partition, log, cut))
             ended.add_done_callback(partial(self._ended, partition, log))

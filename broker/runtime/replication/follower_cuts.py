@@ -11,7 +11,7 @@ import asyncio
 from functools import partial
 
 from broker.common.logs import logger
-from broker.log.truncation import Cut
+from broker.log.truncation import Truncation
 from broker.protocol.messages.fetch import EpochEndOffset
 from broker.replication.truncation import LeaderEpochEnd, truncation_offset
 from broker.runtime.replication.hosted_partition import HostedPartition
@@ -42,7 +42,7 @@ def find_truncation_offset(hosted: HostedPartition, diverging: EpochEndOffset, l
 def truncate(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> "asyncio.Future[None]":
     """Cut what the leader does not have."""
     end_offset = min(offset, hosted.log.log_end_offset)
-    done = _cut(replicas, hosted, Cut(offset, is_kept=_may_be_acknowledged(hosted, offset)))
+    done = _cut(replicas, hosted, Truncation(offset, is_kept=_may_be_acknowledged(hosted, offset)))
     hosted.partition.record_truncation(end_offset)
     return done
 
@@ -55,7 +55,7 @@ def start_over_at(
     If it begins behind the log's end, retention has removed what goes here, at the leader.
     """
     is_kept = offset < hosted.log.log_end_offset and (lacks_offsets or _may_be_acknowledged(hosted, offset))
-    done = _cut(replicas, hosted, Cut(offset, is_of_all=True, is_kept=is_kept))
+    done = _cut(replicas, hosted, Truncation(offset, is_of_all=True, is_kept=is_kept))
     hosted.partition.started_over(offset)
     return done
 
@@ -64,7 +64,7 @@ def _may_be_acknowledged(hosted: HostedPartition, offset: int) -> bool:
     return offset < hosted.partition.high_watermark or hosted.partition.has_recovering_leader
 
 
-def _cut(replicas: ReplicaManager, hosted: HostedPartition, cut: Cut) -> "asyncio.Future[None]":
+def _cut(replicas: ReplicaManager, hosted: HostedPartition, cut: Truncation) -> "asyncio.Future[None]":
     high_watermark = hosted.partition.high_watermark
     done = replicas.logs.cuts.begin(hosted.partition.topic_partition, hosted.log, cut)
     done.add_done_callback(partial(_ended, hosted, high_watermark))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from django.contrib.auth.models import User
 
-from console.cluster.retention.purge import Cut
+from console.cluster.retention.purge import PurgedPartition
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
@@ -16,7 +16,7 @@ def do_change_retention(actor: User, plan: SettingsPlan, confirmation: Confirmat
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, plan.wanted))
 
 
-def do_purge(actor: User, plan: Plan, cuts: Iterable[Cut], confirmation: Confirmation) -> dict[int, str]:
+def do_purge(actor: User, plan: Plan, cuts: Iterable[PurgedPartition], confirmation: Confirmation) -> dict[int, str]:
     """Delete what lies before the cuts; what was refused, by partition. Raises NotConfirmedError, GatewayError."""
     refused: dict[int, str] = {}
 

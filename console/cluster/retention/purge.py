@@ -43,7 +43,7 @@ class Doomed:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PurgedPartition:
     """Of one partition: where its log begins, and where it begins then."""
 
     partition: int
@@ -72,9 +72,13 @@ def aimed_at(
     return {item: spans[item].next if kept is None else kept for item, kept in first_kept.items()}
 
 
-def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[Cut, ...]:
+def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[PurgedPartition, ...]:
     """Those that take something away. Raises ValueError for an offset beyond the end of a log."""
-    found = [Cut(item, doomed.spans[item], offset) for item, offset in sorted(before.items()) if item in doomed.spans]
+    found = [
+        PurgedPartition(item, doomed.spans[item], offset)
+        for item, offset in sorted(before.items())
+        if item in doomed.spans
+    ]
     for cut in found:
         if cut.before > cut.span.next:
             raise ValueError(f"Partition {cut.partition} ends at offset {cut.span.next}, before {cut.before}.")
@@ -82,7 +86,11 @@ def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[Cut, ...]:
 
 
 def purge_plan(
-    doomed: Doomed, cuts: Iterable[Cut], losses: Iterable[Loss], bootstrap_servers: str, hidden_losses: int = 0
+    doomed: Doomed,
+    cuts: Iterable[PurgedPartition],
+    losses: Iterable[Loss],
+    bootstrap_servers: str,
+    hidden_losses: int = 0,
 ) -> Plan:
     """The new beginnings are confirmed; old ones and what groups have read move on by themselves.
 
@@ -109,7 +117,7 @@ def purge_plan(
     )
 
 
-def _losses(cuts: tuple[Cut, ...], losses: Iterable[Loss], hidden: int) -> Iterable[str]:
+def _losses(cuts: tuple[PurgedPartition, ...], losses: Iterable[Loss], hidden: int) -> Iterable[str]:
     count = sum(cut.records for cut in cuts)
     records = f"{grouped(count)} record{'' if count == 1 else 's'}"
     places = f"{len(cuts)} partition{'' if len(cuts) == 1 else 's'}"
@@ -146,7 +154,7 @@ def _obstacle(doomed: Doomed) -> str:
     return ""
 
 
-def _command(topic: str, cuts: tuple[Cut, ...], bootstrap_servers: str) -> str:
+def _command(topic: str, cuts: tuple[PurgedPartition, ...], bootstrap_servers: str) -> str:
     partitions = [{"topic": topic, "partition": cut.partition, "offset": cut.before} for cut in cuts]
     said = json.dumps({"version": 1, "partitions": partitions})
     command = shell_command("kafka-delete-records", bootstrap_servers, {"offset-json-file": "before.json"})

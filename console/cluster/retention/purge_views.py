@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.cluster.retention.actions import do_purge
 from console.cluster.retention.plan import Loss, losses_below
-from console.cluster.retention.purge import PARTITIONS_MAX, Cut, Doomed, Upto, aimed_at, cuts_of, purge_plan
+from console.cluster.retention.purge import PARTITIONS_MAX, Doomed, PurgedPartition, Upto, aimed_at, cuts_of, purge_plan
 from console.cluster.retention.purge_forms import PurgeForm, parse_places
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of
@@ -105,7 +105,7 @@ def _doomed(request: UserRequest, gateway: ClusterGateway, topic: Topic, before:
 
 
 def _losses(
-    request: UserRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[Cut, ...]
+    request: UserRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[PurgedPartition, ...]
 ) -> tuple[list[Loss], int]:
     """Of the groups in reach, and how many others lose something."""
     starts = {cut.partition: cut.before for cut in cuts}

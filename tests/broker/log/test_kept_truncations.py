@@ -14,7 +14,7 @@ from broker.log import offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.manager import LogManager
-from broker.log.truncation import Cut
+from broker.log.truncation import Truncation
 
 CONFIG = LogConfig(segment_bytes=1_000)
 PARTITION = TopicPartition("t", 0)
@@ -56,12 +56,12 @@ def served_again(stray: Path, records_of) -> list[tuple[int, bytes]]:
 @pytest.mark.parametrize(
     "cut_of",
     [
-        lambda log: Cut(0, is_of_all=True),
-        lambda log: Cut(0),
-        lambda log: Cut(1),
-        lambda log: Cut(log.segments[2].base_offset),
-        lambda log: Cut(log.segments[2].base_offset + 3),
-        lambda log: Cut(log.log_end_offset - 2),
+        lambda log: Truncation(0, is_of_all=True),
+        lambda log: Truncation(0),
+        lambda log: Truncation(1),
+        lambda log: Truncation(log.segments[2].base_offset),
+        lambda log: Truncation(log.segments[2].base_offset + 3),
+        lambda log: Truncation(log.log_end_offset - 2),
     ],
 )
 def test_what_is_cut_is_kept_and_can_be_served_again(manager, records_of, cut_of):
@@ -80,7 +80,7 @@ def test_what_is_cut_is_kept_and_can_be_served_again(manager, records_of, cut_of
 
 def test_what_is_written_after_the_cut_is_not_in_what_was_kept(manager, batch_of, records_of):
     log, before = manager.get(PARTITION), records_of(manager.get(PARTITION))
-    manager.cut(PARTITION, log, Cut(0, is_of_all=True, is_kept=True))
+    manager.cut(PARTITION, log, Truncation(0, is_of_all=True, is_kept=True))
     log.append(batch_of(b"of the next leader"), 1)
     log.purge_segments(0)
     log.purge_segments(10**9)
@@ -90,8 +90,8 @@ def test_what_is_written_after_the_cut_is_not_in_what_was_kept(manager, batch_of
 
 def test_nothing_is_kept_of_a_cut_that_takes_nothing_or_is_of_what_was_never_acknowledged(manager):
     log = manager.get(PARTITION)
-    manager.cut(PARTITION, log, Cut(log.log_end_offset, is_kept=True))
-    manager.cut(PARTITION, log, Cut(log.log_end_offset - 2))
+    manager.cut(PARTITION, log, Truncation(log.log_end_offset, is_kept=True))
+    manager.cut(PARTITION, log, Truncation(log.log_end_offset - 2))
     assert strays(log.directory.parent) == []
     assert manager.truncations_kept == 0
 
@@ -102,7 +102,7 @@ def test_nothing_is_cut_that_cannot_be_kept(manager, records_of, monkeypatch, re
     with monkeypatch.context() as full:
         full.setattr("broker.log.kept_truncations.write_at", _refuse(refusal))
         with pytest.raises(ApiError) as refused:
-            manager.cut(PARTITION, log, Cut(log.log_end_offset - 3, is_kept=True))
+            manager.cut(PARTITION, log, Truncation(log.log_end_offset - 3, is_kept=True))
     assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert records_of(log) == before
     assert (strays(log.directory.parent), manager.strays) == ([], frozenset())
@@ -112,7 +112,7 @@ def test_nothing_is_cut_that_cannot_be_kept(manager, records_of, monkeypatch, re
 def test_where_files_have_one_name_only_whole_segments_are_copied(manager, records_of, monkeypatch):
     log, before = manager.get(PARTITION), records_of(manager.get(PARTITION))
     monkeypatch.setattr(os, "link", _refuse(errno.EPERM))
-    manager.cut(PARTITION, log, Cut(0, is_of_all=True, is_kept=True))
+    manager.cut(PARTITION, log, Truncation(0, is_of_all=True, is_kept=True))
     (stray,) = strays(log.directory.parent)
     assert served_again(stray, records_of) == before
 
@@ -128,7 +128,7 @@ def test_a_kept_truncation_is_on_disk_before_the_high_watermark_that_called_for_
         lower(*arguments)
 
     monkeypatch.setattr(manager, "_lower", note_and_lower)
-    cut = Cut(2, is_kept=True)
+    cut = Truncation(2, is_kept=True)
     manager.note_cuts({PARTITION: cut})
     assert steps == [1]
     manager.cut(PARTITION, log, cut)
@@ -147,7 +147,7 @@ def test_what_is_noted_beside_many_logs_is_lowered_once_for_all_cuts_that_keep_s
     monkeypatch.setattr(
         offset_checkpoint, "write_offset_checkpoint", lambda path, offsets: (writes.append(path), write(path, offsets))
     )
-    cuts = {partition: Cut(0, is_of_all=True, is_kept=True) for partition in partitions}
+    cuts = {partition: Truncation(0, is_of_all=True, is_kept=True) for partition in partitions}
     manager.note_cuts(cuts)
     for partition, cut in cuts.items():
         manager.cut(partition, manager.get(partition), cut)
@@ -158,7 +158,7 @@ def test_what_is_noted_beside_many_logs_is_lowered_once_for_all_cuts_that_keep_s
 def test_what_is_cut_again_is_kept_again(manager, batch_of):
     log = manager.get(PARTITION)
     for _ in range(2):
-        cut = Cut(log.log_end_offset - 2, is_kept=True)
+        cut = Truncation(log.log_end_offset - 2, is_kept=True)
         manager.note_cuts({PARTITION: cut})
         manager.cut(PARTITION, log, cut)
     assert len(strays(log.directory.parent)) == manager.truncations_kept == 2
@@ -179,7 +179,7 @@ def test_a_log_whose_first_bytes_are_damaged_is_kept_and_cut_as_a_whole(manager,
     manager.shutdown()
     path.write_bytes(b"damaged")
     again = start()
-    again.cut(PARTITION, again.get(PARTITION), Cut(0, is_of_all=True, is_kept=True))
+    again.cut(PARTITION, again.get(PARTITION), Truncation(0, is_of_all=True, is_kept=True))
     (stray,) = strays(path.parents[1])
     assert (stray / path.name).read_bytes() == b"damaged"
     assert again.get(PARTITION).log_end_offset == 0

@@ -22,7 +22,7 @@ from broker.log.config import LogConfig
 from broker.log.gaps import OffsetGap, find_gaps, find_losses
 from broker.log.log import Log
 from broker.log.manager import LogManager
-from broker.log.truncation import Cut
+from broker.log.truncation import Truncation
 from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -171,7 +171,7 @@ def test_a_log_that_was_emptied_by_its_leader_has_lost_nothing(logs, start):
 
 def test_logs_that_are_emptied_together_have_lost_nothing(logs, start):
     logs.checkpoint_log_start_offsets()
-    cut = Cut(1_000, is_of_all=True)
+    cut = Truncation(1_000, is_of_all=True)
     logs.get(T_0).lend()
     logs.note_cuts({T_0: cut})
     logs.get(T_0).cut(cut)

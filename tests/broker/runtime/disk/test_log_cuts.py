@@ -13,7 +13,7 @@ from broker.common.types import TopicPartition
 from broker.log import offset_checkpoint, truncation
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
-from broker.log.truncation import Cut
+from broker.log.truncation import Truncation
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
@@ -221,7 +221,7 @@ async def test_a_deletion_waits_for_the_cut(replicas, logs, disk, tmp_path):
 
 async def test_a_cut_ends_at_the_log_that_was_lent_if_the_broker_lets_go_of_it_meanwhile(replicas, logs):
     log = logs.get(ALL[0])
-    done = replicas.logs.cuts.begin(ALL[0], log, Cut(1))
+    done = replicas.logs.cuts.begin(ALL[0], log, Truncation(1))
     logs._forget(ALL[0])
     async with asyncio.timeout(10):
         await done
@@ -251,5 +251,5 @@ async def test_all_that_goes_begins_anew(replicas):
 
 async def test_notes_are_lowered_once_for_logs_that_begin_anew(logs, replicas):
     (directory,) = logs._directories
-    logs.note_cuts({ALL[0]: Cut(1_000, is_of_all=True), ALL[1]: Cut(1)})
+    logs.note_cuts({ALL[0]: Truncation(1_000, is_of_all=True), ALL[1]: Truncation(1)})
     assert [directory.high_watermarks.noted(item) for item in ALL[:3]] == [0, 1, 3]
