@@ -55,7 +55,7 @@ from console.kit.gateway.records.batches import ask_batches
 from console.kit.gateway.records.deletion import ask_to_delete
 from console.kit.gateway.records.interface import BatchView, Headers, OffsetSpan, RecordStream
 from console.kit.gateway.records.kafka import KafkaRecordStream, produce
-from console.kit.gateway.retention.estimate import LogExtent, estimate, limits_with
+from console.kit.gateway.retention.estimate import PartitionExtent, estimate, limits_with
 from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView, SettingView
 from console.kit.gateway.retention.kafka import PreviewNotServedError, ask_outlook, ask_retention, ask_segments
 from console.kit.gateway.topics.log_bounds import BoundsLook, LogBounds
@@ -174,7 +174,7 @@ class KafkaGateway:
         spans = self.record_spans(topic, committed_only=False)
         sizes = replica_sizes(self.brokers.log_dirs([(topic, leader) for leader in leaders]))
         logs = [
-            LogExtent(item, span.first, span.next, sizes.get((topic, item), {}).get(leaders.get(item, -1)))
+            PartitionExtent(item, span.first, span.next, sizes.get((topic, item), {}).get(leaders.get(item, -1)))
             for item, span in spans.items()
         ]
         young_from: Mapping[int, int | None] = {}

@@ -11,7 +11,7 @@ from console.kit.gateway.retention.interface import PartitionRetention, Retentio
 
 
 @dataclass(frozen=True, slots=True)
-class LogExtent:
+class PartitionExtent:
     """A partition's log: `next_offset` is exclusive, `size_bytes` the leader's, None where no broker has told it."""
 
     partition: int
@@ -43,7 +43,10 @@ def limits_with(settings: Iterable[SettingView], changes: Mapping[str, str | Non
 
 
 def estimate(
-    limits: RetentionLimits, logs: Iterable[LogExtent], young_from: Mapping[int, int | None], missing: Iterable[int]
+    limits: RetentionLimits,
+    logs: Iterable[PartitionExtent],
+    young_from: Mapping[int, int | None],
+    missing: Iterable[int],
 ) -> RetentionView:
     """Return the estimate. `young_from`: by partition the first offset younger than retention.ms, None: no record is.
 
@@ -57,7 +60,9 @@ def estimate(
     )
 
 
-def _estimate(limits: RetentionLimits, log: LogExtent, young_from: Mapping[int, int | None]) -> PartitionRetention:
+def _estimate(
+    limits: RetentionLimits, log: PartitionExtent, young_from: Mapping[int, int | None]
+) -> PartitionRetention:
     start = log.first_offset
     if limits.deletes and limits.retention_ms >= 0:
         if log.partition not in young_from:
@@ -81,7 +86,7 @@ def _estimate(limits: RetentionLimits, log: LogExtent, young_from: Mapping[int, 
     )
 
 
-def _beyond(retention_bytes: int, log: LogExtent, size_bytes: int) -> int:
+def _beyond(retention_bytes: int, log: PartitionExtent, size_bytes: int) -> int:
     """Return how many of the oldest records lie beyond `retention_bytes`, if all are equally large."""
     count = log.next_offset - log.first_offset
     return count * (size_bytes - retention_bytes) // size_bytes if size_bytes > retention_bytes else 0

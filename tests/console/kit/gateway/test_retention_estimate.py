@@ -2,13 +2,13 @@
 
 import pytest
 
-from console.kit.gateway.retention.estimate import LogExtent, RetentionLimits, estimate, limits_with
+from console.kit.gateway.retention.estimate import PartitionExtent, RetentionLimits, estimate, limits_with
 from console.kit.gateway.retention.interface import SettingView
 
-LOG = LogExtent(0, 100, 1_100, 10_000)
+LOG = PartitionExtent(0, 100, 1_100, 10_000)
 
 
-def records(limits: RetentionLimits, young_from=None, log: LogExtent = LOG) -> int:
+def records(limits: RetentionLimits, young_from=None, log: PartitionExtent = LOG) -> int:
     (found,) = estimate(limits, [log], {} if young_from is None else young_from, ()).partitions
     assert found.error == ""
     assert found.new_first_offset - found.first_offset == found.deleted_records
@@ -35,13 +35,13 @@ def test_time_and_size_take_the_oldest_and_the_greater_part_counts(policy, age, 
 
 
 def test_an_empty_log_loses_nothing():
-    assert records(RetentionLimits("delete", 0, 0), {0: None}, LogExtent(0, 7, 7, 0)) == 0
+    assert records(RetentionLimits("delete", 0, 0), {0: None}, PartitionExtent(0, 7, 7, 0)) == 0
 
 
 def test_a_limit_whose_facts_are_missing_is_an_error_and_no_zero():
     by_time = estimate(RetentionLimits("delete", 1, -1), [LOG], {}, [3]).partitions
     assert [partition.partition for partition in by_time if partition.error] == [0, 3]
-    (by_size,) = estimate(RetentionLimits("delete", -1, 1), [LogExtent(0, 0, 9, None)], {}, ()).partitions
+    (by_size,) = estimate(RetentionLimits("delete", -1, 1), [PartitionExtent(0, 0, 9, None)], {}, ()).partitions
     assert "DescribeLogDirs" in by_size.error
 
 
