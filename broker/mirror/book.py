@@ -14,7 +14,7 @@ from broker.mirror.records import (
 from broker.mirror.runs import Runs
 
 
-class Book:
+class MirrorState:
     """`apply` each record, in the order of the topic."""
 
     def __init__(self) -> None:

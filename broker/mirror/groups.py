@@ -9,7 +9,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from broker.common.types import TopicPartition
-from broker.mirror.book import Book
+from broker.mirror.book import MirrorState
 from broker.mirror.runs import Runs
 
 _INT16, _INT32, _OFFSETS = Struct(">h"), Struct(">i"), Struct(">qq")
@@ -103,7 +103,7 @@ def places_of(moved: Iterable[Moved]) -> dict[TopicPartition, int]:
     return found
 
 
-def ways_there(book: Book, flow: str) -> dict[TopicPartition, Way]:
+def ways_there(book: MirrorState, flow: str) -> dict[TopicPartition, Way]:
     """Partition of the source → its copy, by what the target's book tells of the flow."""
     return {
         partition: Way(TopicPartition(position.target, partition.partition), book.runs(flow, partition))
@@ -112,7 +112,7 @@ def ways_there(book: Book, flow: str) -> dict[TopicPartition, Way]:
     }
 
 
-def ways_back(book: Book, flow: str) -> dict[TopicPartition, Way]:
+def ways_back(book: MirrorState, flow: str) -> dict[TopicPartition, Way]:
     """Copy in the target → the partition of the source it is of."""
     return {way.partition: Way(partition, way.runs) for partition, way in ways_there(book, flow).items()}
 

@@ -10,7 +10,7 @@ from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.mirror.book import Book
+from broker.mirror.book import MirrorState
 from broker.mirror.records import TOPIC
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
@@ -30,7 +30,7 @@ class LedgerUnread(BarnabasError):
     """The end of the topic was not reached in time."""
 
 
-class MirrorLedger(Book):
+class MirrorLedger(MirrorState):
     """Of one cluster; who reads on while another does waits for it. A cluster without the topic has an empty one."""
 
     def __init__(self, cluster: ClusterConnections, timeout_s: float = _TIMEOUT_S):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from confluent_kafka import Producer
 
 from broker.client.cluster import ClusterConnections
-from broker.mirror.book import Book
+from broker.mirror.book import MirrorState
 from broker.mirror.ledger import MirrorLedger
 from broker.mirror.naming import Naming
 from broker.mirror.records import TOPIC, SettingsRecord, written
@@ -64,7 +64,10 @@ class SettingsKeeper:
 
 
 def sides_of(
-    naming: Naming, there: Book, here: Book, topics: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]]
+    naming: Naming,
+    there: MirrorState,
+    here: MirrorState,
+    topics: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]],
 ) -> dict[str, Sides]:
     """`topics`: topic → its settings and those of its copy. Of each what both clusters' mirrors have seen. Pure."""
     into_source, into_target = _by_copy(there), _by_copy(here)
@@ -84,7 +87,7 @@ def sides_of(
     return found
 
 
-def _by_copy(book: Book) -> dict[str, list[SettingsRecord]]:
+def _by_copy(book: MirrorState) -> dict[str, list[SettingsRecord]]:
     found: dict[str, list[SettingsRecord]] = {}
     for setting in book.settings.values():
         found.setdefault(setting.copy, []).append(setting)

@@ -44,7 +44,7 @@ class FollowedPartition:
     error: str = ""
 
 
-class Book:
+class FollowedPartitions:
     def __init__(self, run: str, *, has_mirror: bool = False):
         self.run, self.has_mirror = run, has_mirror
         self._mirror_error, self._is_mirror_read = "", False

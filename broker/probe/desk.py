@@ -3,7 +3,7 @@
 from threading import RLock
 
 from broker.common.clock import Clock
-from broker.probe.book import Book, Topology
+from broker.probe.book import FollowedPartitions, Topology
 from broker.probe.config import ProbeConfig
 from broker.probe.spread import PartitionState
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -16,7 +16,7 @@ LOOK_APART_MS = 250
 class Desk:
     """Whoever touches `book` holds `lock`."""
 
-    def __init__(self, book: Book, config: ProbeConfig, clock: Clock):
+    def __init__(self, book: FollowedPartitions, config: ProbeConfig, clock: Clock):
         self.lock = RLock()
         self.book = book
         self.topic: str = config.topic

@@ -13,7 +13,7 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, StartupError
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
-from broker.probe.book import Book
+from broker.probe.book import FollowedPartitions
 from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk
 from broker.probe.endpoint import ProbeEndpoint
@@ -39,7 +39,7 @@ class Probe:
         self._config = config
         self._security = read_own_security(config.client_config)
         has_mirror = bool(config.mirror_bootstrap_servers)
-        self.desk = Desk(Book(uuid.uuid4().hex, has_mirror=has_mirror), config, clock)
+        self.desk = Desk(FollowedPartitions(uuid.uuid4().hex, has_mirror=has_mirror), config, clock)
         self._cluster = _cluster(config.bootstrap_servers, config.client_id, self._security)
         self._mirror = None
         if has_mirror:

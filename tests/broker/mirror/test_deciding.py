@@ -10,7 +10,7 @@ from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.connect.mirror_flows import read_flows
 from broker.mirror.batches import CopiedRun
-from broker.mirror.book import Book
+from broker.mirror.book import MirrorState
 from broker.mirror.groups import Way, move
 from broker.mirror.naming import Chosen, Naming, copied_topics
 from broker.mirror.place import SourcePartition, resume
@@ -94,7 +94,7 @@ def test_a_copy_that_was_made_anew_gets_all_again():
 
 
 def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():
-    book, partition = Book(), TopicPartition("orders", 0)
+    book, partition = MirrorState(), TopicPartition("orders", 0)
     first = MirrorPosition(9, 3, TOPIC_ID, "copy", uuid.uuid4())
     second = first._replace(next_offset=5, copy_id=uuid.uuid4())
     for said in (

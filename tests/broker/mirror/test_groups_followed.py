@@ -8,7 +8,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror import checkpoint_keeper
 from broker.mirror.batches import CopiedRun
-from broker.mirror.book import Book
+from broker.mirror.book import MirrorState
 from broker.mirror.naming import Naming
 from broker.mirror.records import MirrorPosition, PositionRecord, written
 
@@ -42,7 +42,7 @@ class Groups:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-class ReadBook(Book):
+class ReadBook(MirrorState):
     def __init__(self, _cluster):
         super().__init__()
         position = MirrorPosition(9, 0, None, "east.orders")

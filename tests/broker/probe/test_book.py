@@ -1,7 +1,7 @@
 """What the probe makes of a round's outcome: where it is counted, what a broker's end means, what is told of it."""
 
 from broker.probe.blame import SILENT_MS
-from broker.probe.book import TROUBLED_MS, Book, Topology
+from broker.probe.book import TROUBLED_MS, FollowedPartitions, Topology
 from broker.probe.ledger import LOST_AFTER_MS
 from broker.probe.record import ProbeMark, decode, encode
 from broker.probe.spread import PartitionState
@@ -16,7 +16,7 @@ def topology(*brokers, leaders=(1, 2, 3), identity="a"):
 
 
 def book_of(*brokers):
-    book = Book("now")
+    book = FollowedPartitions("now")
     book.learn(topology(*brokers))
     book.tick(0, 60_000)
     return book
@@ -104,7 +104,7 @@ def test_minutes_are_told_when_they_are_over_and_from_when_somebody_wants_them()
 
 
 def mirroring():
-    book = Book("now", has_mirror=True)
+    book = FollowedPartitions("now", has_mirror=True)
     book.learn(topology(1, 2, 3))
     book.tick(0, 60_000)
     return book

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from broker.common.types import TopicPartition as Partition
-from broker.mirror.book import Book
+from broker.mirror.book import MirrorState
 from broker.mirror.groups import Moved, move, places_of, ways_back, ways_there
 from broker.mirror.records import TOPIC
 from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, Status, understood
@@ -21,9 +21,9 @@ _WAIT_S = 0.3
 _AT_ONCE = 2_000
 
 
-def read_book(gateway: ClusterGateway) -> Book:
+def read_book(gateway: ClusterGateway) -> MirrorState:
     """What mirrors into that cluster have committed by now. Raises GatewayError, also if it takes too long."""
-    book = Book()
+    book = MirrorState()
     try:
         spans = gateway.record_spans(TOPIC, True)
     except RefusedError as error:
@@ -43,7 +43,9 @@ def read_book(gateway: ClusterGateway) -> Book:
     return book
 
 
-def go_on(committed: Mapping[TopicPartition, int], flow: str, of_source: Book, of_target: Book) -> list[Moved]:
+def go_on(
+    committed: Mapping[TopicPartition, int], flow: str, of_source: MirrorState, of_target: MirrorState
+) -> list[Moved]:
     """Where a group that has committed so much in the source of `flow` goes on in its target."""
     source, _, target = flow.partition("->")
     read = {Partition(*place): offset for place, offset in committed.items()}
