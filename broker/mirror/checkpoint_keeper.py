@@ -9,7 +9,7 @@ from broker.client.groups import GroupClient
 from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.mirror.groups import Checkpoint, Ways, checkpoints, to_commit, ways_there, written
+from broker.mirror.groups import GroupCheckpoint, Ways, checkpoints, to_commit, ways_there, written
 from broker.mirror.ledger import MirrorLedger
 from broker.mirror.naming import Chosen, Naming
 
@@ -39,7 +39,7 @@ class CheckpointKeeper:
         self._ledger = MirrorLedger(self._target)
         self._producer, self._naming, self._flow = producer, naming, flow
         self._chosen, self._commits = groups, commits
-        self._said: dict[tuple[str, TopicPartition], Checkpoint] = {}
+        self._said: dict[tuple[str, TopicPartition], GroupCheckpoint] = {}
         self._refused: dict[str, str] = {}
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class CheckpointKeeper:
         if self._commits and found:
             self._commit(group, found, here)
 
-    def _commit(self, group: str, found: list[Checkpoint], here: GroupClient) -> None:
+    def _commit(self, group: str, found: list[GroupCheckpoint], here: GroupClient) -> None:
         if here.described(group).state not in EMPTY:
             return
         if further := to_commit(found, here.committed(group)):

@@ -16,7 +16,7 @@ _INT16, _INT32, _OFFSETS = Struct(">h"), Struct(">i"), Struct(">qq")
 _VERSION = 0
 
 
-class Checkpoint(NamedTuple):
+class GroupCheckpoint(NamedTuple):
     """`offset` in `partition` of the target is where a reader goes on that is at `upstream` in the source."""
 
     group: str
@@ -37,7 +37,7 @@ class Way(NamedTuple):
 Ways = Mapping[TopicPartition, Way]
 
 
-def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways) -> list[Checkpoint]:
+def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways) -> list[GroupCheckpoint]:
     """For partitions of the source that are copied; none where it is not known what became of the offset."""
     found = []
     for partition, offset in sorted(committed.items()):
@@ -46,11 +46,11 @@ def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways)
         copy, runs = ways[partition]
         place = runs.target_of(offset)
         if place is not None:
-            found.append(Checkpoint(group, copy, offset, place.offset, place.is_exact))
+            found.append(GroupCheckpoint(group, copy, offset, place.offset, place.is_exact))
     return found
 
 
-def to_commit(found: Iterable[Checkpoint], there: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+def to_commit(found: Iterable[GroupCheckpoint], there: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
     """Of checkpoints, those that bring a group further in the target than it is: it never goes back there."""
     return {
         checkpoint.partition: checkpoint.offset
@@ -117,7 +117,7 @@ def ways_back(book: MirrorState, flow: str) -> dict[TopicPartition, Way]:
     return {way.partition: Way(partition, way.runs) for partition, way in ways_there(book, flow).items()}
 
 
-def written(checkpoint: Checkpoint) -> tuple[bytes, bytes]:
+def written(checkpoint: GroupCheckpoint) -> tuple[bytes, bytes]:
     """Key and value, as Kafka's mirror writes them."""
     key = _text(checkpoint.group) + _text(checkpoint.partition.topic) + _INT32.pack(checkpoint.partition.partition)
     value = _INT16.pack(_VERSION) + _OFFSETS.pack(checkpoint.upstream, checkpoint.offset) + _text("")

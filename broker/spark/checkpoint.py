@@ -18,23 +18,23 @@ _VERSION = "v1"
 _FILE_BYTES_MAX = 16 * 1024 * 1024
 
 
-class Checkpoint(NamedTuple):
+class QueryCheckpoint(NamedTuple):
     """`batch` is the last finished one, -1 if none is; `offsets` are the next to be read."""
 
     batch: int
     offsets: Offsets
 
 
-def read_checkpoint(directory: Path) -> Checkpoint | None:
+def read_checkpoint(directory: Path) -> QueryCheckpoint | None:
     """None if there is no checkpoint below the job's `directory`, or it cannot be understood."""
     root = directory / "checkpoint"
     if not (root / "offsets").is_dir():
         return None
     finished = _newest(root / "commits")
     if finished < 0:
-        return Checkpoint(-1, {})
+        return QueryCheckpoint(-1, {})
     offsets = _read_offsets(root / "offsets" / str(finished))
-    return None if offsets is None else Checkpoint(finished, offsets)
+    return None if offsets is None else QueryCheckpoint(finished, offsets)
 
 
 def _newest(directory: Path) -> int:

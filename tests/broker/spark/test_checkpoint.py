@@ -3,7 +3,7 @@
 import pytest
 
 from broker.common.types import TopicPartition
-from broker.spark.checkpoint import Checkpoint, read_checkpoint
+from broker.spark.checkpoint import QueryCheckpoint, read_checkpoint
 
 METADATA = '{"batchWatermarkMs":0,"batchTimestampMs":1,"conf":{}}'
 
@@ -25,7 +25,7 @@ def checkpoint(tmp_path):
 
 def test_batch_that_was_not_finished_is_done_again(tmp_path, checkpoint):
     checkpoint({9: ['{"t":{"0":5}}'], 10: ['{"t":{"0":7}}'], 11: ['{"t":{"0":9}}']}, [9, 10])
-    assert read_checkpoint(tmp_path) == Checkpoint(10, {TopicPartition("t", 0): 7})
+    assert read_checkpoint(tmp_path) == QueryCheckpoint(10, {TopicPartition("t", 0): 7})
 
 
 def test_sources_are_put_together_and_files_are_left_out(tmp_path, checkpoint):
@@ -37,7 +37,7 @@ def test_sources_are_put_together_and_files_are_left_out(tmp_path, checkpoint):
 def test_without_a_finished_batch_nothing_was_read(tmp_path, checkpoint):
     assert read_checkpoint(tmp_path) is None
     checkpoint({0: ['{"t":{"0":5}}']}, [])
-    assert read_checkpoint(tmp_path) == Checkpoint(-1, {})
+    assert read_checkpoint(tmp_path) == QueryCheckpoint(-1, {})
 
 
 @pytest.mark.parametrize("text", ["", "v1", "v9\n{}\n{}", "v1\n{}\nnot json"])
