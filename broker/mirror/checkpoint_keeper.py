@@ -11,7 +11,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.groups import GroupCheckpoint, Ways, checkpoints, to_commit, ways_there, written
 from broker.mirror.ledger import MirrorLedger
-from broker.mirror.naming import Chosen, Naming
+from broker.mirror.naming import Chosen, TopicNaming
 
 if TYPE_CHECKING:
     from confluent_kafka import Producer
@@ -29,7 +29,7 @@ class CheckpointKeeper:
         source: Callable[[], ClusterConnections],
         target: Callable[[], ClusterConnections],
         producer: "Producer",
-        naming: Naming,
+        naming: TopicNaming,
         flow: str,
         groups: Chosen,
         *,

@@ -18,7 +18,7 @@ _INTERNAL = re.compile(r"__.*|_barnabas_.*|\..*|.*[-.]internal", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Naming:
+class TopicNaming:
     """`source`, `target` are the clusters' aliases."""
 
     source: str
@@ -86,7 +86,7 @@ def is_internal(topic: str) -> bool:
     return bool(_INTERNAL.fullmatch(topic))
 
 
-def copied_topics(topics: Iterable[str], chosen: Chosen, naming: Naming) -> dict[str, str]:
+def copied_topics(topics: Iterable[str], chosen: Chosen, naming: TopicNaming) -> dict[str, str]:
     """Topic of the source → topic of the target."""
     return {
         topic: naming.copy_of(topic)

@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 from broker.client.cluster import ClusterConnections
 from broker.mirror.book import MirrorState
 from broker.mirror.ledger import MirrorLedger
-from broker.mirror.naming import Naming
+from broker.mirror.naming import TopicNaming
 from broker.mirror.records import TOPIC, SettingsRecord, written
 from broker.mirror.settings import SettingChanges, Sides, follow
 from broker.mirror.topic_keeper import TopicKeeper
@@ -25,7 +25,7 @@ class SettingsKeeper:
         target: Callable[[], ClusterConnections],
         producer: Producer,
         keeper: TopicKeeper,
-        naming: Naming,
+        naming: TopicNaming,
         is_excluded: Callable[[str], object],
     ):
         self._clusters = source(), target()
@@ -64,7 +64,7 @@ class SettingsKeeper:
 
 
 def sides_of(
-    naming: Naming,
+    naming: TopicNaming,
     there: MirrorState,
     here: MirrorState,
     topics: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]],

@@ -7,7 +7,7 @@ from console.cluster.protections.models import NAME_LENGTH_MAX, WHERE_LENGTH_MAX
 from console.cluster.protections.store import naming_of
 from console.cluster.records.masking import ANY_TOPIC
 from console.cluster.records.origins import NAMES_MAX, all_origins
-from console.kit.access.internal_topics import Naming, configured_names
+from console.kit.access.internal_topics import InternalTopicSource, configured_names
 from console.state.consumers.tiers import TierContext, TierLook
 
 _EVERY_MS = 5_000
@@ -19,10 +19,10 @@ class ProtectionWatch:
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms
         self._looked_at_ms: int | None = None
-        self._configured: dict[str, Naming] = {}
+        self._configured: dict[str, InternalTopicSource] = {}
         #: Topics that were compared with `_configured`, and those of them that are internal by it.
         self._compared: frozenset[str] = frozenset()
-        self._internal: dict[str, Naming] = {}
+        self._internal: dict[str, InternalTopicSource] = {}
 
     def look(self, ids: Mapping[str, str]) -> None:
         """`ids`: of all topics by name; empty where the cluster has none."""
@@ -32,7 +32,7 @@ class ProtectionWatch:
         self._looked_at_ms = at_ms
         self._compare(ids)
         wanted = {
-            (origin.topic, origin.name): Naming(origin.where, origin.source)
+            (origin.topic, origin.name): InternalTopicSource(origin.where, origin.source)
             for origin in all_origins(only_lasting=True)
         }
         wanted |= {(topic, ""): naming for topic, naming in self._internal.items()}
@@ -48,7 +48,7 @@ class ProtectionWatch:
         self._compared = frozenset(ids)
 
 
-def _add(wanted: Mapping[tuple[str, str], Naming], ids: Mapping[str, str], at_ms: int) -> None:
+def _add(wanted: Mapping[tuple[str, str], InternalTopicSource], ids: Mapping[str, str], at_ms: int) -> None:
     """Of a topic with many origins only that they are many: who configures connectors makes up as many as he likes."""
     if not wanted:
         return

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from console.cluster.protections.models import TopicProtection
 from console.cluster.records.origins import all_origins
 from console.kit.access.internal_names import origins_by_name
-from console.kit.access.internal_topics import Naming, configured_names
+from console.kit.access.internal_topics import InternalTopicSource, configured_names
 from console.state.clusters.models import Topic
 
 
@@ -18,7 +18,7 @@ def named_now(row: TopicProtection) -> str:
     return f"{naming.where} {naming.source}".strip() if naming else ""
 
 
-def naming_of(topic: str, configured: Mapping[str, Naming]) -> Naming | None:
+def naming_of(topic: str, configured: Mapping[str, InternalTopicSource]) -> InternalTopicSource | None:
     """Return where it is configured that `topic` is internal, or that what it is a copy of by its name is."""
     names = (name for name in (topic, *origins_by_name(topic)) if name in configured)
     return next((configured[name] for name in names), None)

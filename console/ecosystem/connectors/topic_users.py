@@ -6,7 +6,7 @@ from enum import Enum
 from console.cluster.records.masking import ANY_TOPIC
 from console.cluster.records.origins import Origin
 from console.ecosystem.connectors.models import TOPICS_KEPT, Connector
-from console.kit.access.internal_topics import Naming
+from console.kit.access.internal_topics import InternalTopicSource
 from console.processes.dependents import wirings
 from console.processes.models import ManagedProcess
 from console.processes.topic_users import TopicUser
@@ -56,7 +56,7 @@ def origins_of_connectors(topic: str) -> Iterator[Origin]:
                 yield Origin(copy, copy.removeprefix(prefix), "copy by connector", name, bool(separator))
 
 
-def own_offset_topics() -> dict[str, Naming]:
+def own_offset_topics() -> dict[str, InternalTopicSource]:
     """Return the topics in which source connectors keep their offsets, if not in their worker's (KIP-618).
 
     A configuration may name any topic, and whoever writes one must not hide other people's records by it.
@@ -69,7 +69,7 @@ def own_offset_topics() -> dict[str, Naming]:
     used = _used_topics()
     kept = {name: keeping_of(name, policies.get(name, ""), is_used=name in used) for name in named}
     return {
-        topic: Naming(f"{_OFFSETS_KEY} of connector", named[topic], is_lasting=keeping is Keeping.SURE)
+        topic: InternalTopicSource(f"{_OFFSETS_KEY} of connector", named[topic], is_lasting=keeping is Keeping.SURE)
         for topic, keeping in kept.items()
         if keeping is not Keeping.NO
     }

@@ -16,7 +16,7 @@ from console.kit.common.current_cluster import all_clusters, current_cluster, in
 from console.kit.common.hook_point import HookPoint
 
 
-class Naming(NamedTuple):
+class InternalTopicSource(NamedTuple):
     """Where a topic's name is configured: `config.storage.topic of process` and `worker`, a name for rules.
 
     `is_lasting`: the topic stays internal when the configuration is gone.
@@ -28,7 +28,7 @@ class Naming(NamedTuple):
 
 
 #: The names that a feature knows by configurations of the current cluster.
-NAMED_BY = HookPoint[Callable[[], Mapping[str, Naming]]]("console.kit.access.internal_topics.NAMED_BY")
+NAMED_BY = HookPoint[Callable[[], Mapping[str, InternalTopicSource]]]("console.kit.access.internal_topics.NAMED_BY")
 #: Names that count in the current cluster alone: those of topics whose service is gone.
 REMEMBERED = HookPoint[Callable[[], frozenset[str]]]("console.kit.access.internal_topics.REMEMBERED")
 #: Configurations are read again after so long.
@@ -39,7 +39,7 @@ class _Names(NamedTuple):
     """What the configurations of one cluster name, as read at this moment of the monotonic clock."""
 
     read_at: float
-    configured: Mapping[str, Naming]
+    configured: Mapping[str, InternalTopicSource]
     remembered: frozenset[str]
 
 
@@ -70,7 +70,7 @@ def _by_patterns(patterns: tuple[str, ...]) -> InternalTopics:
     return InternalTopics(_all_names, (*CONVENTIONS, *added), exceptions)
 
 
-def configured_names() -> dict[str, Naming]:
+def configured_names() -> dict[str, InternalTopicSource]:
     """Return the names that services of any cluster have in their configurations, and where."""
     return {name: naming for cluster in all_clusters() for name, naming in _names_in(cluster).configured.items()}
 

@@ -12,7 +12,7 @@ from broker.connect.mirror_flows import read_flows
 from broker.mirror.batches import CopiedRun
 from broker.mirror.book import MirrorState
 from broker.mirror.groups import Way, move
-from broker.mirror.naming import Chosen, Naming, copied_topics
+from broker.mirror.naming import Chosen, TopicNaming, copied_topics
 from broker.mirror.place import SourcePartition, resume
 from broker.mirror.records import (
     HistoryRecord,
@@ -31,7 +31,7 @@ EVERY = Chosen((BoundedPattern(re.compile(".*")),), (BoundedPattern(re.compile("
 
 
 def test_a_topic_that_came_from_the_target_is_not_sent_back():
-    naming = Naming("east", "west")
+    naming = TopicNaming("east", "west")
     topics = ["orders", "west.orders", "north.west.orders", "secret", "__consumer_offsets", "mm2-configs.x.internal"]
     assert copied_topics(topics, EVERY, naming) == {"orders": "east.orders"}
 
@@ -47,14 +47,14 @@ def test_a_name_of_which_it_cannot_be_said_whether_it_is_copied_is_told_and_hold
 
 @pytest.mark.parametrize("topic", ["us-west-orders", "us-east-us-west-orders", "a-us-west-orders"])
 def test_a_topic_that_came_from_the_target_is_known_where_aliases_hold_the_separator(topic):
-    naming = Naming("us-east", "us-west", separator="-")
+    naming = TopicNaming("us-east", "us-west", separator="-")
     assert copied_topics([topic, "us-east-orders", "xus-west-orders", "orders-us-west"], EVERY, naming) == {
         name: f"us-east-{name}" for name in ("us-east-orders", "xus-west-orders", "orders-us-west")
     }
 
 
 def test_names_may_stay_and_beats_never_do():
-    kept = copied_topics(["orders", "heartbeats", "west.orders"], EVERY, Naming("east", "west", keeps_names=True))
+    kept = copied_topics(["orders", "heartbeats", "west.orders"], EVERY, TopicNaming("east", "west", keeps_names=True))
     assert kept == {"orders": "orders", "heartbeats": "east.heartbeats", "west.orders": "west.orders"}
 
 

@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 from broker.mirror import checkpoint_keeper
 from broker.mirror.batches import CopiedRun
 from broker.mirror.book import MirrorState
-from broker.mirror.naming import Naming
+from broker.mirror.naming import TopicNaming
 from broker.mirror.records import MirrorPosition, PositionRecord, written
 
 ORDERS = TopicPartition("orders", 0)
@@ -59,7 +59,7 @@ def test_a_group_that_is_refused_holds_up_no_other(monkeypatch, refuses):
     monkeypatch.setattr(Groups, "commits", {})
     keeper = checkpoint_keeper.CheckpointKeeper(
         lambda: refuses, lambda: refuses, SimpleNamespace(produce=lambda *_: None, flush=lambda _: 0),
-        Naming("east", "west"), "east->west", {"bad", "good"}, commits=True,
+        TopicNaming("east", "west"), "east->west", {"bad", "good"}, commits=True,
     )  # fmt: skip
     keeper.look()
     assert Groups.commits == {"good": {TopicPartition("east.orders", 0): 15}}

@@ -13,7 +13,7 @@ from broker.connect.api.plugin import Props
 from broker.connect.plugins.paths import check_option
 from broker.connect.transforms.patterns import java_regex
 from broker.mirror.clusters import ClusterAddress, read_address
-from broker.mirror.naming import Chosen, Naming
+from broker.mirror.naming import Chosen, TopicNaming
 from broker.mirror.topics import SETTINGS_EXCLUDED
 
 _POLICIES = ("DefaultReplicationPolicy", "IdentityReplicationPolicy")
@@ -145,8 +145,8 @@ def _address(prefix: str, props: Props) -> ClusterAddress:
         raise ConfigError(f"{prefix}bootstrap.servers", f"{prefix}*: {error}") from None
 
 
-def naming(values: Mapping[str, Any]) -> Naming:
-    return Naming(
+def naming(values: Mapping[str, Any]) -> TopicNaming:
+    return TopicNaming(
         values["source.cluster.alias"],
         values["target.cluster.alias"],
         values["replication.policy.separator"],
