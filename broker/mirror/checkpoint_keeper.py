@@ -11,7 +11,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.groups import GroupCheckpoint, Ways, checkpoints, to_commit, ways_there, written
 from broker.mirror.ledger import MirrorLedger
-from broker.mirror.naming import Chosen, TopicNaming
+from broker.mirror.naming import NameFilter, TopicNaming
 
 if TYPE_CHECKING:
     from confluent_kafka import Producer
@@ -31,7 +31,7 @@ class CheckpointKeeper:
         producer: "Producer",
         naming: TopicNaming,
         flow: str,
-        groups: Chosen,
+        groups: NameFilter,
         *,
         commits: bool,
     ):

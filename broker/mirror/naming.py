@@ -53,7 +53,7 @@ class TopicNaming:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class NameFilter:
     """Of names of topics or of groups: those that match one of `include` whole and none of `exclude`.
 
     A name of which that cannot be said in time is none of them: one made for that holds up no other.
@@ -86,7 +86,7 @@ def is_internal(topic: str) -> bool:
     return bool(_INTERNAL.fullmatch(topic))
 
 
-def copied_topics(topics: Iterable[str], chosen: Chosen, naming: TopicNaming) -> dict[str, str]:
+def copied_topics(topics: Iterable[str], chosen: NameFilter, naming: TopicNaming) -> dict[str, str]:
     """Topic of the source → topic of the target."""
     return {
         topic: naming.copy_of(topic)

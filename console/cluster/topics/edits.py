@@ -55,7 +55,7 @@ def _refusal_of(changes: Mapping[str, str | None], check: Callable[[Mapping[str,
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenEdit:
     """An edit with the setting as it is now; `without` is the address of the others alone."""
 
     edit: Edit
@@ -79,12 +79,12 @@ def read_edits(parameters: QueryDict) -> tuple[Edit, ...]:
     return tuple(edit for edit in found.values() if edit.name)[:EDITS_MAX]
 
 
-def chosen_edits(edits: Iterable[Edit], settings: Iterable[SettingView]) -> tuple[Chosen, ...]:
+def chosen_edits(edits: Iterable[Edit], settings: Iterable[SettingView]) -> tuple[ChosenEdit, ...]:
     """Those of settings there are to change here."""
     known = changeable(settings)
     edits = [edit for edit in edits if edit.name in known]
     return tuple(
-        Chosen(edit, known[edit.name], address_of(other for other in edits if other is not edit)) for edit in edits
+        ChosenEdit(edit, known[edit.name], address_of(other for other in edits if other is not edit)) for edit in edits
     )
 
 

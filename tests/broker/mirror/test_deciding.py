@@ -12,7 +12,7 @@ from broker.connect.mirror_flows import read_flows
 from broker.mirror.batches import CopiedRun
 from broker.mirror.book import MirrorState
 from broker.mirror.groups import Way, move
-from broker.mirror.naming import Chosen, TopicNaming, copied_topics
+from broker.mirror.naming import NameFilter, TopicNaming, copied_topics
 from broker.mirror.place import SourcePartition, resume
 from broker.mirror.records import (
     HistoryRecord,
@@ -27,7 +27,7 @@ from broker.mirror.runs import Runs
 from broker.mirror.settings import SeenValue
 from broker.mirror.topics import TopicAcl, decide, rules_to_make
 
-EVERY = Chosen((BoundedPattern(re.compile(".*")),), (BoundedPattern(re.compile("secret.*")),))
+EVERY = NameFilter((BoundedPattern(re.compile(".*")),), (BoundedPattern(re.compile("secret.*")),))
 
 
 def test_a_topic_that_came_from_the_target_is_not_sent_back():
@@ -38,11 +38,11 @@ def test_a_topic_that_came_from_the_target_is_not_sent_back():
 
 def test_a_name_of_which_it_cannot_be_said_whether_it_is_copied_is_told_and_holds_up_no_other():
     hostile, slow = "a" * 60 + "-", BoundedPattern(re.compile("(a+)+"))
-    for chosen in (Chosen((slow,), ()), Chosen((BoundedPattern(re.compile("a.*")),), (slow,))):
+    for chosen in (NameFilter((slow,), ()), NameFilter((BoundedPattern(re.compile("a.*")),), (slow,))):
         assert hostile not in chosen
         assert list(chosen.not_said(["ab", hostile])) == [hostile]
         assert "too many ways to match" in chosen.not_said([hostile])[hostile]
-    assert "aa" in Chosen((slow,), ())
+    assert "aa" in NameFilter((slow,), ())
 
 
 @pytest.mark.parametrize("topic", ["us-west-orders", "us-east-us-west-orders", "a-us-west-orders"])

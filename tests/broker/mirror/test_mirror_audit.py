@@ -10,7 +10,7 @@ from broker.common.bounded_patterns import BoundedPattern
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.batches import Copy
-from broker.mirror.naming import Chosen, TopicNaming, copied_topics, is_internal
+from broker.mirror.naming import NameFilter, TopicNaming, copied_topics, is_internal
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from tests.audit_ledger import merged
@@ -130,7 +130,7 @@ def test_memory_is_bounded_by_telling_early():
 
 def test_what_the_audit_of_one_cluster_has_counted_is_not_copied_into_another():
     assert is_internal("_barnabas_audit")
-    everything = Chosen((BoundedPattern(re.compile(".*")),), ())
+    everything = NameFilter((BoundedPattern(re.compile(".*")),), ())
     names = copied_topics(["orders", "_barnabas_audit"], everything, TopicNaming("a", "b", keeps_names=True))
     assert names == {"orders": "orders"}
 

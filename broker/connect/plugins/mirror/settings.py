@@ -13,7 +13,7 @@ from broker.connect.api.plugin import Props
 from broker.connect.plugins.paths import check_option
 from broker.connect.transforms.patterns import java_regex
 from broker.mirror.clusters import ClusterAddress, read_address
-from broker.mirror.naming import Chosen, TopicNaming
+from broker.mirror.naming import NameFilter, TopicNaming
 from broker.mirror.topics import SETTINGS_EXCLUDED
 
 _POLICIES = ("DefaultReplicationPolicy", "IdentityReplicationPolicy")
@@ -158,9 +158,9 @@ def flow_name(values: Mapping[str, Any]) -> str:
     return f"{values['source.cluster.alias']}->{values['target.cluster.alias']}"
 
 
-def chosen(values: Mapping[str, Any], what: str) -> Chosen:
+def chosen(values: Mapping[str, Any], what: str) -> NameFilter:
     """`what`: topics or groups."""
-    return Chosen(patterns(what, values[what]), patterns(f"{what}.exclude", values[f"{what}.exclude"]))
+    return NameFilter(patterns(what, values[what]), patterns(f"{what}.exclude", values[f"{what}.exclude"]))
 
 
 def patterns(name: str, texts: list[str]) -> tuple[BoundedPattern, ...]:
