@@ -1,6 +1,6 @@
 """What a mirror says of its work, in a compacted topic of the target: whoever asks about it needs one cluster only.
 
-Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `Status`, or none:
+Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `MirrorStatus`, or none:
 it is not copied any more. The partition WHOLE_TOPIC has what hinders all of a topic, or how its copy differs.
 """
 
@@ -22,7 +22,7 @@ EVERY_S = 5.0
 _ERROR_LENGTH_MAX = 500
 
 
-class Status(NamedTuple):
+class MirrorStatus(NamedTuple):
     """Of a partition. `lag`: records, or offsets without one, that are not copied yet; None when it is not known.
 
     `copied_until_ms`: timestamp of the last record copied, None before the first. `records`, `bytes` since the mirror
@@ -44,35 +44,35 @@ class Status(NamedTuple):
 
 def status_of(
     copied: Copied, end: int | None, trouble: str | None, slowness: str | None, now_ms: int, *, is_paused: bool = False
-) -> Status:
+) -> MirrorStatus:
     error = copied.error or trouble
     lag = None if end is None or copied.next_offset < 0 else max(end - copied.next_offset, 0)
     notice = slowness if slowness and lag != 0 else copied.notice
-    return Status(
+    return MirrorStatus(
         copied.target.topic, copied.next_offset, lag, copied.timestamp if copied.timestamp >= 0 else None,
         copied.records, copied.bytes, copied.skipped, error and error[:_ERROR_LENGTH_MAX], notice, now_ms,
         is_paused,
     )  # fmt: skip
 
 
-def topic_status(target: str, error: str | None, notice: str | None, now_ms: int) -> Status:
+def topic_status(target: str, error: str | None, notice: str | None, now_ms: int) -> MirrorStatus:
     """Of WHOLE_TOPIC. How much of what is not copied at all would have to be, nobody has counted."""
     lag = None if error else 0
-    return Status(
+    return MirrorStatus(
         target, -1, lag, None, 0, 0, 0, error and error[:_ERROR_LENGTH_MAX], notice and notice[:_ERROR_LENGTH_MAX],
         now_ms,
     )  # fmt: skip
 
 
-def written(flow: str, partition: TopicPartition, status: Status | None) -> tuple[bytes, bytes | None]:
+def written(flow: str, partition: TopicPartition, status: MirrorStatus | None) -> tuple[bytes, bytes | None]:
     return orjson.dumps([flow, *partition]), None if status is None else orjson.dumps(status._asdict())
 
 
-def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartition, Status | None] | None:
+def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartition, MirrorStatus | None] | None:
     try:
         flow, topic, partition = orjson.loads(key or b"")
         said: dict[str, Any] | None = None if value is None else orjson.loads(value)
-        status = None if said is None else Status(**said)
+        status = None if said is None else MirrorStatus(**said)
         return str(flow), TopicPartition(str(topic), int(partition)), status
     except (TypeError, ValueError):
         return None
@@ -83,7 +83,7 @@ class StatusTeller:
 
     def __init__(self, flow: str, producer: "Producer"):
         self._flow, self._producer = flow, producer
-        self._said: dict[TopicPartition, Status] = {}
+        self._said: dict[TopicPartition, MirrorStatus] = {}
         self._at = 0.0
 
     def tell(

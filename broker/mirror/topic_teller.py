@@ -14,7 +14,7 @@ from broker.client.read_to_end import read_to_end
 from broker.client.record_reader import LeftOutBatch
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, Status, topic_status, understood, written
+from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, MirrorStatus, topic_status, understood, written
 
 _log = logger("broker.mirror")
 _FLUSH_S = 30.0
@@ -58,7 +58,7 @@ class TopicTeller:
         self._left = gone & self._said
         self._producer.flush(_FLUSH_S)
 
-    def _write(self, partition: TopicPartition, status: Status | None) -> None:
+    def _write(self, partition: TopicPartition, status: MirrorStatus | None) -> None:
         key, value = written(self._flow, partition, status)
         self._producer.produce(STATUS_TOPIC, value, key)
 

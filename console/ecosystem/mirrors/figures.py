@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from console.kit.gateway.processes.mirror import WHOLE_TOPIC, Status
+from console.kit.gateway.processes.mirror import WHOLE_TOPIC, MirrorStatus
 
 #: A mirror says all of what it does once a minute; who has said nothing for longer is not at work.
 SILENT_AFTER_MS = 150_000
@@ -25,14 +25,14 @@ class MirrorPartition(NamedTuple):
     is_paused: bool = False
 
 
-def partition_of(status: Status, before: MirrorPartition | None) -> MirrorPartition:
+def partition_of(status: MirrorStatus, before: MirrorPartition | None) -> MirrorPartition:
     return MirrorPartition(
         status.next_offset, status.lag, status.copied_until_ms, status.records, status.bytes, status.skipped,
         _rate(status, before), status.error, status.notice, status.at_ms, status.is_paused,
     )  # fmt: skip
 
 
-def _rate(status: Status, before: MirrorPartition | None) -> float:
+def _rate(status: MirrorStatus, before: MirrorPartition | None) -> float:
     """0 where there is nothing to compare with: the first word, or that of another life of the mirror."""
     if before is None or status.at_ms <= before.at_ms or status.records < before.records:
         return 0.0

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from console.ecosystem.probe import store
 from console.ecosystem.probe.feature import LIVE_GROUP
-from console.ecosystem.probe.status import Status, UnexpectedStatusError, read_status
+from console.ecosystem.probe.status import ProbeStatus, UnexpectedStatusError, read_status
 from console.kit.common.bounded_http import client_options
 from console.kit.common.kept_statements import kept_rows
 from console.kit.gateway.errors import ClusterUnreachableError
@@ -54,7 +54,7 @@ class ProbeCollector:
         self._keep(status, at_ms)
         return bool(status.troubled) or any(since_ms for *_, since_ms, _ in status.brokers)
 
-    def _keep(self, status: Status, at_ms: int) -> None:
+    def _keep(self, status: ProbeStatus, at_ms: int) -> None:
         is_news = store.keep_present(status, at_ms)
         self._tell(bool(store.keep_minutes(status.minutes, at_ms)) or is_news)
 

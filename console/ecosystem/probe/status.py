@@ -16,7 +16,7 @@ class UnexpectedStatusError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ProbeStatus:
     """The lists are as `ProbeState` keeps them; `minutes` (begin in ms, part → tally) are over."""
 
     topic: str
@@ -28,11 +28,11 @@ class Status:
     minutes: list[tuple[int, dict[str, Tally]]]
 
 
-def read_status(body: bytes, now_ms: int) -> Status:
+def read_status(body: bytes, now_ms: int) -> ProbeStatus:
     """Raises UnexpectedStatusError."""
     try:
         said = parse_foreign_json(body)
-        return Status(
+        return ProbeStatus(
             str(said["topic"])[:249],
             bool(said["is_connected"]),
             [_broker(*item) for item in list(said["brokers"].items())[:PARTS_MAX]],

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from broker.probe.tally import MINUTE_MS, WHOLE
 from console.ecosystem.probe.figures import Figures, Tally, added, silent_brokers
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
-from console.ecosystem.probe.status import Status
+from console.ecosystem.probe.status import ProbeStatus
 from console.kit.common.databases import cluster_atomic
 from console.kit.common.kept_statements import AT_MS, kept_rows, kept_values, update_row
 
@@ -36,7 +36,7 @@ def _newest_minute() -> QuerySet[Any]:
     return ProbeWindow.objects.filter(tier=MINUTE).order_by("-begins_ms").values_list("begins_ms")[:1]
 
 
-def keep_present(status: Status, at_ms: int) -> bool:
+def keep_present(status: ProbeStatus, at_ms: int) -> bool:
     """Whether it reads differently."""
     kept = state()
     told = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
@@ -47,7 +47,7 @@ def keep_present(status: Status, at_ms: int) -> bool:
     return is_news
 
 
-def _words(told: ProbeState | Status) -> list[object]:
+def _words(told: ProbeState | ProbeStatus) -> list[object]:
     """But not how many records a mirror is behind: that moves all the time, and is told with the minutes."""
     return [told.topic, told.brokers, told.partitions, told.troubled, told.mirror[1:]]
 

@@ -9,12 +9,12 @@ from broker.common.types import TopicPartition as Partition
 from broker.mirror.book import MirrorState
 from broker.mirror.groups import Moved, move, places_of, ways_back, ways_there
 from broker.mirror.records import TOPIC
-from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, Status, understood
+from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, MirrorStatus, understood
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 
-__all__ = ["STATUS_TOPIC", "WHOLE_TOPIC", "Moved", "Status", "go_on", "places_of", "read_book", "understood"]
+__all__ = ["STATUS_TOPIC", "WHOLE_TOPIC", "Moved", "MirrorStatus", "go_on", "places_of", "read_book", "understood"]
 
 _READ_SECONDS = 10.0
 _WAIT_S = 0.3

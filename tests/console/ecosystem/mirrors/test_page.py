@@ -3,7 +3,7 @@
 import pytest
 
 from broker.common.types import TopicPartition
-from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, Status, topic_status, written
+from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, MirrorStatus, topic_status, written
 from console.ecosystem.mirrors.collect import KEPT_MS, MirrorCollector, OtherClusters
 from console.ecosystem.mirrors.configuration import read_mirror_clusters
 from console.ecosystem.mirrors.figures import SILENT_AFTER_MS
@@ -25,7 +25,7 @@ class Mirror:
         self.gateway.create_topic(STATUS_TOPIC, 1, 1)
 
     def say(self, topic="orders", partition=0, flow="east->west", ago_ms=1_000, **told):
-        status = Status(
+        status = MirrorStatus(
             f"east.{topic}", 10, 0, self.clock_ms - 5_000, 100, 5_000, 0, None, None, self.clock_ms - ago_ms
         )
         key, value = written(flow, TopicPartition(topic, partition), status._replace(**told))
