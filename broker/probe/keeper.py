@@ -9,7 +9,7 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_
 from broker.common.logs import logger
 from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk
-from broker.probe.spread import Add, Create, Elect, ReplicaMove, Step, View, next_step
+from broker.probe.spread import Add, Elect, ReplicaMove, Step, TopicCreation, View, next_step
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -102,7 +102,7 @@ class Keeper:
 
 
 def _request(step: Step, topic: str, config: ProbeConfig) -> Request[Message]:
-    if isinstance(step, Create):
+    if isinstance(step, TopicCreation):
         assignments = [
             CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))
             for index, replicas in enumerate(step.assignments)

@@ -28,7 +28,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
+class TopicCreation:
     assignments: tuple[tuple[int, ...], ...]
 
 
@@ -50,7 +50,7 @@ class Elect:
     partitions: tuple[int, ...]
 
 
-Step: TypeAlias = Create | Add | ReplicaMove | Elect
+Step: TypeAlias = TopicCreation | Add | ReplicaMove | Elect
 
 
 def next_step(view: View, factor: int) -> Step | None:
@@ -59,7 +59,7 @@ def next_step(view: View, factor: int) -> Step | None:
         return None
     copies = min(factor, len(view.brokers))
     if not view.partitions:
-        return Create(tuple(_replicas(view.brokers, broker, copies) for broker in sorted(view.brokers)))
+        return TopicCreation(tuple(_replicas(view.brokers, broker, copies) for broker in sorted(view.brokers)))
     return _cover(view, copies) or _thicken(view, copies) or _elect(view)
 
 

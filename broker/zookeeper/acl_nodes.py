@@ -31,7 +31,7 @@ from broker.zookeeper.errors import (
     WrongVersion,
 )
 from broker.zookeeper.quota import require_fitting
-from broker.zookeeper.session import Create, Delete, Operation, SetData, ZooKeeperSession
+from broker.zookeeper.session import Delete, Operation, SetData, ZnodeCreation, ZooKeeperSession
 from broker.zookeeper.watches import Notices
 
 _log = logger(__name__)
@@ -116,11 +116,13 @@ class AclStore:
         if not entries:
             write = Delete(path, version)
         elif version == _ABSENT:
-            write = Create(path, data)
+            write = ZnodeCreation(path, data)
         else:
             write = SetData(path, data, version)
         await require_fitting(self._session, _QUOTA_ROOT, len(data))
-        await self._session.multi([write, Create(change_prefix(pattern), encode_change(pattern), sequential=True)])
+        await self._session.multi(
+            [write, ZnodeCreation(change_prefix(pattern), encode_change(pattern), sequential=True)]
+        )
 
 
 class AclChanges:

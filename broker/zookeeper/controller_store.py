@@ -23,7 +23,7 @@ from broker.zookeeper.errors import (
     WrongVersion,
     ZooKeeperError,
 )
-from broker.zookeeper.session import Create, Delete, Operation, SetData, ZooKeeperSession
+from broker.zookeeper.session import Delete, Operation, SetData, ZnodeCreation, ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 
 #: Operations in one transaction: far below ZooKeeper's limit of a request, large enough that the round trip is not
@@ -113,14 +113,14 @@ class ControllerStore:
         missing = [path for path, znode in zip(paths, found, strict=True) if znode is None]
         for chunk in _chunks(missing):
             try:
-                await self.fenced([Create(path) for path in chunk])
+                await self.fenced([ZnodeCreation(path) for path in chunk])
             except QuotaExceeded as error:
                 _log.error("partitions stay without a state: delete topics", reason=str(error))
                 return
             except (NodeExists, NodeMissing):
                 for path in chunk:
                     with contextlib.suppress(NodeExists, NodeMissing, QuotaExceeded):
-                        await self.fenced([Create(path)])
+                        await self.fenced([ZnodeCreation(path)])
 
     async def remove_topic(self, topic: str) -> None:
         """Remove a topic's znodes, its config and the request to delete it, in an order that survives interruption.
@@ -179,7 +179,7 @@ class ControllerStore:
 
 def _state_operation(partition: TopicPartition, state: LeaderAndIsr) -> Operation:
     path, data = znodes.state_path(partition), znodes.encode_state(state)
-    return Create(path, data) if state.zk_version == NOT_WRITTEN else SetData(path, data, state.zk_version)
+    return ZnodeCreation(path, data) if state.zk_version == NOT_WRITTEN else SetData(path, data, state.zk_version)
 
 
 def _chunks(items: Iterable[Item]) -> Iterable[list[Item]]:

@@ -17,7 +17,7 @@ from broker.common.controller_epoch import CONTROLLER_EPOCH_MAX
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, WrongVersion
-from broker.zookeeper.session import Check, Create, Delete, Operation, SetData, Watcher, ZooKeeperSession
+from broker.zookeeper.session import Check, Delete, Operation, SetData, Watcher, ZnodeCreation, ZooKeeperSession
 from broker.zookeeper.znodes import (
     CONTROLLER,
     CONTROLLER_EPOCH,
@@ -102,7 +102,7 @@ async def _take_office(
     epoch = last_epoch + 1
     operations = [
         *before,
-        Create(CONTROLLER, encode_controller(broker_id, now_ms), ephemeral=True),
+        ZnodeCreation(CONTROLLER, encode_controller(broker_id, now_ms), ephemeral=True),
         SetData(CONTROLLER_EPOCH, encode_controller_epoch(epoch), zk_version),
     ]
     try:

@@ -20,7 +20,7 @@ from broker.zookeeper.errors import (
     WrongVersion,
 )
 from broker.zookeeper.quota import Amount, require_fitting, require_room
-from broker.zookeeper.session import Create, Delete, Operation, SetData, ZooKeeperSession
+from broker.zookeeper.session import Delete, Operation, SetData, ZnodeCreation, ZooKeeperSession
 
 _log = logger(__name__)
 
@@ -69,7 +69,7 @@ class EntityConfigs:
         than write over what it cannot read: it may hold credentials.
         """
         session, znode = self._session, _znode(path)
-        told = Create(znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change(path), sequential=True)
+        told = ZnodeCreation(znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change(path), sequential=True)
         for _ in range(_CONFLICTS_MAX):
             present, version = await _read(session, znode)
             wanted = change(dict(present))
@@ -95,7 +95,7 @@ async def _write(
     if version is not None:
         return [SetData(znode, data, version)]
     await session.ensure(znode.rpartition("/")[0])
-    return [Create(znode, data)]
+    return [ZnodeCreation(znode, data)]
 
 
 async def _removal(session: ZooKeeperSession, znode: str, version: int | None) -> list[Operation]:

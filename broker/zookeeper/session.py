@@ -69,7 +69,7 @@ class ZnodeFacts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Create:
+class ZnodeCreation:
     path: str
     data: bytes = b""
     ephemeral: bool = False
@@ -98,7 +98,7 @@ class Check:
     version: int
 
 
-Operation = Create | SetData | Delete | Check
+Operation = ZnodeCreation | SetData | Delete | Check
 Watcher = Callable[[], None]
 Arguments = TypeVarTuple("Arguments")
 
@@ -368,7 +368,7 @@ def _znode(data: bytes, stat: KazooStat) -> Znode:
 
 def _add_operation(transaction: Any, operation: Operation, acl: tuple[Any, ...]) -> None:
     match operation:
-        case Create(path, data, ephemeral, sequential):
+        case ZnodeCreation(path, data, ephemeral, sequential):
             transaction.create(path, data, acl=acl, ephemeral=ephemeral, sequence=sequential)
         case SetData(path, data, version):
             transaction.set_data(path, data, version)

@@ -21,7 +21,7 @@ from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.cluster_secret import ensure_secret
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, OperationRefused, WrongVersion
 from broker.zookeeper.quota import Amount, amount_of_partitions, require_fitting, require_room
-from broker.zookeeper.session import Create, Operation, SetData, Watcher, ZooKeeperSession
+from broker.zookeeper.session import Operation, SetData, Watcher, ZnodeCreation, ZooKeeperSession
 
 log = logger(__name__)
 
@@ -284,7 +284,7 @@ class ClusterStore:
         what the controller writes of it.
         """
         assignment = TopicAssignment(name, topic_id or uuid4(), partitions)
-        create = Create(znodes.topic_path(name), znodes.encode_topic(assignment))
+        create = ZnodeCreation(znodes.topic_path(name), znodes.encode_topic(assignment))
         below_brokers = amount_of_partitions(len(partitions), len(create.data), is_new=True)
         below_config = Amount(1, len(znodes.encode_config(config)))
         await require_fitting(self.session, "/brokers", len(create.data) + below_config.bytes)
@@ -359,7 +359,7 @@ class ClusterStore:
         Only what makes it larger may meet QuotaExceeded.
         """
         path = znodes.config_path(entity_type, name)
-        notification = Create(
+        notification = ZnodeCreation(
             znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change(f"{entity_type}/{name}"), sequential=True
         )
         for _ in range(_CONFLICTS_MAX):
@@ -369,7 +369,7 @@ class ClusterStore:
             if (larger := len(data) - len(znodes.encode_config(present))) > 0:
                 await require_fitting(self.session, "/config", len(data))
                 await require_room(self.session, "/config", Amount(1, larger))
-            write = Create(path, data) if version is None else SetData(path, data, version)
+            write = ZnodeCreation(path, data) if version is None else SetData(path, data, version)
             with contextlib.suppress(NodeExists, NodeMissing, WrongVersion):
                 await self.session.multi([write, notification])
                 return wanted
@@ -386,7 +386,7 @@ class ClusterStore:
     async def _config_write(self, entity_type: str, name: str, config: dict[str, str]) -> Operation:
         """Whether the znode is to be made or written over may change meanwhile; the caller then asks again."""
         path, data = znodes.config_path(entity_type, name), znodes.encode_config(config)
-        return SetData(path, data) if await self.session.exists(path) else Create(path, data)
+        return SetData(path, data) if await self.session.exists(path) else ZnodeCreation(path, data)
 
     # -- producer ids
 

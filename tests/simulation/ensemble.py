@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from broker.zookeeper import znodes
 from broker.zookeeper.errors import NodeExists, NodeMissing, OperationRefused
-from broker.zookeeper.session import Create, Delete, Operation
+from broker.zookeeper.session import Delete, Operation, ZnodeCreation
 from tests.simulation.timeline import SimulatedClock, Timeline
 from tests.simulation.znode_tree import Change, Node, ZnodeTree, parent_of
 
@@ -123,22 +123,22 @@ class Ensemble:
         self._watch(session, "children", path, watch)
         return names
 
-    def create(self, session: ServerSession, create: Create, *, sequential: bool) -> str:
+    def create(self, session: ServerSession, create: ZnodeCreation, *, sequential: bool) -> str:
         if sequential:
-            create = Create(self.tree.next_sequential(create.path), create.data, create.ephemeral)
+            create = ZnodeCreation(self.tree.next_sequential(create.path), create.data, create.ephemeral)
         return self.multi(session, [create])[0]
 
     def ensure(self, session: ServerSession, path: str) -> None:
         names = path.strip("/").split("/")
         for depth in range(1, len(names) + 1):
             try:
-                self.multi(session, [Create("/" + "/".join(names[:depth]))])
+                self.multi(session, [ZnodeCreation("/" + "/".join(names[:depth]))])
             except NodeExists:
                 continue
 
     def multi(self, session: ServerSession, operations: list[Operation]) -> list:
         for operation in operations:
-            if isinstance(operation, Create) and operation.ephemeral:
+            if isinstance(operation, ZnodeCreation) and operation.ephemeral:
                 self._refuse_below_ephemeral(operation.path)
         return self._commit(operations, session.session_id)
 

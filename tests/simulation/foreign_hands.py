@@ -7,7 +7,7 @@ from broker.common.cluster import TopicAssignment
 from broker.common.types import NO_TOPIC_ID
 from broker.zookeeper import znodes
 from broker.zookeeper.json_fields import decode_fields, encode_fields
-from broker.zookeeper.session import Create, SetData
+from broker.zookeeper.session import SetData, ZnodeCreation
 from tests.simulation.topics import PASSING, REPLICATION_FACTOR
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def make_topic_without_id(world: "World", fault: "Fault") -> None:
     assignment = TopicAssignment(name, NO_TOPIC_ID, {0: replicas, 1: replicas[::-1]})
     world.ensemble.by_hand(
         [
-            Create(znodes.config_path("topics", name), znodes.encode_config({"min.insync.replicas": "1"})),
-            Create(znodes.topic_path(name), znodes.encode_topic(assignment)),
+            ZnodeCreation(znodes.config_path("topics", name), znodes.encode_config({"min.insync.replicas": "1"})),
+            ZnodeCreation(znodes.topic_path(name), znodes.encode_topic(assignment)),
         ]
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from broker.zookeeper.errors import NodeExists, NodeMissing, NodeNotEmpty, WrongVersion
-from broker.zookeeper.session import ANY_VERSION, Check, Create, Delete, Operation, SetData, Znode
+from broker.zookeeper.session import ANY_VERSION, Check, Delete, Operation, SetData, Znode, ZnodeCreation
 
 
 @dataclass
@@ -64,7 +64,7 @@ class ZnodeTree:
 
     def _do(self, operation: Operation, owner: int, undo: list, changes: list[Change]):
         match operation:
-            case Create(path, data, ephemeral):
+            case ZnodeCreation(path, data, ephemeral):
                 return self._create(path, data, owner if ephemeral else 0, undo, changes)
             case SetData(path, data, version):
                 return self._set(path, data, version, undo, changes)

@@ -16,13 +16,13 @@ from broker.common.errors import StartupError
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
 from broker.zookeeper.session import (
     ANY_VERSION,
-    Create,
     Delete,
     Operation,
     SessionState,
     SetData,
     Watcher,
     Znode,
+    ZnodeCreation,
     ZooKeeperSession,
 )
 from tests.simulation.ensemble import MACHINE, Ensemble, ServerSession
@@ -309,7 +309,7 @@ class SimulatedSession:
     children_if_present = ZooKeeperSession.children_if_present
 
     async def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False) -> str:
-        create = Create(path, data, ephemeral)
+        create = ZnodeCreation(path, data, ephemeral)
         return await self._ask(path, lambda session: self._ensemble.create(session, create, sequential=sequential))
 
     async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:

@@ -31,7 +31,7 @@ from broker.zookeeper.errors import (
     answer_of,
 )
 from broker.zookeeper.quota import Amount, require_room
-from broker.zookeeper.session import Create, Delete, Operation, SessionState, SetData, ZooKeeperSession
+from broker.zookeeper.session import Delete, Operation, SessionState, SetData, ZnodeCreation, ZooKeeperSession
 from broker.zookeeper.watches import Notices
 
 _log = logger(__name__)
@@ -172,7 +172,7 @@ class DelegationTokens:
         if len(data) > DELEGATION_TOKEN_BYTES_MAX:
             raise ApiError(ErrorCode.INVALID_REQUEST, "the renewers of a delegation token take too much room")
         await require_room(self._session, nodes.ROOT, Amount(2, len(data) + len(token.token_id)))
-        await self._session.multi([Create(nodes.token_path(token.token_id), data), _notice(token.token_id)])
+        await self._session.multi([ZnodeCreation(nodes.token_path(token.token_id), data), _notice(token.token_id)])
 
     async def _rewrite(
         self, token_id: str, decide: Callable[[DelegationToken], DelegationToken | None]
@@ -270,4 +270,4 @@ def _answered() -> Iterator[None]:
 
 
 def _notice(token_id: str) -> Operation:
-    return Create(nodes.CHANGE_PREFIX, token_id.encode(), sequential=True)
+    return ZnodeCreation(nodes.CHANGE_PREFIX, token_id.encode(), sequential=True)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.probe.spread import Add, Create, Elect, PartitionState, ReplicaMove, View, next_step
+from broker.probe.spread import Add, Elect, PartitionState, ReplicaMove, TopicCreation, View, next_step
 from tests.examples import examples
 
 FACTOR = 3
@@ -14,7 +14,7 @@ def carried_out(step, view):
     """As a cluster does it whose brokers are all well."""
     partitions = list(view.partitions)
     match step:
-        case Create(assignments):
+        case TopicCreation(assignments):
             partitions = [
                 PartitionState(at, assignment[0], assignment, assignment) for at, assignment in enumerate(assignments)
             ]

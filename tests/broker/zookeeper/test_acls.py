@@ -10,7 +10,7 @@ from broker.zookeeper.acls import OPEN, SENSITIVE_PATHS, is_sensitive
 from broker.zookeeper.digest_file import Digest
 from broker.zookeeper.election import try_become_controller
 from broker.zookeeper.errors import NotPermitted
-from broker.zookeeper.session import Create, Delete, SetData, ZooKeeperSession
+from broker.zookeeper.session import Delete, SetData, ZnodeCreation, ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from tests.manual_clock import ManualClock
 
@@ -63,10 +63,10 @@ async def test_what_a_broker_creates_is_changed_by_its_user_only(open_as):
     broker, stranger = await open_as(OWNER), await open_as()
     await cluster_by(broker)
     for change in (
-        Create("/brokers/topics/theirs"),
+        ZnodeCreation("/brokers/topics/theirs"),
         SetData("/brokers/topics/t", b"theirs"),
         Delete("/brokers/topics/t"),
-        Create("/mine"),
+        ZnodeCreation("/mine"),
     ):
         with pytest.raises(NotPermitted):
             await stranger.multi([change])
@@ -159,7 +159,9 @@ async def test_what_the_controller_writes_is_protected(open_as):
     broker = await open_as(OWNER)
     store = await cluster_by(broker)
     path = znodes.state_path(TopicPartition("t", 0))
-    await broker.multi([Create(znodes.partitions_path("t")), Create(znodes.partition_path(TopicPartition("t", 0)))])
+    await broker.multi(
+        [ZnodeCreation(znodes.partitions_path("t")), ZnodeCreation(znodes.partition_path(TopicPartition("t", 0)))]
+    )
     await broker.create(path, b"{}")
     assert await open_znodes(store.session) == []
 

@@ -7,7 +7,7 @@ from kazoo.client import KazooClient
 
 from broker.common.errors import StartupError
 from broker.zookeeper.errors import ConnectionInterrupted, NodeExists, NodeMissing, NodeNotEmpty, WrongVersion
-from broker.zookeeper.session import Check, Create, Delete, SessionState, SetData, ZooKeeperSession
+from broker.zookeeper.session import Check, Delete, SessionState, SetData, ZnodeCreation, ZooKeeperSession
 from tests.eventually import eventually
 from tests.severable_proxy import SeverableProxy
 from tests.zookeeper_server import free_ports
@@ -64,7 +64,13 @@ async def test_sequential_znodes_are_numbered(session):
 async def test_transaction_does_all(session):
     await session.create("/a", b"1")
     results = await session.multi(
-        [Check("/a", 0), SetData("/a", b"2", 0), Create("/b", b"", ephemeral=True), Create("/c"), Delete("/c")]
+        [
+            Check("/a", 0),
+            SetData("/a", b"2", 0),
+            ZnodeCreation("/b", b"", ephemeral=True),
+            ZnodeCreation("/c"),
+            Delete("/c"),
+        ]
     )
     assert results == [True, 1, "/b", "/c", True]
     assert (await session.exists("/b")).ephemeral_owner == session.session_id
@@ -73,7 +79,7 @@ async def test_transaction_does_all(session):
 async def test_transaction_does_nothing_and_names_the_operation_that_was_refused(session):
     await session.create("/a", b"1")
     with pytest.raises(WrongVersion) as refusal:
-        await session.multi([Create("/b"), Check("/a", 7), Create("/c")])
+        await session.multi([ZnodeCreation("/b"), Check("/a", 7), ZnodeCreation("/c")])
     assert refusal.value.path == "/a"
     assert await session.children("/") == ["a"]
 

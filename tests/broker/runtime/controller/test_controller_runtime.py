@@ -19,7 +19,7 @@ from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.zookeeper import znodes
 from broker.zookeeper.election import read_controller, try_become_controller
-from broker.zookeeper.session import Create, Delete
+from broker.zookeeper.session import Delete, ZnodeCreation
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import delete_topic_path, encode_topic
 from tests.broker.runtime.controller.nodes import Node, until
@@ -139,7 +139,7 @@ async def test_many_deletions_cost_zookeeper_no_question_for_each_pair_of_topics
         await one.store.create_topic(name, {0: (1,)}, {})
     await eventually(lambda: len(one.broker.leads) == len(names), "leaders")
     monkeypatch.setattr(ControllerZooKeeper, "carry_out", carry_out_when_all_are_stopped)
-    await one.store.session.multi([Create(delete_topic_path(name)) for name in names])
+    await one.store.session.multi([ZnodeCreation(delete_topic_path(name)) for name in names])
     await until(one.store.topic_names, [], "topics gone")
     await one.store.create_topic("next", {0: (1,)}, {})
     await eventually(lambda: one.broker.leads.keys() == {TopicPartition("next", 0)}, "the next one has a leader")
@@ -322,7 +322,7 @@ async def test_controller_goes_on_when_somebody_writes_nonsense_over_its_name(cl
 async def test_brokers_elect_a_controller_past_a_znode_that_would_stay_for_ever(cluster):
     one, two = await cluster.start(1), await cluster.start(2)
     await eventually(lambda: two.runtime.controller_id == 1, "known to all")
-    put_in_its_place = [Delete("/controller"), Create("/controller", b"garbage")]
+    put_in_its_place = [Delete("/controller"), ZnodeCreation("/controller", b"garbage")]
     await two.store.session.multi(put_in_its_place)
     await eventually(lambda: one.runtime.is_controller or two.runtime.is_controller, "one of them is controller")
     await one.store.create_topic("t", {0: (1,)}, {})
@@ -344,7 +344,7 @@ async def test_stranger_that_holds_the_office_is_told_of_with_what_to_do(cluster
     stranger = one.store.session
     await one.runtime.stop()
     await eventually(lambda: two.runtime.is_controller, "the next one")
-    await stranger.multi([Delete("/controller"), Create("/controller", said, ephemeral=True)])
+    await stranger.multi([Delete("/controller"), ZnodeCreation("/controller", said, ephemeral=True)])
     await eventually(lambda: not two.runtime.is_controller, "it is no longer")
     logged = []
     await eventually(lambda: logged.append(capsys.readouterr().out) or "remedy=" in "".join(logged), "it is told")
