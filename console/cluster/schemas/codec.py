@@ -19,7 +19,7 @@ from console.cluster.schemas.avro_decoding import decode as avro_decode
 from console.cluster.schemas.avro_encoding import encode as avro_encode
 from console.cluster.schemas.avro_schema import read_schema
 from console.cluster.schemas.errors import CodecError, NotEncodedError, UnusableSchemaError
-from console.cluster.schemas.protobuf import ProtobufSchema
+from console.cluster.schemas.protobuf import ProtobufText
 from console.cluster.schemas.registry import REFERENCES_MAX, RegisteredText, RegistryGateway, registry
 from console.kit.common.current_cluster import here
 from console.kit.gateway.errors import GatewayError, RefusedError
@@ -45,7 +45,7 @@ class Usable:
     """A schema ready to be used. `reader` is a Type for Avro, a ProtobufSchema, or nothing for JSON."""
 
     schema: RegisteredText
-    reader: AvroType | ProtobufSchema | None
+    reader: AvroType | ProtobufText | None
     referred: tuple[tuple[str, str], ...] = ()
 
 
@@ -73,7 +73,7 @@ def usable(asked: RegistryGateway, schema: RegisteredText, again: Callable[[], R
         referred = _referred(asked, schema, "")
         return Usable(schema, read_schema(schema.text, tuple(referred.values())))
     if schema.type == "PROTOBUF":
-        return Usable(schema, ProtobufSchema(again().text, _referred(asked, schema, "serialized")))
+        return Usable(schema, ProtobufText(again().text, _referred(asked, schema, "serialized")))
     if schema.type == "JSON":
         return Usable(schema, None, tuple(_referred(asked, schema, "").items()))
     raise UnusableSchemaError(f"schemas of type {schema.type} are not known to the console")

@@ -14,7 +14,7 @@ _INDEXES_MAX = 32
 _MAIN = "barnabas-schema.proto"
 
 
-class ProtobufSchema:
+class ProtobufText:
     """`referred`: import path → descriptor in base64, each after those it imports."""
 
     def __init__(self, text: str, referred: Mapping[str, str]):
