@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from broker.registry.schema import AVRO, Content, Reference, Version
+from broker.registry.schema import AVRO, Content, SchemaReference, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +229,14 @@ def mode_of(value: Value | None) -> str | None:
     return str(mode)
 
 
-def references_of(listed: object) -> tuple[Reference, ...]:
+def references_of(listed: object) -> tuple[SchemaReference, ...]:
     """ValueError for what is no list of references."""
     if not listed:
         return ()
     if not isinstance(listed, list) or not all(isinstance(value, dict) for value in listed):
         raise ValueError("references are a list of objects with name, subject and version")
     return tuple(
-        Reference(_text(value.get("name")), _text(value.get("subject")), _number(value.get("version")))
+        SchemaReference(_text(value.get("name")), _text(value.get("subject")), _number(value.get("version")))
         for value in listed
     )
 

@@ -7,7 +7,7 @@ from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTE
 from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
 from broker.registry.names import context_of, within
 from broker.registry.records import Record, SchemaKey, schema_record
-from broker.registry.schema import Content, Named, Reference, Version
+from broker.registry.schema import Content, Named, SchemaReference, Version
 from broker.registry.store import SchemaStore
 
 LATEST = -1
@@ -18,7 +18,7 @@ def resolved_references(store: SchemaStore, subject: str, content: Content) -> C
     return replace(content, references=tuple(_resolved(store, subject, reference) for reference in content.references))
 
 
-def _resolved(store: SchemaStore, subject: str, reference: Reference) -> Reference:
+def _resolved(store: SchemaStore, subject: str, reference: SchemaReference) -> SchemaReference:
     if reference.version != LATEST:
         return reference
     versions = store.versions(within(context_of(subject), reference.subject))
@@ -63,7 +63,7 @@ def _collect(
             raise InvalidSchema(f"it refers to more than {REGISTRY_REFERENCES_MAX} schemas")
 
 
-def _leads_nowhere(reference: Reference) -> InvalidSchema:
+def _leads_nowhere(reference: SchemaReference) -> InvalidSchema:
     return InvalidSchema(f'No schema reference found for subject "{reference.subject}" and version {reference.version}')
 
 

@@ -7,7 +7,7 @@ AVRO = "AVRO"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class SchemaReference:
     """Of a schema to another: `name` is how the text speaks of it (Avro name, `$ref`, import path)."""
 
     name: str
@@ -21,7 +21,7 @@ class Content:
 
     type: str
     text: str
-    references: tuple[Reference, ...] = ()
+    references: tuple[SchemaReference, ...] = ()
     metadata: str = ""
     rule_set: str = ""
 

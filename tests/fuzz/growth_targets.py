@@ -413,14 +413,14 @@ def collect_references(names: list[str]) -> None:
     """Each schema refers to the one before; the last one to all."""
     from broker.registry.records import schema_record
     from broker.registry.registering import referred
-    from broker.registry.schema import Content, Reference, Version
+    from broker.registry.schema import Content, SchemaReference, Version
 
     store, before = SchemaStore(), ()
     for number, name in enumerate(names, start=1):
         record = schema_record(Version(name, 1, number, Content("AVRO", name, before)))
         store.apply(record.key, record.value)
-        before = (Reference(name, name, 1),)
-    everything = Content("AVRO", "all", tuple(Reference(name, name, 1) for name in names))
+        before = (SchemaReference(name, name, 1),)
+    everything = Content("AVRO", "all", tuple(SchemaReference(name, name, 1) for name in names))
     referred(store, ".", everything, also_deleted=False)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from console.cluster.schemas.registry import LEVELS, MODES, TYPES, Reference, RegisteredText
+from console.cluster.schemas.registry import LEVELS, MODES, TYPES, RegisteredText, TextReference
 from console.kit.common.form_choices import set_choices
 
 #: A registry takes no more.
@@ -24,13 +24,13 @@ class SchemaForm(forms.Form):
         max_length=20_000, required=False, label="References", widget=forms.Textarea({**_AREA, "rows": 2})
     )
 
-    def clean_references(self) -> tuple[Reference, ...]:
+    def clean_references(self) -> tuple[TextReference, ...]:
         lines = [line.split() for line in self.cleaned_data["references"].splitlines() if line.strip()]
         if len(lines) > _REFERENCES_MAX:
             raise forms.ValidationError(f"At most {_REFERENCES_MAX} references.")
         if not all(len(parts) == 3 and parts[2].isdecimal() and len(parts[2]) < 10 for parts in lines):
             raise forms.ValidationError("One reference on a line, as: name subject version.")
-        return tuple(Reference(name, subject, int(version)) for name, subject, version in lines)
+        return tuple(TextReference(name, subject, int(version)) for name, subject, version in lines)
 
     @property
     def schema(self) -> RegisteredText:

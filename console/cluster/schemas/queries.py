@@ -11,7 +11,7 @@ from django.http import QueryDict
 from console.cluster.schemas.access import is_within, topic_of
 from console.cluster.schemas.client import registry_client
 from console.cluster.schemas.diff import DiffRow, is_cut, laid_out, rows_of
-from console.cluster.schemas.registry import NAMES, Reference, RegisteredText, RegistryGateway, subject_row
+from console.cluster.schemas.registry import NAMES, RegisteredText, RegistryGateway, TextReference, subject_row
 from console.kit.access.reach import Reach
 from console.kit.gateway.errors import RefusedError
 from console.state.clusters.access import topics_within
@@ -74,7 +74,7 @@ class SubjectView:
     #: What holds where the subject says nothing of its own.
     default_level: str
     default_mode: str
-    references: Sequence[Reference]
+    references: Sequence[TextReference]
     hidden_references: int
     referrers: Sequence[tuple[str, int]]
     hidden_referrers: int

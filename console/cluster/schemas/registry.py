@@ -23,7 +23,7 @@ REFERENCES_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class TextReference:
     name: str
     subject: str
     version: int
@@ -39,7 +39,7 @@ class RegisteredText:
 
     text: str
     type: str = "AVRO"
-    references: tuple[Reference, ...] = ()
+    references: tuple[TextReference, ...] = ()
     subject: str = ""
     version: int = 0
     id: int = 0
@@ -216,8 +216,8 @@ def _schema(said: object) -> RegisteredText:
     )
 
 
-def _reference(said: Mapping[str, object]) -> Reference:
-    return Reference(str(said.get("name") or ""), str(said.get("subject") or ""), _number(said.get("version")))
+def _reference(said: Mapping[str, object]) -> TextReference:
+    return TextReference(str(said.get("name") or ""), str(said.get("subject") or ""), _number(said.get("version")))
 
 
 def _is_number(value: object) -> bool:

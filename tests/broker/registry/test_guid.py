@@ -6,7 +6,7 @@ import pytest
 
 from broker.registry.guid import guid_of, read_guid
 from broker.registry.records import SchemaKey, schema_record
-from broker.registry.schema import Content, Reference, Version
+from broker.registry.schema import Content, SchemaReference, Version
 from broker.registry.store import SchemaStore
 
 FIELDS = {"name": "string", "age": "int", "ssn": "string"} | {
@@ -20,8 +20,8 @@ TEXT = json.dumps(
     separators=(",", ":"),
 )  # fmt: skip
 REFERENCES = (
-    Reference("io.confluent.kafka.example.User", "User", 1),
-    Reference("io.confluent.kafka.example.Address", "Address", 2),
+    SchemaReference("io.confluent.kafka.example.User", "User", 1),
+    SchemaReference("io.confluent.kafka.example.Address", "Address", 2),
 )
 METADATA = json.dumps(
     {

@@ -18,7 +18,7 @@ from broker.registry.records import (
     schema_record,
     version_of,
 )
-from broker.registry.schema import Content, Reference, Version
+from broker.registry.schema import Content, SchemaReference, Version
 
 KEYS = [
     (SchemaKey("s", 1), b'{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'),
@@ -58,7 +58,7 @@ def test_a_schema_is_written_as_others_read_it():
     assert encode_value(schema_record(plain).value) == (
         b'{"subject":"s","version":1,"id":7,"schema":"\\"int\\"","deleted":false}'
     )
-    content = Content("JSON", "{}", (Reference("a", "b", 1),), '{"properties":{"o":"me"}}')
+    content = Content("JSON", "{}", (SchemaReference("a", "b", 1),), '{"properties":{"o":"me"}}')
     assert encode_value(schema_record(Version("s", 2, 8, content, deleted=True)).value) == (
         b'{"subject":"s","version":2,"id":8,"schemaType":"JSON","references":[{"name":"a","subject":"b","version":1}],'
         b'"metadata":{"properties":{"o":"me"}},"schema":"{}","deleted":true}'
@@ -67,7 +67,7 @@ def test_a_schema_is_written_as_others_read_it():
 
 def test_a_schema_comes_back_as_it_was():
     content = Content(
-        "PROTOBUF", "x", (Reference("a", "b", 1),), '{"tags":{"a":["b"]}}', '{"domainRules":[{"name":"r"}]}'
+        "PROTOBUF", "x", (SchemaReference("a", "b", 1),), '{"tags":{"a":["b"]}}', '{"domainRules":[{"name":"r"}]}'
     )
     version = Version(":.c:s", 3, 9, content, deleted=True)
     assert version_of(decode_value(encode_value(schema_record(version).value))) == version

@@ -7,7 +7,7 @@ from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX
 from broker.registry.errors import InvalidSchema
 from broker.registry.records import schema_record
 from broker.registry.registering import referred
-from broker.registry.schema import Content, Reference, Version
+from broker.registry.schema import Content, SchemaReference, Version
 from broker.registry.store import SchemaStore
 
 
@@ -23,7 +23,7 @@ def store():
 
 
 def referring(count):
-    return Content("AVRO", "text", tuple(Reference(f"s{index}", f"s{index}", 1) for index in range(1, count + 1)))
+    return Content("AVRO", "text", tuple(SchemaReference(f"s{index}", f"s{index}", 1) for index in range(1, count + 1)))
 
 
 def test_a_new_schema_refers_to_so_many_bytes_at_most(store):
@@ -36,7 +36,7 @@ def test_a_new_schema_refers_to_so_many_bytes_at_most(store):
 def test_bytes_of_what_is_referred_to_indirectly_count_as_well(store):
     record = schema_record(Version("middle", 1, 11, referring(4)))
     store.apply(record.key, record.value)
-    content = Content("AVRO", "text", (Reference("m", "middle", 1),))
+    content = Content("AVRO", "text", (SchemaReference("m", "middle", 1),))
     with pytest.raises(InvalidSchema, match="bytes together"):
         referred(store, ".", content, also_deleted=False)
 

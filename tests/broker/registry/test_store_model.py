@@ -11,7 +11,7 @@ from broker.registry.errors import RegistryError
 from broker.registry.names import context_of
 from broker.registry.records import decode_key, decode_value, encode_key, encode_value
 from broker.registry.registering import live_version, registration
-from broker.registry.schema import Content, Reference
+from broker.registry.schema import Content, SchemaReference
 from broker.registry.settings import config_record, mode_records
 from broker.registry.store import SchemaStore
 
@@ -37,7 +37,9 @@ class Registrations(RuleBasedStateMachine):
     @rule(subject=SUBJECTS, text=TEXTS, refers=st.booleans())
     def register(self, subject, text, refers):
         versions = self.store.versions("b")
-        references = (Reference("r", "b", versions[-1].version),) if refers and versions and subject == "a" else ()
+        references = (
+            (SchemaReference("r", "b", versions[-1].version),) if refers and versions and subject == "a" else ()
+        )
         content = Content("AVRO", text, references)
         present = live_version(self.store, subject, content)
         before = self.store.versions(subject, deleted=True)

@@ -13,7 +13,7 @@ import orjson
 from broker.common.backoff import pause_after
 from broker.connect.api import DataError, RetriableError
 from broker.connect.converters.registry.settings import ConverterSettings
-from broker.registry.schema import Content, Named, Reference
+from broker.registry.schema import Content, Named, SchemaReference
 
 #: Answers of a registry that is not well, or has no leader for now.
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -144,7 +144,7 @@ def _content(said: Mapping[str, Any]) -> Content:
         raise DataError("The schema registry answers without a schema")
     try:
         references = tuple(
-            Reference(str(reference["name"]), str(reference["subject"]), int(reference["version"]))
+            SchemaReference(str(reference["name"]), str(reference["subject"]), int(reference["version"]))
             for reference in said.get("references") or ()
         )
     except (KeyError, TypeError, ValueError):

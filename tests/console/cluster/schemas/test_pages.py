@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.configuration import RegistryAddress
-from console.cluster.schemas.registry import NAMES, Reference, RegisteredText, RegistryGateway
+from console.cluster.schemas.registry import NAMES, RegisteredText, RegistryGateway, TextReference
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import RefusedError
 from console.state.clusters.models import Topic
@@ -78,7 +78,7 @@ def test_a_subject_names_its_topic_its_readers_and_its_references(registry, view
     registry.register("shared/common.Id", RegisteredText('{"type":"fixed","name":"Id","namespace":"common","size":4}'))
     uses = ORDER.replace('"int"', '"common.Id"')
     registry.register(
-        f"{topic}-value", RegisteredText(uses, references=(Reference("common.Id", "shared/common.Id", 1),))
+        f"{topic}-value", RegisteredText(uses, references=(TextReference("common.Id", "shared/common.Id", 1),))
     )
     page = text_of(client_of(viewer).get(reverse("schema-subject", args=[f"{topic}-value"])))
     assert "readers-of-it" in page
@@ -219,7 +219,7 @@ def test_what_another_schema_refers_to_is_not_deleted(registry, operator, client
     registry.register(common, RegisteredText('{"type":"fixed","name":"Id","namespace":"common","size":4}'))
     registry.register(
         f"{topic}-value",
-        RegisteredText(ORDER.replace('"int"', '"common.Id"'), references=(Reference("common.Id", common, 1),)),
+        RegisteredText(ORDER.replace('"int"', '"common.Id"'), references=(TextReference("common.Id", common, 1),)),
     )
     _, refused = confirmed(page, reverse("schema-delete", args=[common]), {"version": 1, "permanent": ""})
     assert refused.status_code == 422
@@ -240,7 +240,7 @@ def test_a_subject_of_a_hidden_topic_is_nowhere(registry, limited, client_of, cl
     registry.register(":.team:secret-plans-key", RegisteredText(ORDER))
     registry.register("secret.Record", RegisteredText(common.replace("common", "secret")))
     refers = RegisteredText(
-        ORDER.replace('"int"', '"common.Id"'), references=(Reference("common.Id", f"{hidden}-value", 1),)
+        ORDER.replace('"int"', '"common.Id"'), references=(TextReference("common.Id", f"{hidden}-value", 1),)
     )
     registry.register(f"{seen}-value", refers)
     page = client_of(limited)

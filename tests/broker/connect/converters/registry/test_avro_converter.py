@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from broker.connect.api import DataError, Field, RetriableError, Schema, Struct, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.registry.avro.converter import AvroConverter
-from broker.registry.schema import Content, Reference
+from broker.registry.schema import Content, SchemaReference
 from tests.broker.connect.converters.fake_registry import FakeRegistry, converter_of
 from tests.broker.connect.converters.typed_values import typed
 from tests.examples import examples
@@ -31,7 +31,7 @@ def read(text, data, *referred):
     registry = FakeRegistry()
     for subject, content in referred:
         registry.register(subject, content)
-    references = tuple(Reference(subject, subject, 1) for subject, _ in referred)
+    references = tuple(SchemaReference(subject, subject, 1) for subject, _ in referred)
     schema_id = registry.register("s", Content("AVRO", text, references))
     return avro(registry).to_connect("t", (), b"\0" + schema_id.to_bytes(4) + data)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.registry.json_schema.converter import JsonSchemaConverter
-from broker.registry.schema import Content, Reference
+from broker.registry.schema import Content, SchemaReference
 from tests.broker.connect.converters.fake_registry import FakeRegistry, converter_of
 from tests.broker.connect.converters.typed_values import typed
 from tests.examples import examples
@@ -26,7 +26,7 @@ def read(schema, value, *referred, **props):
     registry = FakeRegistry()
     for subject, said in referred:
         registry.register(subject, Content("JSON", json.dumps(said)))
-    references = tuple(Reference(subject, subject, 1) for subject, _ in referred)
+    references = tuple(SchemaReference(subject, subject, 1) for subject, _ in referred)
     schema_id = registry.register("s", Content("JSON", json.dumps(schema), references))
     return converter(registry, **props).to_connect("t", (), b"\0" + schema_id.to_bytes(4) + json.dumps(value).encode())
 
