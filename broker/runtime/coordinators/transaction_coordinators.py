@@ -19,7 +19,7 @@ from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.coordinators.marker_lines import Ending
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.shard import Shard
-from broker.runtime.coordinators.transaction_verifier import Question, Verdicts, transaction_of, verdicts_of
+from broker.runtime.coordinators.transaction_verifier import Verdicts, VerificationRequest, transaction_of, verdicts_of
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
@@ -83,7 +83,7 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, Transac
         self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
     ) -> Verdicts:
         """What a leader on this broker asks before a batch opens a transaction (KIP-890)."""
-        question = Question(transactional_id, producer_id, epoch, tuple(partitions))
+        question = VerificationRequest(transactional_id, producer_id, epoch, tuple(partitions))
         request = AddPartitionsToTxnRequest(transactions=[transaction_of(question)])
         try:
             reply = self.submit(

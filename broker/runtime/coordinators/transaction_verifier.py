@@ -75,14 +75,14 @@ class TransactionVerifier:
         if coordinator is None:
             coordinator = _Coordinator(self._broker_id, leader, self._address_of, self._dialer)
             self._coordinators[leader] = coordinator
-        return await coordinator.ask(Question(transactional_id, producer_id, epoch, tuple(partitions)))
+        return await coordinator.ask(VerificationRequest(transactional_id, producer_id, epoch, tuple(partitions)))
 
     def close(self) -> None:
         for coordinator in self._coordinators.values():
             coordinator.close()
 
 
-class Question(NamedTuple):
+class VerificationRequest(NamedTuple):
     transactional_id: str
     producer_id: int
     epoch: int
@@ -99,10 +99,10 @@ class _Coordinator:
         self._broker_id = broker_id
         name = f"broker-{own_id}-transactions"
         self._connection = RelocatableConnection(dialer, broker_id, partial(address_of, broker_id), name)
-        self._waiting: list[tuple[Question, asyncio.Future[Verdicts]]] = []
+        self._waiting: list[tuple[VerificationRequest, asyncio.Future[Verdicts]]] = []
         self._asking: asyncio.Task[None] | None = None
 
-    def ask(self, question: Question) -> asyncio.Future[Verdicts]:
+    def ask(self, question: VerificationRequest) -> asyncio.Future[Verdicts]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Verdicts] = loop.create_future()
         self._waiting.append((question, answer))
@@ -126,10 +126,10 @@ class _Coordinator:
         finally:
             self._asking = None
 
-    def _take(self) -> list[tuple[Question, asyncio.Future[Verdicts]]]:
+    def _take(self) -> list[tuple[VerificationRequest, asyncio.Future[Verdicts]]]:
         """What waits, as much as one request holds, of each transactional id what came first: it is named once."""
-        firsts: list[tuple[Question, asyncio.Future[Verdicts]]] = []
-        others: list[tuple[Question, asyncio.Future[Verdicts]]] = []
+        firsts: list[tuple[VerificationRequest, asyncio.Future[Verdicts]]] = []
+        others: list[tuple[VerificationRequest, asyncio.Future[Verdicts]]] = []
         named: set[str] = set()
         for pair in self._waiting:
             transactional_id = pair[0].transactional_id
@@ -139,7 +139,7 @@ class _Coordinator:
         self._waiting = firsts[count:] + others
         return firsts[:count]
 
-    async def _ask(self, questions: list[Question]) -> list[Verdicts]:
+    async def _ask(self, questions: list[VerificationRequest]) -> list[Verdicts]:
         try:
             request = AddPartitionsToTxnRequest(transactions=[transaction_of(question) for question in questions])
             response = await self._connection.request(request, _VERSION, _CONNECT_TIMEOUT_MS, _REQUEST_TIMEOUT_MS)
@@ -151,7 +151,7 @@ class _Coordinator:
         return [question.all_of(ErrorCode.NETWORK_EXCEPTION) for question in questions]
 
 
-def transaction_of(question: Question) -> AddPartitionsToTxnTransaction:
+def transaction_of(question: VerificationRequest) -> AddPartitionsToTxnTransaction:
     return AddPartitionsToTxnTransaction(
         transactional_id=question.transactional_id,
         producer_id=question.producer_id,
@@ -168,7 +168,7 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTo
     return [AddPartitionsToTxnTopic(name=name, partitions=indexes) for name, indexes in topics.items()]
 
 
-def verdicts_of(question: Question, response: AddPartitionsToTxnResponse) -> Verdicts:
+def verdicts_of(question: VerificationRequest, response: AddPartitionsToTxnResponse) -> Verdicts:
     """What the coordinator does not mention it has not verified."""
     if response.error_code:
         return question.all_of(error_code_of(response.error_code))

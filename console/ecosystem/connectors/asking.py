@@ -38,7 +38,7 @@ class NoAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WorkerRequest:
     method: str
     url: str
     body: bytes | None = None
@@ -51,13 +51,13 @@ class WorkerResponse:
     body: bytes
 
 
-def ask(question: Question, authority_file: Path | None = None, deadline_s: float = DEADLINE_S) -> WorkerResponse:
+def ask(question: WorkerRequest, authority_file: Path | None = None, deadline_s: float = DEADLINE_S) -> WorkerResponse:
     """For threads, not for event loops. Raises NotAskedError, NoAnswerError."""
     return _run(_bounded(_client(authority_file), question, deadline_s))
 
 
 def ask_all(
-    questions: list[Question], authority_file: Path | None = None, deadline_s: float = DEADLINE_S
+    questions: list[WorkerRequest], authority_file: Path | None = None, deadline_s: float = DEADLINE_S
 ) -> list[WorkerResponse | Exception]:
     """At the same time; instead of an answer there may be why there is none."""
     client = _client(authority_file)
@@ -72,7 +72,7 @@ def ask_all(
     ]
 
 
-async def _bounded(client: httpx2.AsyncClient, question: Question, deadline_s: float) -> WorkerResponse:
+async def _bounded(client: httpx2.AsyncClient, question: WorkerRequest, deadline_s: float) -> WorkerResponse:
     try:
         async with asyncio.timeout(deadline_s):
             return await _asked(client, question)
@@ -84,7 +84,7 @@ async def _bounded(client: httpx2.AsyncClient, question: Question, deadline_s: f
         raise NoAnswerError(_why(error)) from None
 
 
-async def _asked(client: httpx2.AsyncClient, question: Question) -> WorkerResponse:
+async def _asked(client: httpx2.AsyncClient, question: WorkerRequest) -> WorkerResponse:
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     if question.body is not None:
         headers["Content-Type"] = "application/json"

@@ -22,7 +22,14 @@ from console.ecosystem.connectors.answers import (
     Validation,
     WorkerView,
 )
-from console.ecosystem.connectors.asking import NoAnswerError, NotAskedError, Question, WorkerResponse, ask, ask_all
+from console.ecosystem.connectors.asking import (
+    NoAnswerError,
+    NotAskedError,
+    WorkerRequest,
+    WorkerResponse,
+    ask,
+    ask_all,
+)
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.common.current_cluster import bound, current_cluster, here
 from console.kit.common.owned_files import FileError
@@ -222,13 +229,13 @@ class ConnectClient:
             raise RefusedError("NOT_CONFIGURED", NOT_CONFIGURED)
         return sorted(self._connect.addresses, key=lambda address: address != self._answered_last)
 
-    def _question(self, method: str, address: str, path: str, body: object = None) -> Question:
+    def _question(self, method: str, address: str, path: str, body: object = None) -> WorkerRequest:
         try:
             authentication = self._connect.authentication
         except FileError as error:
             raise RefusedError("NOT_CONFIGURED", str(error)) from None
         content = None if body is None else json.dumps(body).encode()
-        return Question(method, address + path, content, authentication)
+        return WorkerRequest(method, address + path, content, authentication)
 
 
 def _silent(problems: list[str]) -> ClusterUnreachableError:

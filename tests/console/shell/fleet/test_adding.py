@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from console.cluster.schemas.client import RegistryAwayError, RegistryClient
 from console.cluster.schemas.configuration import RegistryAddress
-from console.ecosystem.connectors.asking import NotAskedError, Question, ask
+from console.ecosystem.connectors.asking import NotAskedError, WorkerRequest, ask
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.access.models import ClusterRole
 from console.kit.audit.models import AuditEvent
@@ -362,6 +362,6 @@ def test_a_name_that_leads_elsewhere_after_its_trial_is_not_asked(monkeypatch):
     link_local = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("169.254.169.254", 80))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: link_local)
     with pytest.raises(NotAskedError, match="at which no cluster is"):
-        ask(Question("GET", "http://connect.example:8083/"))
+        ask(WorkerRequest("GET", "http://connect.example:8083/"))
     with pytest.raises(RegistryAwayError, match="at which no cluster is"):
         RegistryClient(RegistryAddress("http://registry.example:8081")).ask("GET", "subjects")
