@@ -11,7 +11,7 @@ from broker.protocol.messages.delete_acls import (
     DeleteAclsResponse,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.runtime.security.authorizer import Deleted
+from broker.runtime.security.authorizer import DeletedAcl
 from broker.security.operations import Operation
 
 
@@ -27,7 +27,7 @@ async def handle_delete_acls(request: DeleteAclsRequest, context: RequestContext
     )
 
 
-def _told(deleted: Deleted) -> DeleteAclsMatchingAcl:
+def _told(deleted: DeletedAcl) -> DeleteAclsMatchingAcl:
     (pattern, entry), error = deleted
     return DeleteAclsMatchingAcl(
         error_code=error.code if error else 0,

@@ -18,7 +18,7 @@ from broker.protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from broker.runtime.in_turns import partitions_in_turns
-from broker.runtime.replication.record_deletions import Deleted, PartitionDeletion
+from broker.runtime.replication.record_deletions import DeletedRecords, PartitionDeletion
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
@@ -85,7 +85,9 @@ async def _carried_out(pending: _Pending, context: RequestContext) -> _Pending:
     return done
 
 
-def _when_decided(response: DeleteRecordsResponse, pending: _Pending, outcomes: list[Deleted]) -> DeleteRecordsResponse:
+def _when_decided(
+    response: DeleteRecordsResponse, pending: _Pending, outcomes: list[DeletedRecords]
+) -> DeleteRecordsResponse:
     for (result, _), outcome in zip(pending, outcomes, strict=True):
         result.error_code, result.low_watermark = outcome
     return response

@@ -28,7 +28,7 @@ class PartitionDeletion(NamedTuple):
     offset: int
 
 
-class Deleted(NamedTuple):
+class DeletedRecords(NamedTuple):
     """What became of a deletion, and the low watermark: before it no live replica has anything."""
 
     code: ErrorCode
@@ -37,7 +37,7 @@ class Deleted(NamedTuple):
 
 Response = TypeVar("Response")
 #: What a request is answered, from what became of each of its deletions.
-Respond = Callable[[list[Deleted]], Response]
+Respond = Callable[[list[DeletedRecords]], Response]
 
 
 class _Waiter(Generic[Response]):
@@ -53,13 +53,13 @@ class _Waiter(Generic[Response]):
         deadline_ms: int,
     ):
         self.deletions = deletions
-        self.outcomes = [Deleted(ErrorCode.REQUEST_TIMED_OUT, _NO_OFFSET)] * len(deletions)
+        self.outcomes = [DeletedRecords(ErrorCode.REQUEST_TIMED_OUT, _NO_OFFSET)] * len(deletions)
         self.undecided = {deletion.hosted.partition.topic_partition: at for at, deletion in enumerate(deletions)}
         self.future = future
         self.respond = respond
         self.deadline_ms = deadline_ms
 
-    def decide(self, topic_partition: TopicPartition, outcome: Deleted) -> None:
+    def decide(self, topic_partition: TopicPartition, outcome: DeletedRecords) -> None:
         self.outcomes[self.undecided.pop(topic_partition)] = outcome
         if not self.undecided and not self.future.done():
             self.future.set_result(self.respond(self.outcomes))
@@ -161,13 +161,13 @@ class RecordDeletions:
             waiter.decide(topic_partition, outcome)
         return outcome is None and not waiter.future.done()
 
-    def _outcome(self, hosted: HostedPartition, offset: int, *, is_over: bool) -> Deleted | None:
+    def _outcome(self, hosted: HostedPartition, offset: int, *, is_over: bool) -> DeletedRecords | None:
         if not hosted.partition.is_leader:
-            return Deleted(hosted.partition.refusal, _NO_OFFSET)
+            return DeletedRecords(hosted.partition.refusal, _NO_OFFSET)
         low_watermark = hosted.partition.low_watermark(hosted.log.log_start_offset, self._is_live)
         if low_watermark >= offset:
-            return Deleted(ErrorCode.NONE, low_watermark)
-        return Deleted(ErrorCode.REQUEST_TIMED_OUT, low_watermark) if is_over else None
+            return DeletedRecords(ErrorCode.NONE, low_watermark)
+        return DeletedRecords(ErrorCode.REQUEST_TIMED_OUT, low_watermark) if is_over else None
 
     def _arm(self) -> None:
         self._sweep_timer = asyncio.get_running_loop().call_later(_SWEEP_S, self._sweep)

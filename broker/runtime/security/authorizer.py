@@ -39,7 +39,7 @@ def unlimited_rights(_principal: str, _host: str) -> Rights:
     return UNLIMITED
 
 
-class Deleted(NamedTuple):
+class DeletedAcl(NamedTuple):
     """A rule that a filter meant: gone, or still there because of `error`."""
 
     binding: Binding
@@ -178,14 +178,14 @@ class Authorizer:
                 refused |= {Binding(pattern, entry): error for entry in entries}
         return refused
 
-    async def delete(self, filters: Sequence[BindingFilter]) -> list[list[Deleted]]:
+    async def delete(self, filters: Sequence[BindingFilter]) -> list[list[DeletedAcl]]:
         """What each filter meant; a rule that several mean is told under the first. Those that name one pattern reach
         also what has not been heard of yet (KAFKA-9386).
         """
         patterns = dict.fromkeys(
             [*self._rules.rules(), *(only for filter_ in filters if (only := filter_.pattern.only))]
         )
-        results: list[list[Deleted]] = [[] for _ in filters]
+        results: list[list[DeletedAcl]] = [[] for _ in filters]
         for pattern in patterns:
             asking = [(at, filter_.entry) for at, filter_ in enumerate(filters) if filter_.pattern.matches(pattern)]
             if not asking:
@@ -206,7 +206,7 @@ class Authorizer:
 
             error = await self._change(pattern, without)
             for entry, at in meant.items():
-                results[at].append(Deleted(Binding(pattern, entry), error))
+                results[at].append(DeletedAcl(Binding(pattern, entry), error))
         return results
 
     async def _change(self, pattern: Pattern, change: AclChange) -> ApiError | None:

@@ -25,7 +25,7 @@ from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replication.follower_feeds import FollowerFeeds
-from broker.runtime.replication.record_deletions import Deleted, PartitionDeletion, RecordDeletions
+from broker.runtime.replication.record_deletions import DeletedRecords, PartitionDeletion, RecordDeletions
 from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
@@ -131,7 +131,7 @@ async def test_answer_comes_when_every_follower_has_said_that_it_let_go(world, o
         assert follower.log.log_start_offset == target
         assert not answer.done(), "the follower has not said so yet"
         await follower.exchange()
-    assert answer.result() == Deleted(ErrorCode.NONE, target)
+    assert answer.result() == DeletedRecords(ErrorCode.NONE, target)
     assert len(world.deletions) == 0
 
 
@@ -140,7 +140,7 @@ async def test_what_all_have_let_go_of_before_is_answered_at_once(world):
     for follower in (world.near, world.far) * 2:
         await follower.exchange()
     assert first.done()
-    assert (await delete(world, 3)).result() == Deleted(ErrorCode.NONE, 5)
+    assert (await delete(world, 3)).result() == DeletedRecords(ErrorCode.NONE, 5)
 
 
 async def test_follower_that_let_go_of_more_by_itself_is_not_waited_for_in_vain(world):
@@ -150,7 +150,7 @@ async def test_follower_that_let_go_of_more_by_itself_is_not_waited_for_in_vain(
     answer = await delete(world, 7)
     for follower in (world.near, world.far) * 2:
         await follower.exchange()
-    assert answer.result() == Deleted(ErrorCode.NONE, 7)
+    assert answer.result() == DeletedRecords(ErrorCode.NONE, 7)
 
 
 async def test_time_that_is_up_is_said_with_how_far_all_have_come(world):
@@ -158,7 +158,7 @@ async def test_time_that_is_up_is_said_with_how_far_all_have_come(world):
     await world.near.exchange()
     await world.near.exchange()
     world.clock.advance(1_001)
-    assert await asyncio.wait_for(answer, 10) == Deleted(ErrorCode.REQUEST_TIMED_OUT, 0)
+    assert await asyncio.wait_for(answer, 10) == DeletedRecords(ErrorCode.REQUEST_TIMED_OUT, 0)
     assert len(world.deletions) == 0
 
 
@@ -168,7 +168,7 @@ async def test_replica_whose_broker_is_away_is_not_waited_for(world):
     await world.near.exchange()
     assert not answer.done()
     world.live.discard(FAR)
-    assert await asyncio.wait_for(answer, 10) == Deleted(ErrorCode.NONE, 7)
+    assert await asyncio.wait_for(answer, 10) == DeletedRecords(ErrorCode.NONE, 7)
 
 
 async def test_follower_that_registered_anew_has_to_say_again_where_it_starts(world):
@@ -178,7 +178,7 @@ async def test_follower_that_registered_anew_has_to_say_again_where_it_starts(wo
     for follower in (world.near, world.far):
         follower.link.follow(T, UUID(int=1), 6)
         await follower.exchange()
-    assert answer.result() == Deleted(ErrorCode.NONE, 0)
+    assert answer.result() == DeletedRecords(ErrorCode.NONE, 0)
 
 
 async def test_leadership_that_is_lost_leaves_it_open_what_the_next_leader_shows(world):
@@ -209,7 +209,7 @@ async def test_one_partition_that_is_slow_does_not_lose_the_outcome_of_another(w
     for follower in (world.near, world.far) * 2:
         assert not answer.done()
         await follower.exchange()
-    assert outcomes == [Deleted(ErrorCode.NOT_LEADER_OR_FOLLOWER, -1), Deleted(ErrorCode.NONE, 7)]
+    assert outcomes == [DeletedRecords(ErrorCode.NOT_LEADER_OR_FOLLOWER, -1), DeletedRecords(ErrorCode.NONE, 7)]
 
 
 async def test_records_of_a_topic_that_is_only_compacted_are_not_deleted(world):
