@@ -8,12 +8,12 @@ from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigError, UpdateMode, render_value
 from broker.config.dynamic import read_broker_change, update_mode
 from console.kit.gateway.brokers.interface import (
+    ApiRequestTimes,
     BrokerSetting,
     BudgetUse,
     LogDirView,
     NotLoaded,
     ReplicaSizes,
-    RequestTimes,
     Software,
 )
 from console.kit.gateway.errors import ClusterUnreachableError, refusal
@@ -45,7 +45,7 @@ class FakeBrokers:
         self._lies_in: dict[tuple[int, tuple[str, int]], str] = {}
         self._arriving: dict[tuple[int, tuple[str, int]], str] = {}
         self.usable_bytes: dict[int, int] = {}
-        self.times: dict[int, tuple[RequestTimes, ...] | None] = {}
+        self.times: dict[int, tuple[ApiRequestTimes, ...] | None] = {}
         self.unloaded: dict[int, NotLoaded] = {}
         self.foreign: dict[int, tuple[int, ...]] = {}
         #: Brokers whose log directory is full.
@@ -123,7 +123,7 @@ class FakeBrokers:
     def software(self) -> Mapping[int, Software]:
         return {broker: Software("Barnabas", "3.9", 44) for broker in self._cluster.alive_brokers()}
 
-    def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
+    def request_times(self) -> Mapping[int, tuple[ApiRequestTimes, ...] | None]:
         return {broker: self.times.get(broker) for broker in self._cluster.alive_brokers()}
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:

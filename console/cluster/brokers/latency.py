@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from console.kit.gateway.brokers.interface import RequestTimes
+from console.kit.gateway.brokers.interface import ApiRequestTimes
 
 #: Percentiles are of the requests of about this long.
 WINDOW_MS = 60_000
@@ -43,9 +43,9 @@ class ApiLatency:
 class LatencyWindow:
     """The answers of one broker over the last minute."""
 
-    _seen: deque[tuple[int, dict[str, RequestTimes]]] = field(default_factory=deque)
+    _seen: deque[tuple[int, dict[str, ApiRequestTimes]]] = field(default_factory=deque)
 
-    def observe(self, times: Iterable[RequestTimes], at_ms: int) -> list[ApiLatency]:
+    def observe(self, times: Iterable[ApiRequestTimes], at_ms: int) -> list[ApiLatency]:
         """What was asked at all, the most asked first; what waits for something to happen comes last."""
         now = {time_.api: time_ for time_ in times}
         if self._seen and (at_ms <= self._seen[-1][0] or _has_restarted(self._seen[-1][1], now)):
@@ -62,11 +62,11 @@ class LatencyWindow:
         )
 
 
-def _has_restarted(before: dict[str, RequestTimes], now: dict[str, RequestTimes]) -> bool:
+def _has_restarted(before: dict[str, ApiRequestTimes], now: dict[str, ApiRequestTimes]) -> bool:
     return any(name not in now or now[name].count < item.count for name, item in before.items())
 
 
-def _latency(now: RequestTimes, before: RequestTimes | None, span_ms: int) -> ApiLatency:
+def _latency(now: ApiRequestTimes, before: ApiRequestTimes | None, span_ms: int) -> ApiLatency:
     known = ApiLatency(now.api, now.count, now.error_count, now.max_us / 1_000, errors=_errors(now, before))
     if not span_ms:
         return known
@@ -79,7 +79,7 @@ def _latency(now: RequestTimes, before: RequestTimes | None, span_ms: int) -> Ap
     return replace(known, per_second=per_second, p50_ms=p50_ms, p95_ms=p95_ms, p99_ms=p99_ms)
 
 
-def _errors(now: RequestTimes, before: RequestTimes | None) -> tuple[ApiErrorCount, ...]:
+def _errors(now: ApiRequestTimes, before: ApiRequestTimes | None) -> tuple[ApiErrorCount, ...]:
     """What an API that was not asked before is answered for the first time is of the last minute."""
     earlier = {error.name: error.count for error in before.errors} if before is not None else {}
     found = [

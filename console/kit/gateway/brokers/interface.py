@@ -54,7 +54,7 @@ class ErrorCount:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestTimes:
+class ApiRequestTimes:
     """Requests of one API since the broker started. Bucket: (no answer in it took longer, µs; how many)."""
 
     api: str
@@ -125,7 +125,7 @@ class BrokerGateway(Protocol):
         """Of those that have answered anything yet; nobody is asked for this."""
         ...
 
-    def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
+    def request_times(self) -> Mapping[int, tuple[ApiRequestTimes, ...] | None]:
         """None for a broker that answers and does not tell: only Barnabas brokers do."""
         ...
 

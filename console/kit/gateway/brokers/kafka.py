@@ -37,12 +37,12 @@ from broker.protocol.messages.incremental_alter_configs import (
 from broker.protocol.schema import Request
 from broker.security.membership import ClusterMembership
 from console.kit.gateway.brokers.interface import (
+    ApiRequestTimes,
     BrokerSetting,
     BudgetUse,
     ErrorCount,
     LogDirView,
     NotLoaded,
-    RequestTimes,
     Software,
 )
 from console.kit.gateway.connection.at_once import ask_at_once
@@ -131,7 +131,7 @@ class KafkaBrokers:
     def software(self) -> Mapping[int, Software]:
         return dict(self._software)
 
-    def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
+    def request_times(self) -> Mapping[int, tuple[ApiRequestTimes, ...] | None]:
         answers = self.ask_each(lambda _: DescribeRequestsRequest(), self._membership())
         told = {item: None if answer is None or answer.error_code else answer for item, answer in answers.items()}
         self._not_loaded = {item: _not_loaded(answer) for item, answer in told.items() if answer is not None}
@@ -305,14 +305,14 @@ def _replicas(answer: DescribeLogDirsResult, *, is_future: bool) -> tuple[tuple[
     )
 
 
-def _request_times(answer: DescribeRequestsResult) -> RequestTimes:
+def _request_times(answer: DescribeRequestsResult) -> ApiRequestTimes:
     try:
         name = ApiKey(answer.api_key).name.title().replace("_", "")
     except ValueError:
         name = f"Api{answer.api_key}"
     buckets = tuple((bucket.up_to_us, bucket.count) for bucket in answer.buckets)
     errors = tuple(_error_count(error) for error in answer.errors)
-    return RequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets, errors)
+    return ApiRequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets, errors)
 
 
 def _error_count(told: DescribeRequestsError) -> ErrorCount:

@@ -1,11 +1,11 @@
 """Percentiles of the last minute, from what a broker counts since its start."""
 
 from console.cluster.brokers.latency import LatencyWindow, percentile_ms
-from console.kit.gateway.brokers.interface import ErrorCount, RequestTimes
+from console.kit.gateway.brokers.interface import ApiRequestTimes, ErrorCount
 
 
-def times(*buckets: tuple[int, int], api="Produce", errors=0) -> list[RequestTimes]:
-    return [RequestTimes(api, sum(count for _, count in buckets), errors, 50_000, buckets)]
+def times(*buckets: tuple[int, int], api="Produce", errors=0) -> list[ApiRequestTimes]:
+    return [ApiRequestTimes(api, sum(count for _, count in buckets), errors, 50_000, buckets)]
 
 
 def test_the_first_look_knows_counts_and_no_rates():
@@ -51,9 +51,9 @@ def test_a_percentile_is_never_above_the_longest():
     assert percentile_ms([(1_000, 1)], 0.99, 700) == 0.7
 
 
-def failed(**counts: int) -> list[RequestTimes]:
+def failed(**counts: int) -> list[ApiRequestTimes]:
     errors = tuple(ErrorCount(name, "", count) for name, count in counts.items())
-    return [RequestTimes("Produce", 100, sum(counts.values()), 50_000, ((1_000, 100),), errors)]
+    return [ApiRequestTimes("Produce", 100, sum(counts.values()), 50_000, ((1_000, 100),), errors)]
 
 
 def test_errors_are_told_by_code_those_of_the_last_minute_first():

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from console.cluster.brokers.models import BrokerReport, Directory
-from console.kit.gateway.brokers.interface import ErrorCount, RequestTimes
+from console.kit.gateway.brokers.interface import ApiRequestTimes, ErrorCount
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Broker, Partition, Topic
 
@@ -63,10 +63,10 @@ def test_a_volume_with_little_room_is_told(usable, state, tone):
 
 
 def test_requests_are_told_with_their_percentiles(cluster, collector, look, page, clock):
-    cluster.brokers.times[1] = (RequestTimes("Produce", 10, 1, 4_000, ((2_000, 10),)),)
+    cluster.brokers.times[1] = (ApiRequestTimes("Produce", 10, 1, 4_000, ((2_000, 10),)),)
     look()
     clock.advance(5_000)
-    cluster.brokers.times[1] = (RequestTimes("Produce", 110, 1, 4_000, ((2_000, 110),)),)
+    cluster.brokers.times[1] = (ApiRequestTimes("Produce", 110, 1, 4_000, ((2_000, 110),)),)
     collector.look("requests")
     found = dict(re.findall(r'data-cell="(\w+)-Produce">([^<]*)<', page()))
     assert {name: text.replace("\u202f", " ") for name, text in found.items()} == {
@@ -80,12 +80,12 @@ def test_requests_are_told_with_their_percentiles(cluster, collector, look, page
 def test_errors_are_told_by_code_beside_the_times_and_nothing_where_there_are_none(
     cluster, collector, look, page, clock
 ):
-    def told(count: int) -> tuple[RequestTimes, ...]:
+    def told(count: int) -> tuple[ApiRequestTimes, ...]:
         refused = ErrorCount("NOT_LEADER_OR_FOLLOWER", "the leader is another broker", count)
         buckets = ((2_000, 10),)
         return (
-            RequestTimes("Produce", 10, count, 4_000, buckets, (refused,)),
-            RequestTimes("Metadata", 10, 0, 4_000, buckets),
+            ApiRequestTimes("Produce", 10, count, 4_000, buckets, (refused,)),
+            ApiRequestTimes("Metadata", 10, 0, 4_000, buckets),
         )
 
     cluster.brokers.times[1] = told(4)
