@@ -6,13 +6,13 @@ from broker.common.security_limits import CLIENT_TRAFFIC_WINDOW_MS
 from broker.net.turns import Turns
 from broker.runtime.in_turns import in_turns
 from broker.runtime.rounds import rounds
-from broker.security.client_traffic import ClientTraffic
+from broker.security.client_traffic import TrafficCounters
 
 
 class TrafficSweep:
     """From `start` to `stop`."""
 
-    def __init__(self, traffic: ClientTraffic, turns: Turns):
+    def __init__(self, traffic: TrafficCounters, turns: Turns):
         self.traffic = traffic
         self._turns = turns
 

@@ -93,7 +93,7 @@ class _ByTopic(dict[str, TopicTraffic]):
 
     __slots__ = ("_account", "direction", "identity")
 
-    def __init__(self, account: "ClientTraffic", identity: ClientIdentity, direction: Direction):
+    def __init__(self, account: "TrafficCounters", identity: ClientIdentity, direction: Direction):
         self._account = account
         self.identity = identity
         self.direction = direction
@@ -107,7 +107,7 @@ class TrafficOfClient:
 
     __slots__ = ("__weakref__", "client_id", "identity", "is_due", "produced", "read")
 
-    def __init__(self, account: "ClientTraffic", identity: ClientIdentity):
+    def __init__(self, account: "TrafficCounters", identity: ClientIdentity):
         self.identity = identity
         #: Its next request is counted as it is, whatever its offsets are.
         self.is_due = True
@@ -121,7 +121,7 @@ class TrafficOfClient:
         return len(self.produced) + len(self.read)
 
 
-class ClientTraffic:
+class TrafficCounters:
     """The counters of all clients, bounded together; each client has a share of them (`SHARED_BOUNDS.md`).
 
     What finds no room is counted by topic alone, in `others`, until a client that is silent is forgotten.
@@ -196,5 +196,5 @@ def _owner(identity: ClientIdentity) -> Owner:
 
 
 #: What a session has in the place of its client's counters before the first request: the client id of no request.
-UNMET = ClientTraffic(lambda: 0, 0).of(OTHER_CLIENTS)
+UNMET = TrafficCounters(lambda: 0, 0).of(OTHER_CLIENTS)
 UNMET.client_id = None

@@ -38,7 +38,7 @@ from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
 from broker.runtime.traffic_sweep import TrafficSweep
-from broker.security.client_traffic import ClientTraffic
+from broker.security.client_traffic import TrafficCounters
 from broker.server.addresses import Addresses
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
@@ -156,7 +156,7 @@ class Parts:
 
     def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:
         ground, config = self._ground, self._ground.config
-        self.traffic_sweep = TrafficSweep(ClientTraffic(ground.clock.monotonic_ms), ground.turns)
+        self.traffic_sweep = TrafficSweep(TrafficCounters(ground.clock.monotonic_ms), ground.turns)
         return Services(
             config=config,
             cluster_id=ground.cluster_id,

@@ -38,7 +38,7 @@ from broker.runtime.security.delegation_tokens import DelegationTokens
 from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
-from broker.security.client_traffic import ClientTraffic, TrafficOfClient
+from broker.security.client_traffic import TrafficCounters, TrafficOfClient
 from broker.security.session import Session
 
 
@@ -68,7 +68,7 @@ class Services:
     retention_previews: RetentionPreviews
     request_times: RequestTimes
     quotas: Quotas
-    client_traffic: ClientTraffic
+    client_traffic: TrafficCounters
     producer_ids: ProducerIds
     delegation_tokens: DelegationTokens
     controller: ControllerRuntime

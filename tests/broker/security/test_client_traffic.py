@@ -10,7 +10,7 @@ from broker.common.security_limits import (
     CLIENT_TRAFFIC_FORGOTTEN_MS,
     CLIENT_TRAFFIC_WINDOW_MS,
 )
-from broker.security.client_traffic import UNMET, ClientIdentity, ClientTraffic
+from broker.security.client_traffic import UNMET, ClientIdentity, TrafficCounters
 from broker.security.session import Session
 from tests.manual_clock import ManualClock
 
@@ -25,7 +25,7 @@ def clock():
 
 @pytest.fixture
 def traffic(clock):
-    return ClientTraffic(clock.monotonic_ms)
+    return TrafficCounters(clock.monotonic_ms)
 
 
 def write(traffic, identity, topic, records=1, size=100):
@@ -121,7 +121,7 @@ def test_a_silent_client_is_forgotten_and_met_anew_by_the_connection_that_it_sti
 
 
 def test_a_million_client_ids_of_one_client_leave_room_for_others(clock):
-    traffic = ClientTraffic(clock.monotonic_ms, counters_max=100)
+    traffic = TrafficCounters(clock.monotonic_ms, counters_max=100)
     kept = [write(traffic, APP._replace(client_id=f"made-up-{number}"), "orders") for number in range(200)]
     assert len(traffic.clients()) < 75
     assert sum(len(client) for client in traffic.clients()) == traffic.budget.held
@@ -132,7 +132,7 @@ def test_a_million_client_ids_of_one_client_leave_room_for_others(clock):
 
 
 def test_what_finds_no_room_is_counted_by_topic_in_its_direction(clock):
-    traffic = ClientTraffic(clock.monotonic_ms, counters_max=0)
+    traffic = TrafficCounters(clock.monotonic_ms, counters_max=0)
     client = write(traffic, APP, "orders", 4)
     client.read["orders"].records += 5
     assert traffic.clients() == []
@@ -141,7 +141,7 @@ def test_what_finds_no_room_is_counted_by_topic_in_its_direction(clock):
 
 
 def test_once_room_lacked_silent_clients_are_forgotten_within_a_window(clock):
-    traffic = ClientTraffic(clock.monotonic_ms, counters_max=10)
+    traffic = TrafficCounters(clock.monotonic_ms, counters_max=10)
     for number in range(10):
         write(traffic, APP._replace(client_id=str(number)), "orders")
     sweep(traffic)
@@ -162,7 +162,7 @@ def test_of_the_names_that_clients_choose_so_much_is_kept(traffic):
 
 def test_a_session_that_logs_in_anew_or_names_its_library_is_another_client():
     session = Session("10.0.0.1", "PLAINTEXT")
-    client = ClientTraffic(lambda: 0).of(APP)
+    client = TrafficCounters(lambda: 0).of(APP)
     session.traffic = client
     session.introduce("librdkafka", "2.16.0")
     assert session.traffic is UNMET

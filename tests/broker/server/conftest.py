@@ -69,7 +69,7 @@ from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSet
 from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
-from broker.security.client_traffic import ClientTraffic
+from broker.security.client_traffic import TrafficCounters
 from broker.security.delegation_tokens import Lifetimes
 from broker.security.login import login
 from broker.security.rights import UNLIMITED, Rights
@@ -297,7 +297,7 @@ class Served:
         self.quota_clock = ManualClock()
         self.quotas = Quotas(self.entity_configs, self.config, lambda: self.quota_clock.monotonic_ms() * 1_000_000)
         self.credentials = UserCredentials(self.store)
-        self.client_traffic = ClientTraffic(clock.monotonic_ms)
+        self.client_traffic = TrafficCounters(clock.monotonic_ms)
         services = self.services = Services(
             config=self.config,
             cluster_id="cluster",
