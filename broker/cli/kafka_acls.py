@@ -24,7 +24,7 @@ from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError
 from broker.security.acls.filters import PatternFilter
 from broker.security.acls.model import AclEntry, Pattern, PatternType
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 _FAILED = "Error while executing ACL command: "
 _OLD_WORDS = (
@@ -153,7 +153,9 @@ COMMAND = Command(
         Option("deny-principal", "Who may not, whatever is allowed.", "PRINCIPAL", principal, repeatable=True),
         Option("allow-host", "From which address, * is every one, as without it.", "ADDRESS", repeatable=True),
         Option("deny-host", "From which address not.", "ADDRESS", repeatable=True),
-        Option("operation", "What; All without it.", "OPERATION", operation, default=(Operation.ALL,), repeatable=True),
+        Option(
+            "operation", "What; All without it.", "OPERATION", operation, default=(AclOperation.ALL,), repeatable=True
+        ),
         Option("producer", "Short for what a producer needs: Write, Describe, Create on its topics."),
         Option("consumer", "Short for what a consumer needs: Read, Describe on its topics, Read on its group."),
         Option("idempotent", "With --producer: IdempotentWrite on the cluster, which brokers before 3.0 ask for."),

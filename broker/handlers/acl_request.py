@@ -10,7 +10,7 @@ from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer import Authorizer
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
 from broker.security.acls.model import AclEntry, PatternType, Permission, java_host
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 Named = TypeVar("Named", bound=IntEnum)
 
@@ -27,7 +27,7 @@ class WireFilter(Protocol):
     permission_type: int
 
 
-def authorizer_for(operation: Operation, context: RequestContext) -> Authorizer:
+def authorizer_for(operation: AclOperation, context: RequestContext) -> Authorizer:
     """Raises ApiError for who may not ask, and if there is none."""
     require_on_cluster(operation, context)
     authorizer = context.services.authorizer
@@ -67,9 +67,9 @@ def pattern_type_of(number: int) -> PatternType:
         raise _unreadable("pattern type", number) from None
 
 
-def operation_of(number: int) -> Operation:
+def operation_of(number: int) -> AclOperation:
     try:
-        return _known(Operation(number))
+        return _known(AclOperation(number))
     except ValueError:
         raise _unreadable("operation", number) from None
 

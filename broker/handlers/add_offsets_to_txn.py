@@ -13,7 +13,7 @@ from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, 
 from broker.runtime.in_turns import InOrder, in_order
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.
 _FENCED_FROM = 2
@@ -28,8 +28,8 @@ async def _handle(
     request: AddOffsetsToTxnRequest, context: RequestContext, on_asked: Callable[[], None]
 ) -> AddOffsetsToTxnResponse:
     try:
-        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
-        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+        require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
+        require(AclOperation.READ, ResourceType.GROUP, request.group_id, context)
         partition = await _offsets_partition(request.group_id, context)
         response = await ask_when_ended(
             request.transactional_id,

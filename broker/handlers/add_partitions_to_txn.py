@@ -24,7 +24,7 @@ from broker.protocol.messages.add_partitions_to_txn import (
 from broker.runtime.in_turns import in_order, in_turns
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 _FIRST_BATCHED = 4
 #: The first versions whose clients know PRODUCER_FENCED and TRANSACTION_ABORTABLE.
@@ -57,11 +57,11 @@ async def _of_producer(
 ) -> list[AddPartitionsToTxnTopicResult]:
     transactional_id, topics = request.v3_and_below_transactional_id, request.v3_and_below_topics
     try:
-        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
+        require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
     except ApiError as error:
         return await _all_of(topics, error.code, context)
     names = {topic.name for topic in topics} - INTERNAL_TOPICS
-    denied = INTERNAL_TOPICS.union(await denied_topics(Operation.WRITE, names, context))
+    denied = INTERNAL_TOPICS.union(await denied_topics(AclOperation.WRITE, names, context))
     return await _add(request, transactional_id, topics, context, denied, on_asked)
 
 

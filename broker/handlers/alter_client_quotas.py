@@ -15,14 +15,14 @@ from broker.protocol.messages.alter_client_quotas import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.quotas.entities import entity_of
 
 
 async def handle_alter_client_quotas(
     request: AlterClientQuotasRequest, context: RequestContext
 ) -> AlterClientQuotasResponse:
-    may = context.session.rights.may(Operation.ALTER_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME)
+    may = context.session.rights.may(AclOperation.ALTER_CONFIGS, ResourceType.CLUSTER, CLUSTER_NAME)
 
     async def alter(entry: EntryData) -> EntryResult:
         code, message = ErrorCode.NONE, None

@@ -17,14 +17,14 @@ from broker.protocol.messages.alter_partition_reassignments import (
     ReassignableTopicResponse,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_alter_partition_reassignments(
     request: AlterPartitionReassignmentsRequest, context: RequestContext
 ) -> AlterPartitionReassignmentsResponse:
     try:
-        require_on_cluster(Operation.ALTER, context)
+        require_on_cluster(AclOperation.ALTER, context)
     except ApiError as error:
         return _refused(request, error)
     targets = [

@@ -13,7 +13,7 @@ from broker.protocol.messages.alter_replica_log_dirs import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_alter_replica_log_dirs(
@@ -27,7 +27,7 @@ async def handle_alter_replica_log_dirs(
         for index in topic.partitions
     }
     try:
-        require_on_cluster(Operation.ALTER, context)
+        require_on_cluster(AclOperation.ALTER, context)
         codes = await in_turns(
             wanted.items(), lambda asked: _alter(asked[0], asked[1], context), context.services.turns
         )

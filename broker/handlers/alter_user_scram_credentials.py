@@ -13,7 +13,7 @@ from broker.protocol.messages.alter_user_scram_credentials import (
 )
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.credentials import UserCredentials
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.sasl.stored_credentials import UserChange, changes_of
 
 
@@ -22,7 +22,7 @@ async def handle_alter_user_scram_credentials(
 ) -> AlterUserScramCredentialsResponse:
     if not context.services.controller.is_controller:
         return _refused(request, ErrorCode.NOT_CONTROLLER)
-    if not context.session.rights.may(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME):
+    if not context.session.rights.may(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME):
         return _refused(request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     changes = changes_of(request.deletions, request.upsertions)
     results = [await _carried_out(user, change, context.services.credentials) for user, change in changes.items()]

@@ -11,7 +11,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.made_late import chosen
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
 
 _NO_NAMES: frozenset[str] = frozenset()
@@ -25,18 +25,18 @@ _CODES = {
 }
 
 
-def require(operation: Operation, kind: ResourceType, name: str, context: RequestContext) -> None:
+def require(operation: AclOperation, kind: ResourceType, name: str, context: RequestContext) -> None:
     """Raises the ApiError of the kind unless the client may do that."""
     if not context.session.rights.may(operation, kind, name):
         raise ApiError(_CODES[kind])
 
 
-def require_on_cluster(operation: Operation, context: RequestContext) -> None:
+def require_on_cluster(operation: AclOperation, context: RequestContext) -> None:
     """Raises ApiError(CLUSTER_AUTHORIZATION_FAILED) unless the client may do that."""
     require(operation, ResourceType.CLUSTER, CLUSTER_NAME, context)
 
 
-def sees_cluster(operation: Operation, context: RequestContext) -> bool:
+def sees_cluster(operation: AclOperation, context: RequestContext) -> bool:
     """Whether the client may do that with the cluster; not told, as another right may do instead."""
     return context.session.rights.sees(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
@@ -45,11 +45,11 @@ def may_create(topic: str, context: RequestContext) -> bool:
     """By the right to create any topic or that one; nobody makes the topic in which Kafka's own metadata would be."""
     if topic == _CLUSTER_METADATA:
         return False
-    is_any = sees_cluster(Operation.CREATE, context)
-    return is_any or context.session.rights.may(Operation.CREATE, ResourceType.TOPIC, topic)
+    is_any = sees_cluster(AclOperation.CREATE, context)
+    return is_any or context.session.rights.may(AclOperation.CREATE, ResourceType.TOPIC, topic)
 
 
-async def denied_topics(operation: Operation, names: Collection[str], context: RequestContext) -> Collection[str]:
+async def denied_topics(operation: AclOperation, names: Collection[str], context: RequestContext) -> Collection[str]:
     """Those of the topics with which the client may not do that; each is asked for once."""
     rights = context.session.rights
     if rights is UNLIMITED:
@@ -67,7 +67,7 @@ async def only_seen(
     if rights is UNLIMITED:
         return things
     is_seen = await in_turns(
-        things, lambda turn: rights.sees(Operation.DESCRIBE, kind, name_of(turn)), context.services.turns
+        things, lambda turn: rights.sees(AclOperation.DESCRIBE, kind, name_of(turn)), context.services.turns
     )
     return chosen(things, is_seen)
 
@@ -75,6 +75,6 @@ async def only_seen(
 def cluster_operations(context: RequestContext) -> int:
     """What is told of them to who asked for it (KIP-430): nothing without Describe."""
     rights = context.session.rights
-    if not rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+    if not rights.may(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
         return 0
     return rights.operations(ResourceType.CLUSTER, CLUSTER_NAME)

@@ -19,7 +19,7 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, T
 from broker.protocol.schema import Message
 from broker.runtime.in_turns import begun, in_order, in_turns
 from broker.runtime.requests.context import Reply, RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
 
 Request = TypeVar("Request", OffsetCommitRequest, TxnOffsetCommitRequest)
@@ -62,13 +62,13 @@ class CommitWork(Generic[Request, Response]):
         rights, topics = self._context.session.rights, self._request.topics
         return rights is UNLIMITED or (
             len(topics) <= THINGS_IN_A_TURN
-            and all(rights.sees(Operation.READ, ResourceType.TOPIC, topic.name) for topic in topics)
+            and all(rights.sees(AclOperation.READ, ResourceType.TOPIC, topic.name) for topic in topics)
         )
 
     async def _commit_in_turns(self, done: Callable[[], None]) -> Response:
         request, turns = self._request, self._context.services.turns
         names = [topic.name for topic in request.topics]
-        denied = await denied_topics(Operation.READ, names, self._context)
+        denied = await denied_topics(AclOperation.READ, names, self._context)
         replies = await in_turns(
             _parts_of(request, denied),
             lambda part: (begun(self._commit_part(part)),),

@@ -14,7 +14,7 @@ from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_configs import ConfigChange
 from broker.security import operations
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 class ConfigResourceType(IntEnum):
@@ -25,7 +25,7 @@ class ConfigResourceType(IntEnum):
     BROKER_LOGGER = 8
 
 
-def require_config(operation: Operation, resource_type: int, name: str, context: RequestContext) -> None:
+def require_config(operation: AclOperation, resource_type: int, name: str, context: RequestContext) -> None:
     """Raises ApiError unless the client may do that with the configuration; all but topics' is the cluster's."""
     if resource_type == ConfigResourceType.TOPIC:
         require(operation, operations.ResourceType.TOPIC, name, context)
@@ -110,7 +110,7 @@ async def alter_each(
             error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
         )
         try:
-            require_config(Operation.ALTER_CONFIGS, asked.resource_type, asked.resource_name, context)
+            require_config(AclOperation.ALTER_CONFIGS, asked.resource_type, asked.resource_name, context)
             await change(asked)
         except ApiError as error:
             response.error_code, response.error_message = error.code, error.message

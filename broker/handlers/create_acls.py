@@ -13,13 +13,13 @@ from broker.protocol.messages.create_acls import (
 from broker.runtime.requests.context import RequestContext
 from broker.security.acls.checks import refusal_of
 from broker.security.acls.model import Binding, Pattern
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_create_acls(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
     bindings = [_binding(creation) for creation in request.creations]
     try:
-        authorizer = authorizer_for(Operation.ALTER, context)
+        authorizer = authorizer_for(AclOperation.ALTER, context)
     except ApiError as error:
         return CreateAclsResponse(results=[_result(error)] * len(bindings))
     refused = {

@@ -15,7 +15,7 @@ from broker.protocol.messages.create_partitions import (
 from broker.runtime.gather import gather
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_admin import Charge
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: From here on clients know THROTTLING_QUOTA_EXCEEDED (KIP-599).
 _FIRST_STRICT_VERSION = 3
@@ -49,7 +49,7 @@ async def _add(
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named {times_named} times")
-        require(Operation.ALTER, ResourceType.TOPIC, topic.name, context)
+        require(AclOperation.ALTER, ResourceType.TOPIC, topic.name, context)
         await services.topics.add_partitions(
             topic.name,
             topic.count,

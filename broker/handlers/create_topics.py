@@ -20,7 +20,7 @@ from broker.runtime.gather import gather
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_admin import Charge
 from broker.runtime.topics.topic_placement import NewTopic
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: From here on clients know THROTTLING_QUOTA_EXCEEDED (KIP-599).
 _FIRST_STRICT_VERSION = 6
@@ -49,7 +49,7 @@ async def _create(
 ) -> CreatableTopicResult:
     """Its configuration is told to those only who may describe it."""
     result = await _created(topic, times_named, request, context, charge)
-    if not context.session.rights.sees(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
+    if not context.session.rights.sees(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
         result.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         result.num_partitions, result.replication_factor, result.configs = -1, -1, []
     return result

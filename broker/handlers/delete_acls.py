@@ -12,13 +12,13 @@ from broker.protocol.messages.delete_acls import (
 )
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer import DeletedAcl
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_delete_acls(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
     filters = [filter_of(filter_) for filter_ in request.filters]
     try:
-        results = await authorizer_for(Operation.ALTER, context).delete(filters)
+        results = await authorizer_for(AclOperation.ALTER, context).delete(filters)
     except ApiError as error:
         refused = DeleteAclsFilterResult(error_code=error.code, error_message=error.message)
         return DeleteAclsResponse(filter_results=[refused] * len(filters))

@@ -12,7 +12,7 @@ from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteG
 from broker.protocol.schema import Message
 from broker.runtime.in_turns import asked_in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
@@ -25,7 +25,7 @@ async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestCon
 def _ask(group_id: str, context: RequestContext) -> Message | Awaitable[Message]:
     alone = DeleteGroupsRequest(groups_names=[group_id])
     try:
-        require(Operation.DELETE, ResourceType.GROUP, group_id, context)
+        require(AclOperation.DELETE, ResourceType.GROUP, group_id, context)
         return ask_group(
             group_id,
             context,

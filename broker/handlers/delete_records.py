@@ -22,7 +22,7 @@ from broker.runtime.replication.record_deletions import DeletedRecords, Partitio
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 #: What is deleted here, with the result that says what came of it.
 _Pending = list[tuple[DeleteRecordsPartitionResult, PartitionDeletion]]
@@ -30,7 +30,7 @@ _Pending = list[tuple[DeleteRecordsPartitionResult, PartitionDeletion]]
 
 async def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
-    denied = await denied_topics(Operation.DELETE, asked, context)
+    denied = await denied_topics(AclOperation.DELETE, asked, context)
     pending: _Pending = []
     topics = await partitions_in_turns(
         asked,

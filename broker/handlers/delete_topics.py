@@ -17,7 +17,7 @@ from broker.protocol.messages.delete_topics import (
 from broker.runtime.gather import gather
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_admin import Charge
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: From here on clients know THROTTLING_QUOTA_EXCEEDED (KIP-599).
 _FIRST_STRICT_VERSION = 5
@@ -48,7 +48,7 @@ async def _delete(
         if times_named > 1:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"the topic is named {times_named} times")
         name = _name_of(asked, context)
-        require(Operation.DELETE, ResourceType.TOPIC, name, context)
+        require(AclOperation.DELETE, ResourceType.TOPIC, name, context)
         topic_id = _id_of(name, context)
         await services.topics.delete(name, timeout_ms, charge)
     except ApiError as error:
@@ -63,7 +63,7 @@ def _name_of(asked: DeleteTopicState, context: RequestContext) -> str:
     found = context.services.metadata.topic_of_id(asked.topic_id)
     if found is None or asked.topic_id == NO_TOPIC_ID:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
-    require(Operation.DESCRIBE, ResourceType.TOPIC, found.name, context)
+    require(AclOperation.DESCRIBE, ResourceType.TOPIC, found.name, context)
     return found.name
 
 

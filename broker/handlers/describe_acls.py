@@ -12,13 +12,13 @@ from broker.protocol.messages.describe_acls import (
 )
 from broker.runtime.requests.context import RequestContext
 from broker.security.acls.model import AclEntry, Pattern
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 def handle_describe_acls(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:
     wanted = filter_of(request)
     try:
-        found = authorizer_for(Operation.DESCRIBE, context).describe(wanted)
+        found = authorizer_for(AclOperation.DESCRIBE, context).describe(wanted)
     except ApiError as error:
         return DescribeAclsResponse(error_code=error.code, error_message=error.message)
     return DescribeAclsResponse(resources=[_resource(pattern, entries) for pattern, entries in found.items()])

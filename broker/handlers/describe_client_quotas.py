@@ -12,7 +12,7 @@ from broker.protocol.messages.describe_client_quotas import (
     ValueData,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from broker.security.quotas.filters import read_filter
 
 
@@ -20,7 +20,7 @@ async def handle_describe_client_quotas(
     request: DescribeClientQuotasRequest, context: RequestContext
 ) -> DescribeClientQuotasResponse:
     try:
-        require_on_cluster(Operation.DESCRIBE_CONFIGS, context)
+        require_on_cluster(AclOperation.DESCRIBE_CONFIGS, context)
         components = [
             (component.entity_type, component.match_type, component.match) for component in request.components
         ]

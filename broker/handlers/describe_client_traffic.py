@@ -12,7 +12,7 @@ from broker.protocol.messages.describe_client_traffic import (
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
 from broker.security.client_traffic import TrafficOfClient
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.rights import Rights
 
 
@@ -57,7 +57,7 @@ def _client(client: TrafficOfClient, now_ms: int) -> DescribeClientTrafficClient
 
 def _may_describe(rights: Rights) -> bool:
     """Return whether the rights are an administrator's: addresses of clients are for no one else."""
-    return rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+    return rights.may(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 HANDLER = for_members(

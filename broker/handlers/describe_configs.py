@@ -34,7 +34,7 @@ from broker.protocol.messages.describe_configs import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_describe_configs(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
@@ -50,7 +50,7 @@ async def _describe(
     result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
     wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     try:
-        require_config(Operation.DESCRIBE_CONFIGS, asked.resource_type, asked.resource_name, context)
+        require_config(AclOperation.DESCRIBE_CONFIGS, asked.resource_type, asked.resource_name, context)
         if asked.resource_type == ConfigResourceType.BROKER_LOGGER:
             loggers = describe_loggers(asked.resource_name, context)
             result.configs = [logger for logger in loggers if wanted is None or logger.name in wanted]

@@ -9,7 +9,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 async def handle_describe_groups(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
@@ -25,7 +25,7 @@ async def handle_describe_groups(request: DescribeGroupsRequest, context: Reques
 async def _describe(group_id: str, context: RequestContext) -> DescribedGroup:
     alone = DescribeGroupsRequest(groups=[group_id])
     try:
-        require(Operation.DESCRIBE, ResourceType.GROUP, group_id, context)
+        require(AclOperation.DESCRIBE, ResourceType.GROUP, group_id, context)
         response = await response_of(
             ask_group(
                 group_id,

@@ -15,12 +15,12 @@ from broker.protocol.messages.describe_log_dirs import (
 )
 from broker.runtime.log_dirs import LogDir
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_describe_log_dirs(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
     try:
-        require_on_cluster(Operation.DESCRIBE, context)
+        require_on_cluster(AclOperation.DESCRIBE, context)
     except ApiError as error:
         return DescribeLogDirsResponse(error_code=error.code)
     wanted = None if request.topics is None else {topic.topic: set(topic.partitions) for topic in request.topics}

@@ -21,14 +21,14 @@ from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
 from broker.runtime.topics.topic_admin import check_topic_name
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_describe_producers(
     request: DescribeProducersRequest, context: RequestContext
 ) -> DescribeProducersResponse:
     asked = partitions_once(((topic.name, topic.partition_indexes) for topic in request.topics), int)
-    denied = await denied_topics(Operation.READ, asked, context)
+    denied = await denied_topics(AclOperation.READ, asked, context)
     topics = await partitions_in_turns(
         asked,
         lambda topic, index: _describe(TopicPartition(topic, index), context, is_denied=topic in denied),

@@ -17,7 +17,7 @@ from broker.protocol.messages.describe_requests import (
 from broker.runtime.request_times import ApiTimes
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer_log import AuthorizerLog
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.quotas.client_quotas import QuotaSensor
 from broker.security.rights import Rights
 
@@ -98,7 +98,7 @@ def _denials(log: AuthorizerLog) -> list[DescribeRequestsDenials]:
 
 
 def _may_describe(rights: Rights) -> bool:
-    return rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+    return rights.may(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
 HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 5, handle_describe_requests, others_may=_may_describe)

@@ -22,7 +22,7 @@ from broker.protocol.messages.describe_topic_partitions import (
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import Rights
 
 
@@ -62,7 +62,7 @@ async def _asked(
     names = {topic.name for topic in request.topics} or context.services.metadata.topics.keys()
     left = sorted(name for name in names if name >= first.topic_name)
     if request.topics:
-        return left, await denied_topics(Operation.DESCRIBE, left, context)
+        return left, await denied_topics(AclOperation.DESCRIBE, left, context)
     return await only_seen(ResourceType.TOPIC, left, str, context), ()
 
 

@@ -15,7 +15,7 @@ from broker.protocol.messages.describe_transactions import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 async def handle_describe_transactions(
@@ -29,7 +29,7 @@ async def handle_describe_transactions(
 async def _describe(transactional_id: str, context: RequestContext) -> TransactionState:
     alone = DescribeTransactionsRequest(transactional_ids=[transactional_id])
     try:
-        require(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
+        require(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
         response = await response_of(
             ask_transaction(
                 transactional_id,

@@ -13,7 +13,7 @@ from broker.protocol.messages.describe_user_scram_credentials import (
 )
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.credentials import OfUser, UserCredentials
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.sasl.stored_credentials import NAMES
 
 _EMPTY = "Username must not be empty"
@@ -24,7 +24,7 @@ _TWICE = "Cannot describe SCRAM credentials for the same user twice in a single 
 async def handle_describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
-    if not context.session.rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+    if not context.session.rights.may(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
         refused = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return DescribeUserScramCredentialsResponse(error_code=refused, error_message=refused.meaning)
     credentials = context.services.credentials

@@ -21,7 +21,7 @@ from broker.protocol.messages.elect_leaders import (
 from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 #: Of a partition that nobody named.
 _NOTHING_TO_TELL = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -47,7 +47,7 @@ async def handle_elect_leaders(request: ElectLeadersRequest, context: RequestCon
 
 async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[TopicPartition, PartitionVerdict]:
     """What became of each partition asked for; of all partitions, of those where there was something to do."""
-    require_on_cluster(Operation.ALTER, context)
+    require_on_cluster(AclOperation.ALTER, context)
     election = _ELECTIONS.get(request.election_type)
     if election is None:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")

@@ -8,7 +8,7 @@ from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.
 _FENCED_FROM = 2
@@ -16,7 +16,7 @@ _FENCED_FROM = 2
 
 async def handle_end_txn(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     try:
-        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
+        require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
         reply = ask_transaction(
             request.transactional_id,
             context,

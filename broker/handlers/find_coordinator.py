@@ -14,7 +14,7 @@ from broker.protocol.messages.find_coordinator import (
 from broker.runtime.in_turns import in_turns
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 _TYPES: dict[int, tuple[str, ResourceType]] = {
     CoordinatorType.GROUP: (OFFSETS_TOPIC, ResourceType.GROUP),
@@ -42,7 +42,7 @@ async def _find(key: str, key_type: int, context: RequestContext) -> Coordinator
         if key_type not in _TYPES:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"{key_type} is no type of coordinator")
         topic, kind = _TYPES[key_type]
-        require(Operation.DESCRIBE, kind, key, context)
+        require(AclOperation.DESCRIBE, kind, key, context)
         if topic == TRANSACTION_TOPIC and not key:
             raise ApiError(ErrorCode.INVALID_REQUEST, "a transactional id must not be empty")
         await context.services.topics.ensure_internal(topic)

@@ -14,7 +14,7 @@ from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.
 _FENCED_FROM = 4
@@ -27,10 +27,10 @@ async def handle_init_producer_id(request: InitProducerIdRequest, context: Reque
     """
     try:
         if request.transactional_id is not None:
-            require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
+            require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
             return await _init_transactional(request, request.transactional_id, context)
-        if not context.session.rights.may_on_any(Operation.WRITE, ResourceType.TOPIC):
-            require_on_cluster(Operation.IDEMPOTENT_WRITE, context)
+        if not context.session.rights.may_on_any(AclOperation.WRITE, ResourceType.TOPIC):
+            require_on_cluster(AclOperation.IDEMPOTENT_WRITE, context)
         producer_id = await context.services.producer_ids.next_id()
     except ApiError as error:
         return InitProducerIdResponse(error_code=error.code)

@@ -7,13 +7,13 @@ from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from broker.runtime.requests.context import Reply, RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 def handle_join_group(request: JoinGroupRequest, context: RequestContext) -> Reply:
     client = client_of(context)
     try:
-        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+        require(AclOperation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,

@@ -7,13 +7,13 @@ from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from broker.runtime.requests.context import Reply, RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 def handle_leave_group(request: LeaveGroupRequest, context: RequestContext) -> Reply:
     client = client_of(context)
     try:
-        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+        require(AclOperation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,

@@ -11,11 +11,11 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import joined
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 async def handle_list_groups(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
-    coordinators, sees_all = context.services.groups, sees_cluster(Operation.DESCRIBE, context)
+    coordinators, sees_all = context.services.groups, sees_cluster(AclOperation.DESCRIBE, context)
     groups: list[Collection[ListedGroup]] = []
     for partition in coordinators.loaded_partitions():
         try:

@@ -24,7 +24,7 @@ from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.replication.hosted_partition import HostedPartition, find_time, readable_end_offset
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 _NOT_FOUND = (-1, -1)
 #: Before KIP-1005 its number was a time like any other, earlier than all records.
@@ -35,7 +35,7 @@ _NEEDS_NO_HIGH_WATERMARK = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP, LATEST
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
     is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
-    denied = await denied_topics(Operation.DESCRIBE, asked, context)
+    denied = await denied_topics(AclOperation.DESCRIBE, asked, context)
     topics = await partitions_in_turns(
         asked,
         lambda topic, turn: _denied(turn) if topic in denied else _answer(topic, turn, is_stable_only, context),

@@ -14,14 +14,14 @@ from broker.protocol.messages.list_partition_reassignments import (
     OngoingTopicReassignment,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_list_partition_reassignments(
     request: ListPartitionReassignmentsRequest, context: RequestContext
 ) -> ListPartitionReassignmentsResponse:
     try:
-        require_on_cluster(Operation.DESCRIBE, context)
+        require_on_cluster(AclOperation.DESCRIBE, context)
         moves = await context.services.controller.reassignments()
     except ApiError as error:
         return ListPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)

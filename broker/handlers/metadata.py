@@ -24,7 +24,7 @@ from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.runtime.topics.topic_admin import Charge, check_topic_name
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED, Rights
 
 _FIRST_METADATA_TIMEOUT_MS = 5_000
@@ -67,7 +67,7 @@ async def _answer_when_asked(
     topic_of_id = context.services.metadata.topic_of_id
     by_id = [topic_of_id(name.topic_id) for name in asked or () if _is_by_id(name)]
     names = [topic.name for topic in by_id if topic is not None] + _names_of(asked or ())
-    denied = await denied_topics(Operation.DESCRIBE, names, context)
+    denied = await denied_topics(AclOperation.DESCRIBE, names, context)
     reply = _answer_allowed(request, asked, dict.fromkeys(denied, _DENIED), context)
     return reply if isinstance(reply, MetadataResponse) else await reply
 
@@ -192,7 +192,7 @@ def _asked_topic(
         if found is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID
             return MetadataResponseTopic(error_code=code, name=asked.name, topic_id=asked.topic_id)
-        if not rights.sees(Operation.DESCRIBE, ResourceType.TOPIC, found.name):
+        if not rights.sees(AclOperation.DESCRIBE, ResourceType.TOPIC, found.name):
             return MetadataResponseTopic(error_code=_DENIED, name=None, topic_id=asked.topic_id)
         return _topic(found, request, rights)
     error = errors.get(name)

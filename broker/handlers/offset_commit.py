@@ -12,12 +12,12 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from broker.protocol.schema import Message
 from broker.runtime.requests.context import Reply, RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 def handle_offset_commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:
     try:
-        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+        require(AclOperation.READ, ResourceType.GROUP, request.group_id, context)
     except ApiError as error:
         return commit_refused(request, error.code)
     return CommitWork(request, OffsetCommitResponse, context, lambda known: _commit(known, context)).begin()

@@ -14,7 +14,7 @@ from broker.protocol.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 from broker.runtime.requests.context import RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 _DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 #: Offsets of topics that are gone go with them.
@@ -23,8 +23,8 @@ _UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
     try:
-        require(Operation.DELETE, ResourceType.GROUP, request.group_id, context)
-        denied = await denied_topics(Operation.READ, [topic.name for topic in request.topics], context)
+        require(AclOperation.DELETE, ResourceType.GROUP, request.group_id, context)
+        denied = await denied_topics(AclOperation.READ, [topic.name for topic in request.topics], context)
         refused = [_refused(topic, _DENIED) for topic in request.topics if topic.name in denied]
         allowed = [topic for topic in request.topics if topic.name not in denied]
         known = context.services.metadata.topics

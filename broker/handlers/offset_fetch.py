@@ -23,7 +23,7 @@ from broker.protocol.messages.offset_fetch import (
 from broker.protocol.schema import Message
 from broker.runtime.in_turns import asked_in_turns
 from broker.runtime.requests.context import Reply, RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
 
 _AskedGroup = OffsetFetchRequest | OffsetFetchRequestGroup
@@ -65,7 +65,7 @@ def _ask_for_group(
 def _ask(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Message | Awaitable[Message]:
     """What is told of one group, which is all that `request` asks for."""
     try:
-        require(Operation.DESCRIBE, ResourceType.GROUP, asked.group_id, context)
+        require(AclOperation.DESCRIBE, ResourceType.GROUP, asked.group_id, context)
         if context.session.rights is UNLIMITED:
             return _ask_coordinator(asked, request, context)
     except ApiError as error:
@@ -89,7 +89,7 @@ async def _ask_for_seen(
 ) -> OffsetFetchResponse:
     """Topics that the client may not see are refused where it names them, and left out where it does not."""
     named = asked.topics
-    denied = await denied_topics(Operation.DESCRIBE, [topic.name for topic in named or ()], context)
+    denied = await denied_topics(AclOperation.DESCRIBE, [topic.name for topic in named or ()], context)
     if named is not None:
         asked.topics = [topic for topic in named if topic.name not in denied]
     try:

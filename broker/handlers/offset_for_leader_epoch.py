@@ -18,15 +18,15 @@ from broker.protocol.messages.offset_for_leader_epoch import (
 from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 
 
 async def handle_offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     asked = partitions_once(((topic.topic, topic.partitions) for topic in request.topics), attrgetter("partition"))
-    is_replica = sees_cluster(Operation.CLUSTER_ACTION, context)
-    denied = () if is_replica else await denied_topics(Operation.DESCRIBE, asked, context)
+    is_replica = sees_cluster(AclOperation.CLUSTER_ACTION, context)
+    denied = () if is_replica else await denied_topics(AclOperation.DESCRIBE, asked, context)
     topics = await partitions_in_turns(
         asked,
         lambda topic, turn: _denied(turn) if topic in denied else _answer(topic, turn, context),

@@ -31,7 +31,7 @@ from broker.protocol.messages.preview_retention import (
 from broker.runtime.gather import gather
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import Rights
 
 _REASONS = {
@@ -66,7 +66,7 @@ class _Answer:
     async def config(self, asked: PreviewRetentionTopic) -> LogConfig | ApiError:
         """What the topic's logs would go by, or why that is not told."""
         try:
-            require(Operation.ALTER_CONFIGS, ResourceType.TOPIC, asked.name, self._context)
+            require(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC, asked.name, self._context)
             check_topic(asked.name, self._context)
             if len({config.name for config in asked.configs}) < len(asked.configs):
                 raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
@@ -165,7 +165,7 @@ def _refused(request: PreviewRetentionRequest) -> PreviewRetentionResponse:
 
 
 def _may_preview(rights: Rights) -> bool:
-    return rights.may_on_any(Operation.ALTER_CONFIGS, ResourceType.TOPIC)
+    return rights.may_on_any(AclOperation.ALTER_CONFIGS, ResourceType.TOPIC)
 
 
 HANDLER = for_members(ApiKey.PREVIEW_RETENTION, 0, 0, handle_preview_retention, _refused, others_may=_may_preview)

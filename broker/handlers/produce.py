@@ -23,11 +23,11 @@ from broker.records.batch import is_transactional
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.requests.current_leader import addresses
 from broker.runtime.requests.produce_work import Outcome, Outcomes, ProduceWork, refused_batch
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
 
 #: An enumeration's members cost more to name than to look up.
-_WRITE, _TOPIC = Operation.WRITE, ResourceType.TOPIC
+_WRITE, _TOPIC = AclOperation.WRITE, ResourceType.TOPIC
 
 
 def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
@@ -53,7 +53,7 @@ def _is_forbidden(request: ProduceRequest, context: RequestContext) -> bool:
     may = context.session.rights.may
     if _is_transactional(request) and (
         request.transactional_id is None
-        or not may(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+        or not may(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     ):
         return True
     for topic in request.topic_data:

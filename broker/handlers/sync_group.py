@@ -7,12 +7,12 @@ from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from broker.runtime.requests.context import Reply, RequestContext
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 def handle_sync_group(request: SyncGroupRequest, context: RequestContext) -> Reply:
     try:
-        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+        require(AclOperation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,

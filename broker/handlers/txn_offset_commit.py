@@ -15,7 +15,7 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, T
 from broker.protocol.schema import Message
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: Producers of earlier versions do not expect COORDINATOR_LOAD_IN_PROGRESS here, and some end with it.
 _LOADING_IS_KNOWN_VERSION = 2
@@ -25,8 +25,8 @@ _ABORTABLE_IS_KNOWN_VERSION = 4
 
 def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
     try:
-        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
-        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+        require(AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
+        require(AclOperation.READ, ResourceType.GROUP, request.group_id, context)
     except ApiError as error:
         return commit_refused(request, error.code)
     return CommitWork(request, TxnOffsetCommitResponse, context, lambda known: _commit(known, context)).begin()

@@ -26,7 +26,7 @@ from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.hosted_partition import ProduceResult
 from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.rights import Rights
 
 #: How long a marker may take to be committed before the coordinator is told to send it again, Kafka's
@@ -136,8 +136,8 @@ def _refused(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
 
 
 def _may_write(rights: Rights) -> bool:
-    return rights.sees(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME) or rights.may(
-        Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+    return rights.sees(AclOperation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME) or rights.may(
+        AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
     )
 
 

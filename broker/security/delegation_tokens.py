@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.security_limits import DELEGATION_TOKENS_MAX, DELEGATION_TOKENS_OF_ONE_MAX
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import Rights
 
 USER = "User"
@@ -72,7 +72,7 @@ def check_parties(owner: Principal, requester: Principal, renewers: Iterable[Pri
     Kafka looks at the types of renewers only; but whoever logs in by a token is User:<name of the owner>, so a token
     for another type would make its holder somebody else.
     """
-    if owner != requester and not rights.may(Operation.CREATE_TOKENS, ResourceType.USER, str(owner)):
+    if owner != requester and not rights.may(AclOperation.CREATE_TOKENS, ResourceType.USER, str(owner)):
         raise ApiError(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
     if any(principal.type != USER for principal in (owner, *renewers)):
         raise ApiError(ErrorCode.INVALID_PRINCIPAL_TYPE)
@@ -124,8 +124,8 @@ def is_shown(token: DelegationToken, owners: frozenset[Principal] | None, asker:
         return False
     return (
         token.may_be_changed_by(asker)
-        or rights.sees(Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
-        or rights.sees(Operation.DESCRIBE_TOKENS, ResourceType.USER, str(token.owner))
+        or rights.sees(AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
+        or rights.sees(AclOperation.DESCRIBE_TOKENS, ResourceType.USER, str(token.owner))
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import Protocol
 
-from broker.security.operations import SUPPORTED, Operation, ResourceType, bits
+from broker.security.operations import SUPPORTED, AclOperation, ResourceType, bits
 
 
 class Rights(Protocol):
@@ -14,15 +14,15 @@ class Rights(Protocol):
         """Topics whose writes are allowed and not logged, as earlier requests have shown; `may` knows of more."""
         ...
 
-    def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def may(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         """Whether the operation is allowed on that resource; a denial is told to the authorizer's log."""
         ...
 
-    def sees(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def sees(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         """The same for a list that leaves out what is not allowed: no attempt, so not told."""
         ...
 
-    def may_on_any(self, operation: Operation, kind: ResourceType) -> bool:
+    def may_on_any(self, operation: AclOperation, kind: ResourceType) -> bool:
         """Whether there can be a resource of that type on which the operation is allowed (KIP-679)."""
         ...
 
@@ -36,12 +36,12 @@ class Unlimited:
 
     untold_writes: Set[str] = frozenset()
 
-    def may(self, _operation: Operation, _kind: ResourceType, _name: str) -> bool:
+    def may(self, _operation: AclOperation, _kind: ResourceType, _name: str) -> bool:
         return True
 
     sees = may
 
-    def may_on_any(self, _operation: Operation, _kind: ResourceType) -> bool:
+    def may_on_any(self, _operation: AclOperation, _kind: ResourceType) -> bool:
         return True
 
     def operations(self, kind: ResourceType, _name: str) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from broker.security.acls.model import AclEntry, Pattern, PatternType, Permission, java_host
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.json_fields import decode_fields, encode_fields
 
@@ -31,8 +31,8 @@ _KINDS_READ = {text.lower(): kind for text, kind in _KINDS.items()} | {
     kind.name.lower(): kind for kind in _KINDS.values()
 }
 _OPERATIONS = {
-    pascal_case(operation.name).lower(): operation for operation in Operation if operation > Operation.ANY
-} | {operation.name.lower(): operation for operation in Operation if operation > Operation.ANY}
+    pascal_case(operation.name).lower(): operation for operation in AclOperation if operation > AclOperation.ANY
+} | {operation.name.lower(): operation for operation in AclOperation if operation > AclOperation.ANY}
 _PERMISSIONS = {permission.name.lower(): permission for permission in (Permission.ALLOW, Permission.DENY)}
 _ROOTS = {PatternType.LITERAL: ACLS, PatternType.PREFIXED: PREFIXED_ACLS}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from broker.cli.frame.declaration import Arguments, UsageError
 from broker.security.acls.filters import PatternFilter
 from broker.security.acls.model import ANY_HOST, AclEntry, PatternType, Permission, java_host
-from broker.security.operations import CLUSTER_NAME, SUPPORTED, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, SUPPORTED, AclOperation, ResourceType
 
 #: What is meant of each resource; no entries: all that there are (when rules are taken away).
 Meant = dict[PatternFilter, list[AclEntry]]
@@ -19,14 +19,14 @@ _NAMED = {
     "user-principal": ResourceType.USER,
 }
 _PRODUCES = {
-    ResourceType.TOPIC: (Operation.WRITE, Operation.DESCRIBE, Operation.CREATE),
-    ResourceType.TRANSACTIONAL_ID: (Operation.WRITE, Operation.DESCRIBE),
+    ResourceType.TOPIC: (AclOperation.WRITE, AclOperation.DESCRIBE, AclOperation.CREATE),
+    ResourceType.TRANSACTIONAL_ID: (AclOperation.WRITE, AclOperation.DESCRIBE),
 }
-_CONSUMES = {ResourceType.TOPIC: (Operation.READ, Operation.DESCRIBE), ResourceType.GROUP: (Operation.READ,)}
-_OPERATIONS = {item.name.replace("_", ""): item for item in Operation if item > Operation.ANY}
+_CONSUMES = {ResourceType.TOPIC: (AclOperation.READ, AclOperation.DESCRIBE), ResourceType.GROUP: (AclOperation.READ,)}
+_OPERATIONS = {item.name.replace("_", ""): item for item in AclOperation if item > AclOperation.ANY}
 
 
-def operation(text: str) -> Operation:
+def operation(text: str) -> AclOperation:
     """Raises ValueError."""
     try:
         return _OPERATIONS[text.strip().replace("_", "").upper()]
@@ -109,7 +109,7 @@ def to_remove(arguments: Arguments) -> Meant:
     if arguments["producer"]:
         _add(meant, arguments, named, _PRODUCES)
         if arguments["idempotent"]:
-            meant[_CLUSTER] = _entries(arguments, (Operation.IDEMPOTENT_WRITE,))
+            meant[_CLUSTER] = _entries(arguments, (AclOperation.IDEMPOTENT_WRITE,))
     if arguments["consumer"]:
         _add(meant, arguments, named, _CONSUMES)
     for item, entries in meant.items():
@@ -121,7 +121,7 @@ def _add(
     meant: Meant,
     arguments: Arguments,
     named: Iterable[PatternFilter],
-    needed: dict[ResourceType, tuple[Operation, ...]],
+    needed: dict[ResourceType, tuple[AclOperation, ...]],
 ) -> None:
     for filter_ in named:
         if filter_.kind in needed:
@@ -129,7 +129,7 @@ def _add(
             meant[filter_] = list(dict.fromkeys((*meant.get(filter_, ()), *more)))
 
 
-def _entries(arguments: Arguments, operations: Sequence[Operation]) -> list[AclEntry]:
+def _entries(arguments: Arguments, operations: Sequence[AclOperation]) -> list[AclEntry]:
     return [
         AclEntry(who, host, item, permission)
         for permission, verb in ((Permission.ALLOW, "allow"), (Permission.DENY, "deny"))
@@ -140,6 +140,6 @@ def _entries(arguments: Arguments, operations: Sequence[Operation]) -> list[AclE
 
 
 def _check_operations(kind: ResourceType, entries: Iterable[AclEntry]) -> None:
-    if kind in SUPPORTED and {entry.operation for entry in entries} - {*SUPPORTED[kind], Operation.ALL}:
-        names = ",".join(item.name for item in (*SUPPORTED[kind], Operation.ALL))
+    if kind in SUPPORTED and {entry.operation for entry in entries} - {*SUPPORTED[kind], AclOperation.ALL}:
+        names = ",".join(item.name for item in (*SUPPORTED[kind], AclOperation.ALL))
         raise UsageError(f"ResourceType {kind.name} only supports operations {names}")

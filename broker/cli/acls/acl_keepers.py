@@ -13,7 +13,7 @@ from broker.protocol.messages.describe_acls import DescribeAclsRequest
 from broker.security.acls.checks import refusal_of
 from broker.security.acls.filters import EntryFilter, PatternFilter
 from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 if TYPE_CHECKING:
     from broker.zookeeper.acl_nodes import AclStore
@@ -46,14 +46,14 @@ class Brokers:
                 pattern_type_filter=wanted.type,
                 principal_filter=None,
                 host_filter=None,
-                operation=Operation.ANY,
+                operation=AclOperation.ANY,
                 permission_type=Permission.ANY,
             )
         )
         check(answer.error_code, answer.error_message)
         return {
             Pattern(ResourceType(one.resource_type), one.resource_name, PatternType(one.pattern_type)): [
-                AclEntry(acl.principal, acl.host, Operation(acl.operation), Permission(acl.permission_type))
+                AclEntry(acl.principal, acl.host, AclOperation(acl.operation), Permission(acl.permission_type))
                 for acl in one.acls
             ]
             for one in answer.resources

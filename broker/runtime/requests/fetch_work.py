@@ -37,7 +37,7 @@ from broker.runtime.replication.hosted_partition import ReadResult
 from broker.runtime.requests.context import RequestContext, traffic_of
 from broker.runtime.requests.current_leader import current_leader, refusal
 from broker.security.client_traffic import SAMPLED
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.quotas.windows import WindowedRate
 from broker.security.rights import UNLIMITED
 
@@ -275,7 +275,7 @@ class FetchWork:
         """Without a name it is an id that nobody knows."""
         may_read = self._may_read.get(topic)
         if may_read is None:
-            may_read = not topic or self._rights.may(Operation.READ, ResourceType.TOPIC, topic)
+            may_read = not topic or self._rights.may(AclOperation.READ, ResourceType.TOPIC, topic)
             self._may_read[topic] = may_read
         return may_read
 

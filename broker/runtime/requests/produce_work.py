@@ -36,7 +36,7 @@ from broker.runtime.requests.context import Reply, RequestContext, traffic_of
 from broker.runtime.requests.current_leader import current_leader, refusal
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.client_traffic import SAMPLED
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
@@ -240,7 +240,7 @@ class ProduceWork:
 
     def _error_without_batch(self, topic: str) -> ApiError:
         """Return why there is no batch: the handler drops those that the client may not write."""
-        if not self._context.session.rights.sees(Operation.WRITE, ResourceType.TOPIC, topic):
+        if not self._context.session.rights.sees(AclOperation.WRITE, ResourceType.TOPIC, topic):
             return ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         return ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
 

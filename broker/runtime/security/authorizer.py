@@ -20,7 +20,7 @@ from broker.runtime.security.principal_rights import PrincipalRights
 from broker.security.acls.decision import AccessRules
 from broker.security.acls.filters import BindingFilter, EntryFilter
 from broker.security.acls.model import AclEntry, Binding, Pattern, java_host
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED, Rights
 from broker.zookeeper.acl_nodes import AclChange, AclChanges, AclStore
 from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost, ZooKeeperError, answer_of
@@ -137,10 +137,10 @@ class Authorizer:
             rights = self._rights[key] = PrincipalRights(self, self.log, *key)
         return rights
 
-    def allows(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def allows(self, principal: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         return self._rules.allows(principal, host, operation, kind, name)
 
-    def allows_on_any(self, principal: str, host: str, operation: Operation, kind: ResourceType) -> bool:
+    def allows_on_any(self, principal: str, host: str, operation: AclOperation, kind: ResourceType) -> bool:
         return self._rules.allows_on_any(principal, host, operation, kind)
 
     def has_remembered(self) -> None:

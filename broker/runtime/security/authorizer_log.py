@@ -13,7 +13,7 @@ from broker.common.clock import Clock
 from broker.common.limits import DENIALS_LOGGED_EVERY_MS, DENIALS_LOGGED_MAX, DENIED_PRINCIPALS_COUNTED_MAX
 from broker.common.security_limits import DECISION_NAME_LENGTH_MAX
 from broker.security.acls.model import PatternType
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.zookeeper.acl_znodes import pascal_case
 
 LOGGER = "broker.authorizer"
@@ -30,7 +30,7 @@ class Denial(NamedTuple):
     at_ms: int
     principal: str
     host: str
-    operation: Operation
+    operation: AclOperation
     kind: ResourceType
     name: str
 
@@ -51,10 +51,10 @@ class AuthorizerLog:
         #: The latest of each that is counted.
         self.latest: dict[str, Denial] = {}
 
-    def allowed(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> None:
+    def allowed(self, principal: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> None:
         _log.debug(_sentence(principal, "Allowed", host, operation, kind, name))
 
-    def denied(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> None:
+    def denied(self, principal: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> None:
         is_counted = principal in self.denials or len(self.denials) < DENIED_PRINCIPALS_COUNTED_MAX
         counted = principal if is_counted else OTHERS
         self.denials[counted] += 1
@@ -79,7 +79,7 @@ class AuthorizerLog:
             self._untold = 0
 
 
-def _sentence(principal: str, verdict: str, host: str, operation: Operation, kind: ResourceType, name: str) -> str:
+def _sentence(principal: str, verdict: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> str:
     resource = f"{pascal_case(kind.name)}:{PatternType.LITERAL.name}:{name}"
     done = pascal_case(operation.name)
     return f"Principal = {principal} is {verdict} Operation = {done} from host = {host} on resource = {resource}"

@@ -4,21 +4,21 @@ from typing import Protocol
 
 from broker.common.security_limits import DECISION_NAME_LENGTH_MAX
 from broker.runtime.security.authorizer_log import AuthorizerLog, tells_allowed
-from broker.security.operations import SUPPORTED, Operation, ResourceType, bits
+from broker.security.operations import SUPPORTED, AclOperation, ResourceType, bits
 
 #: Stands for a resource of any name.
 _ANY_NAME = "\0"
 #: As Kafka names the resource when it is asked about any (AclAuthorizer.authorizeByResourceType).
 _NO_NAME = "NONE"
-_WRITES = Operation.WRITE, ResourceType.TOPIC
+_WRITES = AclOperation.WRITE, ResourceType.TOPIC
 
 
 class Decider(Protocol):
     """What decides by the rules."""
 
-    def allows(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> bool: ...
+    def allows(self, principal: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> bool: ...
 
-    def allows_on_any(self, principal: str, host: str, operation: Operation, kind: ResourceType) -> bool: ...
+    def allows_on_any(self, principal: str, host: str, operation: AclOperation, kind: ResourceType) -> bool: ...
 
     def has_remembered(self) -> None:
         """One more decision is about to be kept."""
@@ -36,10 +36,10 @@ class PrincipalRights:
         self._log = log
         self.principal = principal
         self.host = host
-        self._known: dict[tuple[Operation, ResourceType, str], bool] = {}
+        self._known: dict[tuple[AclOperation, ResourceType, str], bool] = {}
         self.untold_writes: set[str] = set()
 
-    def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def may(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         is_allowed = self._known.get((operation, kind, name))
         if is_allowed is None:
             is_allowed = self._decide(operation, kind, name)
@@ -49,11 +49,11 @@ class PrincipalRights:
             self._log.allowed(self.principal, self.host, operation, kind, name)
         return is_allowed
 
-    def sees(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def sees(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         is_allowed = self._known.get((operation, kind, name))
         return self._decide(operation, kind, name) if is_allowed is None else is_allowed
 
-    def may_on_any(self, operation: Operation, kind: ResourceType) -> bool:
+    def may_on_any(self, operation: AclOperation, kind: ResourceType) -> bool:
         is_allowed = self._known.get((operation, kind, _ANY_NAME))
         if is_allowed is None:
             is_allowed = self._decider.allows_on_any(self.principal, self.host, operation, kind)
@@ -70,7 +70,7 @@ class PrincipalRights:
         self._known.clear()
         self.untold_writes.clear()
 
-    def _decide(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def _decide(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         is_allowed = self._decider.allows(self.principal, self.host, operation, kind, name)
         if len(name) <= DECISION_NAME_LENGTH_MAX and name != _ANY_NAME:
             self._remember(operation, kind, name, is_allowed)
@@ -78,6 +78,6 @@ class PrincipalRights:
                 self.untold_writes.add(name)
         return is_allowed
 
-    def _remember(self, operation: Operation, kind: ResourceType, name: str, is_allowed: bool) -> None:
+    def _remember(self, operation: AclOperation, kind: ResourceType, name: str, is_allowed: bool) -> None:
         self._decider.has_remembered()
         self._known[operation, kind, name] = is_allowed

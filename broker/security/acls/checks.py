@@ -3,7 +3,7 @@
 import re
 
 from broker.security.acls.model import Binding, PatternType, Permission
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 
 #: What ZooKeeper refuses in the name of a znode.
 _NO_ZNODE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")
@@ -22,6 +22,6 @@ def refusal_of(binding: Binding) -> str:
         return f"ResourcePattern name cannot be kept: {pattern.name!r:.300}"
     if pattern.kind <= ResourceType.ANY or pattern.type not in (PatternType.LITERAL, PatternType.PREFIXED):
         return "A rule is about one type of resources, and about a literal name or a prefix"
-    if entry.operation <= Operation.ANY or entry.permission not in (Permission.ALLOW, Permission.DENY):
+    if entry.operation <= AclOperation.ANY or entry.permission not in (Permission.ALLOW, Permission.DENY):
         return "A rule allows or denies one operation, or all of them"
     return ""

@@ -19,15 +19,17 @@ from broker.security.acls.model import (
     Permission,
     Rules,
 )
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: Those of which one being allowed allows the operation, besides itself and ALL.
 _IMPLYING = {
-    Operation.DESCRIBE: (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER),
-    Operation.DESCRIBE_CONFIGS: (Operation.ALTER_CONFIGS,),
+    AclOperation.DESCRIBE: (AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER),
+    AclOperation.DESCRIBE_CONFIGS: (AclOperation.ALTER_CONFIGS,),
 }
-_DENYING = {operation: frozenset({operation, Operation.ALL}) for operation in Operation}
-_ALLOWING = {operation: frozenset({operation, Operation.ALL, *_IMPLYING.get(operation, ())}) for operation in Operation}
+_DENYING = {operation: frozenset({operation, AclOperation.ALL}) for operation in AclOperation}
+_ALLOWING = {
+    operation: frozenset({operation, AclOperation.ALL, *_IMPLYING.get(operation, ())}) for operation in AclOperation
+}
 
 _Entries = tuple[AclEntry, ...]
 
@@ -111,7 +113,7 @@ class AccessRules:
             for name, entries in rules.of_type(type_).items()
         }
 
-    def allows(self, principal: str, host: str, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def allows(self, principal: str, host: str, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         """Whether the operation is allowed on the resource of this name. `host` is as `java_host` writes it."""
         found = [entry for entries in self._kinds[kind].about(name) for entry in entries]
         if not found:
@@ -123,8 +125,8 @@ class AccessRules:
         return any(entry.permission is Permission.ALLOW and entry.operation in allowing for entry in mine)
 
     def explain(
-        self, principal: str, host: str, kind: ResourceType, name: str, operations: Iterable[Operation]
-    ) -> dict[Operation, Why]:
+        self, principal: str, host: str, kind: ResourceType, name: str, operations: Iterable[AclOperation]
+    ) -> dict[AclOperation, Why]:
         """As `allows` of each, with the rule that decides: of several the one that says most about just this case."""
         patterns = list(self._kinds[kind].patterns_about(kind, name))
         if not patterns:
@@ -137,7 +139,7 @@ class AccessRules:
         ]
         return {operation: _why(mine, operation) for operation in operations}
 
-    def allows_on_any(self, principal: str, host: str, operation: Operation, kind: ResourceType) -> bool:
+    def allows_on_any(self, principal: str, host: str, operation: AclOperation, kind: ResourceType) -> bool:
         """Whether there can be a resource of this type on which the operation is allowed (KIP-679): an allow counts
         unless every name it holds for is denied. Nothing is implied here: the operation itself, or ALL.
         """
@@ -163,7 +165,7 @@ def _is_about(entry: AclEntry, principal: str, host: str) -> bool:
     return entry.principal in (principal, ANYBODY) and entry.host in (host, ANY_HOST)
 
 
-def _why(mine: list[Binding], operation: Operation) -> Why:
+def _why(mine: list[Binding], operation: AclOperation) -> Why:
     for permission, meant in ((Permission.DENY, _DENYING), (Permission.ALLOW, _ALLOWING)):
         deciding = [
             item for item in mine if item.entry.permission is permission and item.entry.operation in meant[operation]
@@ -175,16 +177,16 @@ def _why(mine: list[Binding], operation: Operation) -> Why:
     return Why(False, None)
 
 
-def _closeness(binding: Binding, operation: Operation) -> tuple[object, ...]:
+def _closeness(binding: Binding, operation: AclOperation) -> tuple[object, ...]:
     pattern, entry = binding
     is_named = pattern.type is PatternType.LITERAL and pattern.name != WILDCARD
     length = len(pattern.name) if pattern.type is PatternType.PREFIXED else 0
-    does = (entry.operation is operation, entry.operation is not Operation.ALL)
+    does = (entry.operation is operation, entry.operation is not AclOperation.ALL)
     return entry.principal != ANYBODY, is_named, length, does, entry.host != ANY_HOST, pattern.name, entry.operation
 
 
 def _names(
-    named: dict[str, _Entries], principal: str, host: str, operation: Operation, permission: Permission
+    named: dict[str, _Entries], principal: str, host: str, operation: AclOperation, permission: Permission
 ) -> set[str]:
     """Of the patterns with a rule of that permission about this client and operation."""
     meant = _DENYING[operation]

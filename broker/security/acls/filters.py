@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from broker.security.acls.model import WILDCARD, AclEntry, Binding, Pattern, PatternType, Permission
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 
 class PatternFilter(NamedTuple):
@@ -39,14 +39,14 @@ class EntryFilter(NamedTuple):
 
     principal: str | None = None
     host: str | None = None
-    operation: Operation = Operation.ANY
+    operation: AclOperation = AclOperation.ANY
     permission: Permission = Permission.ANY
 
     def matches(self, entry: AclEntry) -> bool:
         return (
             self.principal in (None, entry.principal)
             and self.host in (None, entry.host)
-            and self.operation in (Operation.ANY, entry.operation)
+            and self.operation in (AclOperation.ANY, entry.operation)
             and self.permission in (Permission.ANY, entry.permission)
         )
 

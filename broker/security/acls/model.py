@@ -4,7 +4,7 @@ from enum import IntEnum
 from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 #: As the name of a literal pattern: every resource of the type.
 WILDCARD = "*"
@@ -42,7 +42,7 @@ class AclEntry(NamedTuple):
 
     principal: str
     host: str
-    operation: Operation
+    operation: AclOperation
     permission: Permission
 
 

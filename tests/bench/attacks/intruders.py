@@ -23,7 +23,7 @@ from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTo
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from broker.security.acls.model import PatternType, Permission
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.scram import ClientExchange, derive_keys
 from tests.bench.attacks.aim import Aim, Line, connections, request, send_some
 from tests.bench.attacks.doors import MECHANISM, PASSWORD, USER, WORTHLESS, Doors
@@ -203,7 +203,7 @@ def _may_describe(topic: str) -> AclCreation:
         resource_pattern_type=PatternType.LITERAL,
         principal=f"User:{USER}",
         host="*",
-        operation=Operation.DESCRIBE,
+        operation=AclOperation.DESCRIBE,
         permission_type=Permission.ALLOW,
     )
 
@@ -215,7 +215,7 @@ def _which(topic: str) -> DeleteAclsFilter:
         pattern_type_filter=PatternType.LITERAL,
         principal_filter=f"User:{USER}",
         host_filter="*",
-        operation=Operation.DESCRIBE,
+        operation=AclOperation.DESCRIBE,
         permission_type=Permission.ALLOW,
     )
 

@@ -20,7 +20,7 @@ from broker.security.delegation_tokens import (
     parse_principal,
     renew,
 )
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
 
 ALICE, BOB, CAROL = (Principal("User", name) for name in ("alice", "bob", "carol"))
@@ -89,8 +89,8 @@ def test_a_new_token_lives_as_long_as_is_asked_and_allowed(asked_ms, max_ms, exp
     [
         (ALICE, (BOB,), Only(), None),
         (BOB, (), Only(), ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED),
-        (BOB, (), Only((Operation.CREATE_TOKENS, ResourceType.USER, "User:bob")), None),
-        (BOB, (), Only((Operation.CREATE_TOKENS, ResourceType.USER, "bob")), 65),
+        (BOB, (), Only((AclOperation.CREATE_TOKENS, ResourceType.USER, "User:bob")), None),
+        (BOB, (), Only((AclOperation.CREATE_TOKENS, ResourceType.USER, "bob")), 65),
         (ALICE, (BOB, Principal("Group", "g")), UNLIMITED, ErrorCode.INVALID_PRINCIPAL_TYPE),
         # Authorization comes first.
         (BOB, (Principal("Group", "g"),), Only(), ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED),
@@ -148,8 +148,8 @@ def test_expiring_sooner_or_at_once(asker, period_ms, after_ms, outcome):
         assert expire(*arguments) == (None if outcome is None else token(expiry_ms=NOW_MS + outcome))
 
 
-DESCRIBE_IT = Only((Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, "id"))
-DESCRIBE_ALICES = Only((Operation.DESCRIBE_TOKENS, ResourceType.USER, "User:alice"))
+DESCRIBE_IT = Only((AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, "id"))
+DESCRIBE_ALICES = Only((AclOperation.DESCRIBE_TOKENS, ResourceType.USER, "User:alice"))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from broker.protocol.messages.describe_acls import DescribeAclsRequest
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
 from broker.runtime.security.authorizer import Authorizer
 from broker.security.acls.model import AclEntry, Binding, Pattern, Permission
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 from broker.security.session import ANONYMOUS, Session
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
@@ -95,14 +95,14 @@ async def test_who_may_not_is_refused_entry_by_entry(served, authorizer):
     assert [result.error_code for result in created.results] == [denied] * 2
     deleted = await client.ask(DeleteAclsRequest(filters=[deletion()]), 3)
     assert [result.error_code for result in deleted.filter_results] == [denied]
-    await permit(authorizer, Operation.DESCRIBE)
+    await permit(authorizer, AclOperation.DESCRIBE)
     assert (await client.ask(describe(), 3)).error_code == 0
     created = await client.ask(CreateAclsRequest(creations=[creation()]), 3)
     assert [result.error_code for result in created.results] == [denied]
 
 
 async def test_what_can_be_no_rule_is_refused_and_the_others_are_kept(served, authorizer):
-    await permit(authorizer, Operation.ALTER)
+    await permit(authorizer, AclOperation.ALTER)
     client = await served.client()
     bad = [
         creation(resource_type=4, resource_name="cluster"),
@@ -150,7 +150,7 @@ async def test_a_number_that_means_nothing_ends_the_connection(served, authorize
 
 
 async def test_version_0_knows_literal_names_only(served, authorizer):
-    await permit(authorizer, Operation.ALL)
+    await permit(authorizer, AclOperation.ALL)
     client = await served.client()
     both = [creation(), creation(resource_pattern_type=PREFIXED)]
     await client.ask(CreateAclsRequest(creations=both), 3)
@@ -176,7 +176,7 @@ async def test_a_member_is_told_who_was_denied_what(served, authorizer):
     assert (told.principal, told.count, told.last_principal) == (ANONYMOUS, 1, ANONYMOUS)
     assert (told.last_host, told.last_operation, told.last_resource_type, told.last_resource_name) == (
         "127.0.0.1",
-        Operation.DESCRIBE,
+        AclOperation.DESCRIBE,
         CLUSTER,
         CLUSTER_NAME,
     )

@@ -7,7 +7,7 @@ from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED, MetadataRequest, MetadataRequestTopic
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_group, on_topic
 from tests.broker.server.conftest import Client, Served
 
@@ -54,13 +54,13 @@ async def test_what_is_not_allowed_is_not_told(served, client):
     del client
     rights = Allowed(
         [
-            on_topic(Operation.DESCRIBE),
-            on_topic(Operation.READ),
-            on_topic(Operation.DESCRIBE, "missing"),
-            on_topic(Operation.WRITE, "hidden"),
-            on_group(Operation.DESCRIBE),
-            on_group(Operation.READ, "hidden"),
-            on_cluster(Operation.CREATE),
+            on_topic(AclOperation.DESCRIBE),
+            on_topic(AclOperation.READ),
+            on_topic(AclOperation.DESCRIBE, "missing"),
+            on_topic(AclOperation.WRITE, "hidden"),
+            on_group(AclOperation.DESCRIBE),
+            on_group(AclOperation.READ, "hidden"),
+            on_cluster(AclOperation.CREATE),
         ]
     )
     limited = await client_with(served, rights)
@@ -69,7 +69,7 @@ async def test_what_is_not_allowed_is_not_told(served, client):
         topics=topics, include_topic_authorized_operations=True, include_cluster_authorized_operations=True
     )
     told = await limited.ask(metadata, 10)
-    described, read = 1 << Operation.DESCRIBE, 1 << Operation.READ
+    described, read = 1 << AclOperation.DESCRIBE, 1 << AclOperation.READ
     assert {topic.name: topic.topic_authorized_operations for topic in told.topics} == {
         "t": described | read,
         "missing": described,
@@ -92,8 +92,8 @@ async def test_what_is_not_allowed_is_not_told(served, client):
 @pytest.mark.parametrize("is_described", [True, False])
 async def test_the_cluster_s_operations_are_told_to_who_may_describe_it(served, client, is_described):
     del client
-    rights = [on_cluster(Operation.ALTER), *([on_cluster(Operation.DESCRIBE)] if is_described else [])]
+    rights = [on_cluster(AclOperation.ALTER), *([on_cluster(AclOperation.DESCRIBE)] if is_described else [])]
     limited = await client_with(served, rights)
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     told = (await limited.ask(request, 1)).cluster_authorized_operations
-    assert told == (1 << Operation.ALTER | 1 << Operation.DESCRIBE if is_described else 0)
+    assert told == (1 << AclOperation.ALTER | 1 << AclOperation.DESCRIBE if is_described else 0)

@@ -3,13 +3,13 @@
 import pytest
 
 from broker.security.acls.model import AclEntry, Pattern, PatternType, Permission
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.zookeeper import acl_znodes
 from broker.zookeeper.acl_znodes import acl_path, decode_acls, decode_change, encode_acls, encode_change
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 
-ENTRY = AclEntry("User:alice", "*", Operation.READ, Permission.ALLOW)
-OTHER = AclEntry("User:CN=b,O=ü", "0:0:0:0:0:0:0:1", Operation.DESCRIBE_CONFIGS, Permission.DENY)
+ENTRY = AclEntry("User:alice", "*", AclOperation.READ, Permission.ALLOW)
+OTHER = AclEntry("User:CN=b,O=ü", "0:0:0:0:0:0:0:1", AclOperation.DESCRIBE_CONFIGS, Permission.DENY)
 PREFIX = Pattern(ResourceType.TRANSACTIONAL_ID, "pre", PatternType.PREFIXED)
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from broker.security.acls.decision import AccessRules, Why
 from broker.security.acls.model import ANYBODY, AclEntry, Pattern
-from broker.security.operations import SUPPORTED, Operation, ResourceType
+from broker.security.operations import SUPPORTED, AclOperation, ResourceType
 from console.kit.gateway.acls.interface import OPERATIONS, AclRule, AclView, binding_of, rule_of
 
 
@@ -32,7 +32,7 @@ class AclDecision:
     @property
     def is_implied(self) -> bool:
         """Allowed because another operation is (Describe by Read, DescribeConfigs by AlterConfigs)."""
-        return self.rule is not None and self.rule.operation not in (self.operation, Operation.ALL.name)
+        return self.rule is not None and self.rule.operation not in (self.operation, AclOperation.ALL.name)
 
 
 class Decisions:
@@ -64,7 +64,7 @@ class Decisions:
         told = self._explained(principal, host, ResourceType[resource], name)
         return frozenset(operation.name for operation, why in told.items() if why.is_allowed)
 
-    def _explained(self, principal: str, host: str, kind: ResourceType, name: str) -> Mapping[Operation, Why]:
+    def _explained(self, principal: str, host: str, kind: ResourceType, name: str) -> Mapping[AclOperation, Why]:
         told = self._rules_of(principal).explain(principal, host, kind, name, SUPPORTED[kind])
         if any(why.no_rule for why in told.values()):
             told = self._any_rule.explain(principal, host, kind, name, SUPPORTED[kind])

@@ -20,7 +20,7 @@ from broker.security.acls.model import (
     Permission,
     java_host,
 )
-from broker.security.operations import CLUSTER_NAME, SUPPORTED, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, SUPPORTED, AclOperation, ResourceType
 
 __all__ = ["ANYBODY", "ANY_HOST", "CLUSTER_NAME", "WILDCARD", "java_host"]
 
@@ -142,7 +142,7 @@ def rule_refusal(rule: AclRule) -> str:
     kind, separator, name = rule.principal.partition(":")
     if not (kind and separator and name):
         return "A principal is a type and a name, as User:alice."
-    if rule.operation not in (*OPERATIONS.get(rule.resource, ()), Operation.ALL.name):
+    if rule.operation not in (*OPERATIONS.get(rule.resource, ()), AclOperation.ALL.name):
         return f"There is no {rule.does} on {in_words(rule.resource)}."
     return refusal_of(binding_of(rule))
 
@@ -150,7 +150,9 @@ def rule_refusal(rule: AclRule) -> str:
 def binding_of(rule: AclRule) -> Binding:
     """Raises KeyError for words that are not Kafka's."""
     pattern = Pattern(ResourceType[rule.resource], rule.name, PatternType[rule.pattern])
-    return Binding(pattern, AclEntry(rule.principal, rule.host, Operation[rule.operation], Permission[rule.permission]))
+    return Binding(
+        pattern, AclEntry(rule.principal, rule.host, AclOperation[rule.operation], Permission[rule.permission])
+    )
 
 
 def rule_of(binding: Binding) -> AclRule:

@@ -20,7 +20,7 @@ from broker.protocol.messages.describe_requests import (
 from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from broker.protocol.schema import Request
 from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.session import ANONYMOUS
 from console.kit.gateway.acls.interface import AclRule, AclView, Denials, binding_of, rule_of
 from console.kit.gateway.brokers.interface import BrokerSetting
@@ -41,7 +41,7 @@ _EVERYTHING = DescribeAclsRequest(
     pattern_type_filter=PatternType.ANY,
     principal_filter=None,
     host_filter=None,
-    operation=Operation.ANY,
+    operation=AclOperation.ANY,
     permission_type=Permission.ANY,
 )
 
@@ -156,7 +156,7 @@ def _rules(resource: DescribeAclsResource) -> Iterator[AclRule | None]:
             pattern = Pattern(
                 ResourceType(resource.resource_type), resource.resource_name, PatternType(resource.pattern_type)
             )
-            entry = AclEntry(acl.principal, acl.host, Operation(acl.operation), Permission(acl.permission_type))
+            entry = AclEntry(acl.principal, acl.host, AclOperation(acl.operation), Permission(acl.permission_type))
         except ValueError:
             yield None
         else:
@@ -216,7 +216,7 @@ def _denials(told: Sequence[DescribeRequestsDenials]) -> Denials:
         last.last_at_ms,
         last.last_principal,
         last.last_host,
-        Operation(last.last_operation).name,
+        AclOperation(last.last_operation).name,
         ResourceType(last.last_resource_type).name,
         last.last_resource_name,
     )

@@ -18,14 +18,18 @@ from broker.client.security.properties import ClientSecurity
 from broker.common.errors import BarnabasError
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED, MetadataRequest
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from console.kit.common.outbound import AddressRefusedError, checked_addresses
 
 STEP_S = 5.0
 #: Of all servers that were named: the first that answers is enough.
 ALL_S = 20.0
 SERVERS_MAX = 8
-_NEEDED = {Operation.DESCRIBE: "look", Operation.DESCRIBE_CONFIGS: "see settings", Operation.ALTER: "change things"}
+_NEEDED = {
+    AclOperation.DESCRIBE: "look",
+    AclOperation.DESCRIBE_CONFIGS: "see settings",
+    AclOperation.ALTER: "change things",
+}
 
 
 @dataclass(frozen=True, slots=True)

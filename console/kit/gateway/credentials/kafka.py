@@ -14,7 +14,7 @@ from broker.protocol.messages.alter_user_scram_credentials import (
 from broker.protocol.messages.describe_acls import DescribeAclsRequest
 from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from broker.security.acls.model import PatternType, Permission
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.sasl.stored_credentials import NAMES
 from broker.security.scram import HASHES, SALT_LENGTH, SALT_LETTERS
 from console.kit.gateway.connection.any_broker import ask
@@ -30,7 +30,7 @@ _EVERY_RULE = DescribeAclsRequest(
     pattern_type_filter=PatternType.ANY,
     principal_filter=None,
     host_filter=None,
-    operation=Operation.ANY,
+    operation=AclOperation.ANY,
     permission_type=Permission.ANY,
 )
 

@@ -16,7 +16,7 @@ from broker.runtime.security.authorizer_log import OTHERS
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
 from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission
 from broker.security.membership import MEMBER
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType, bits
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType, bits
 from broker.security.rights import UNLIMITED
 from broker.zookeeper import acl_nodes
 from broker.zookeeper.acl_nodes import AclStore
@@ -28,7 +28,7 @@ from tests.manual_clock import ManualClock
 
 TOPIC = ResourceType.TOPIC
 ALICE, HOST = "User:alice", "10.0.0.1"
-READ = AclEntry(ALICE, "*", Operation.READ, Permission.ALLOW)
+READ = AclEntry(ALICE, "*", AclOperation.READ, Permission.ALLOW)
 NO_READ = READ._replace(permission=Permission.DENY)
 T = Pattern(TOPIC, "t")
 PREFIX = Pattern(TOPIC, "pre", PatternType.PREFIXED)
@@ -82,12 +82,12 @@ async def test_what_is_there_counts_from_the_start_and_what_comes_soon(started, 
     await store.change(T, lambda _present: (READ,))
     authorizer = await started()
     rights = authorizer.rights_of(ALICE, HOST)
-    assert rights.may(Operation.READ, TOPIC, "t")
-    assert not rights.may(Operation.READ, TOPIC, "prefixed")
+    assert rights.may(AclOperation.READ, TOPIC, "t")
+    assert not rights.may(AclOperation.READ, TOPIC, "prefixed")
     await store.change(PREFIX, lambda _present: (READ,))
-    await eventually(lambda: rights.may(Operation.READ, TOPIC, "prefixed"), "a prefix that another tells of")
+    await eventually(lambda: rights.may(AclOperation.READ, TOPIC, "prefixed"), "a prefix that another tells of")
     await store.change(T, lambda present: (*present, NO_READ))
-    await eventually(lambda: not rights.may(Operation.READ, TOPIC, "t"), "a deny that another tells of")
+    await eventually(lambda: not rights.may(AclOperation.READ, TOPIC, "t"), "a deny that another tells of")
     await store.change(T, lambda _present: ())
     await eventually(lambda: not authorizer.describe(BindingFilter(PatternFilter(name="t"))), "rules that go")
     assert await session.exists(acl_path(T)) is None
@@ -96,18 +96,18 @@ async def test_what_is_there_counts_from_the_start_and_what_comes_soon(started, 
 async def test_a_change_counts_here_when_it_returns_and_elsewhere_soon(started, session):
     here, there = await started(), await started()
     of_here, of_there = here.rights_of(ALICE, HOST), there.rights_of(ALICE, HOST)
-    assert not of_here.may(Operation.READ, TOPIC, "t")
+    assert not of_here.may(AclOperation.READ, TOPIC, "t")
     assert await here.create([Binding(T, READ), Binding(T, READ), Binding(PREFIX, READ)]) == {}
-    assert of_here.may(Operation.READ, TOPIC, "t")
-    await eventually(lambda: of_there.may(Operation.READ, TOPIC, "t"), "the same on the other")
+    assert of_here.may(AclOperation.READ, TOPIC, "t")
+    await eventually(lambda: of_there.may(AclOperation.READ, TOPIC, "t"), "the same on the other")
     assert (await session.get(f"{ACL_CHANGES}/acl_changes_0000000000")).data == b"TOPIC:t"
     assert len(await session.children(EXTENDED_ACL_CHANGES)) == 1
     await here.create([Binding(T, READ)])
     assert len(await session.children(ACL_CHANGES)) == 1, "nothing is told when nothing has changed"
     (gone,) = await here.delete([BindingFilter()])
     assert {one.binding for one in gone} == {Binding(T, READ), Binding(PREFIX, READ)}
-    assert not of_here.may(Operation.READ, TOPIC, "t")
-    await eventually(lambda: not of_there.may(Operation.READ, TOPIC, "t"), "gone on the other")
+    assert not of_here.may(AclOperation.READ, TOPIC, "t")
+    await eventually(lambda: not of_there.may(AclOperation.READ, TOPIC, "t"), "gone on the other")
 
 
 async def test_a_rule_that_several_filters_mean_is_told_under_the_first(started):
@@ -162,9 +162,9 @@ async def test_everything_is_read_again_after_a_session_was_lost(started, new_se
     rights = authorizer.rights_of(ALICE, HOST)
     # Without a notice: what one misses whose session has ended, for more than 15 minutes.
     await session.create(acl_path(T), acl_nodes.encode_acls([READ]))
-    assert not rights.may(Operation.READ, TOPIC, "t")
+    assert not rights.may(AclOperation.READ, TOPIC, "t")
     assert await session.end_other(its_session.identity)
-    await eventually(lambda: rights.may(Operation.READ, TOPIC, "t"), "read again", within_s=20)
+    await eventually(lambda: rights.may(AclOperation.READ, TOPIC, "t"), "read again", within_s=20)
 
 
 async def test_a_broken_znode_keeps_from_starting_and_later_leaves_what_held(started, session):
@@ -175,7 +175,7 @@ async def test_a_broken_znode_keeps_from_starting_and_later_leaves_what_held(sta
     await session.create(f"{ACL_CHANGES}/acl_changes_", b"nonsense", sequential=True)
     await AclStore(session).change(PREFIX, lambda _present: (READ,))
     await eventually(lambda: PREFIX in authorizer.describe(BindingFilter()), "what comes behind")
-    assert not authorizer.rights_of(ALICE, HOST).may(Operation.READ, TOPIC, "t")
+    assert not authorizer.rights_of(ALICE, HOST).may(AclOperation.READ, TOPIC, "t")
     with pytest.raises(MalformedZnode):
         await started()
 
@@ -194,22 +194,22 @@ async def test_super_users_may_do_everything_and_a_name_makes_nobody_a_member(st
     authorizer = await started()
     await authorizer.create([Binding(T, NO_READ._replace(principal="User:*"))])
     assert authorizer.rights_of("User:root", HOST) is UNLIMITED
-    assert not authorizer.rights_of(MEMBER, HOST).may(Operation.READ, TOPIC, "t")
-    assert not authorizer.rights_of("Group:root", HOST).may(Operation.READ, TOPIC, "t")
+    assert not authorizer.rights_of(MEMBER, HOST).may(AclOperation.READ, TOPIC, "t")
+    assert not authorizer.rights_of("Group:root", HOST).may(AclOperation.READ, TOPIC, "t")
 
 
 async def test_hosts_of_both_families_are_met_in_any_form(started):
     authorizer = await started()
     await authorizer.create([Binding(T, READ._replace(host=host)) for host in ("10.0.0.1", "0:0:0:0:0:0:0:1")])
     for host, is_allowed in (("::ffff:10.0.0.1", True), ("::1", True), ("10.0.0.2", False), ("::2", False)):
-        assert authorizer.rights_of(ALICE, host).sees(Operation.READ, TOPIC, "t") is is_allowed
+        assert authorizer.rights_of(ALICE, host).sees(AclOperation.READ, TOPIC, "t") is is_allowed
 
 
 async def test_authorized_operations_are_told_by_their_bits(started):
     authorizer = await started()
     await authorizer.create([Binding(T, READ)])
     rights = authorizer.rights_of(ALICE, HOST)
-    assert rights.operations(TOPIC, "t") == bits([Operation.READ, Operation.DESCRIBE])
+    assert rights.operations(TOPIC, "t") == bits([AclOperation.READ, AclOperation.DESCRIBE])
     assert rights.operations(ResourceType.CLUSTER, CLUSTER_NAME) == 0
     assert authorizer.log.denials == {}, "not told: nobody attempted anything"
 
@@ -227,14 +227,14 @@ async def test_a_decision_is_made_once_for_all_connections_until_rules_change(st
     rights = authorizer.rights_of(ALICE, HOST)
     assert authorizer.rights_of(ALICE, HOST) is rights
     for _ in range(5):
-        assert not rights.may(Operation.READ, TOPIC, "t")
+        assert not rights.may(AclOperation.READ, TOPIC, "t")
     assert len(decided) == 1
     await authorizer.create([Binding(T, READ)])
     for _ in range(5):
-        assert rights.may(Operation.READ, TOPIC, "t")
+        assert rights.may(AclOperation.READ, TOPIC, "t")
     assert len(decided) == 2
     for _ in range(2):
-        rights.sees(Operation.READ, TOPIC, "t" * (DECISION_NAME_LENGTH_MAX + 1))
+        rights.sees(AclOperation.READ, TOPIC, "t" * (DECISION_NAME_LENGTH_MAX + 1))
     assert len(decided) == 4, "a name longer than any topic's is not remembered"
 
 
@@ -243,7 +243,7 @@ async def test_what_is_remembered_is_bounded_and_so_is_who(started, monkeypatch)
     authorizer = await started()
     rights = [authorizer.rights_of(f"User:{number}", HOST) for number in range(3)]
     for number in range(100):
-        rights[number % 3].sees(Operation.READ, TOPIC, f"t{number}")
+        rights[number % 3].sees(AclOperation.READ, TOPIC, f"t{number}")
         assert sum(len(right._known) for right in rights) <= 10
     del rights
     assert len(authorizer._rights) == 0
@@ -256,26 +256,26 @@ async def test_a_denial_is_told_in_kafkas_words_once_in_a_while_and_counted_alwa
     rights = authorizer.rights_of(ALICE, HOST)
     with caplog.at_level(logging.INFO, "broker.authorizer"):
         for _ in range(50):
-            rights.may(Operation.ALTER_CONFIGS, TOPIC, "t")
-            rights.sees(Operation.READ, TOPIC, "t")
+            rights.may(AclOperation.ALTER_CONFIGS, TOPIC, "t")
+            rights.sees(AclOperation.READ, TOPIC, "t")
         sentence = (
             "Principal = User:alice is Denied Operation = AlterConfigs from host = 10.0.0.1 "
             "on resource = Topic:LITERAL:t"
         )
         assert told(caplog) == [sentence]
         clock.advance(10_000)
-        rights.may(Operation.ALTER_CONFIGS, TOPIC, "t")
+        rights.may(AclOperation.ALTER_CONFIGS, TOPIC, "t")
         assert told(caplog) == [sentence, "49 more denials like those before, or beyond what is told", sentence]
     assert authorizer.log.denials == {ALICE: 51}
     last = authorizer.log.latest[ALICE]
-    assert last == (clock.now_ms(), ALICE, HOST, Operation.ALTER_CONFIGS, TOPIC, "t")
+    assert last == (clock.now_ms(), ALICE, HOST, AclOperation.ALTER_CONFIGS, TOPIC, "t")
 
 
 async def test_many_different_denials_are_told_and_counted_up_to_a_bound(started, caplog):
     authorizer = await started()
     with caplog.at_level(logging.INFO, "broker.authorizer"):
         for number in range(1_100):
-            authorizer.rights_of(f"User:{number}", HOST).may(Operation.READ, TOPIC, "t")
+            authorizer.rights_of(f"User:{number}", HOST).may(AclOperation.READ, TOPIC, "t")
     assert len(told(caplog)) == 1_000
     assert len(authorizer.log.denials) == DENIED_PRINCIPALS_COUNTED_MAX + 1
     assert authorizer.log.denials[OTHERS] == 1_100 - DENIED_PRINCIPALS_COUNTED_MAX
@@ -286,43 +286,43 @@ async def test_what_is_allowed_is_told_at_debug_only(started, caplog):
     await authorizer.create([Binding(T, READ)])
     rights = authorizer.rights_of(ALICE, HOST)
     with caplog.at_level(logging.INFO, "broker.authorizer"):
-        rights.may(Operation.READ, TOPIC, "t")
+        rights.may(AclOperation.READ, TOPIC, "t")
         assert told(caplog) == []
     with caplog.at_level(logging.DEBUG, "broker.authorizer"):
-        rights.may(Operation.READ, TOPIC, "t")
+        rights.may(AclOperation.READ, TOPIC, "t")
     (sentence,) = told(caplog)
     assert sentence.startswith("Principal = User:alice is Allowed Operation = Read from host = 10.0.0.1")
 
 
 async def test_writes_are_untold_while_they_are_allowed_and_nobody_wants_to_know(started):
     authorizer = await started()
-    write = READ._replace(operation=Operation.WRITE)
+    write = READ._replace(operation=AclOperation.WRITE)
     await authorizer.create([Binding(T, READ), Binding(T, write)])
     rights = authorizer.rights_of(ALICE, HOST)
-    assert rights.may(Operation.READ, TOPIC, "t")
-    assert not rights.may(Operation.WRITE, TOPIC, "other")
+    assert rights.may(AclOperation.READ, TOPIC, "t")
+    assert not rights.may(AclOperation.WRITE, TOPIC, "other")
     assert rights.untold_writes == set()
-    assert rights.may(Operation.WRITE, TOPIC, "t")
+    assert rights.may(AclOperation.WRITE, TOPIC, "t")
     assert rights.untold_writes == {"t"}
     level = log_levels()["broker.authorizer"]
     try:
         set_log_level("broker.authorizer", "DEBUG")
-        assert rights.may(Operation.WRITE, TOPIC, "t")
+        assert rights.may(AclOperation.WRITE, TOPIC, "t")
         assert rights.untold_writes == set()
     finally:
         set_log_level("broker.authorizer", level)
-    assert rights.may(Operation.WRITE, TOPIC, "t")
+    assert rights.may(AclOperation.WRITE, TOPIC, "t")
     assert rights.untold_writes == {"t"}
     await authorizer.create([Binding(T, write._replace(permission=Permission.DENY))])
     assert rights.untold_writes == set()
-    assert not rights.may(Operation.WRITE, TOPIC, "t")
+    assert not rights.may(AclOperation.WRITE, TOPIC, "t")
 
 
 async def test_any_resource_is_decided_once_and_its_denial_told(started, caplog):
     authorizer = await started()
     rights = authorizer.rights_of(ALICE, HOST)
     with caplog.at_level(logging.INFO, "broker.authorizer"):
-        assert not rights.may_on_any(Operation.WRITE, TOPIC)
+        assert not rights.may_on_any(AclOperation.WRITE, TOPIC)
     assert "on resource = Topic:LITERAL:NONE" in told(caplog)[0]
-    await authorizer.create([Binding(T, READ._replace(operation=Operation.WRITE))])
-    assert rights.may_on_any(Operation.WRITE, TOPIC)
+    await authorizer.create([Binding(T, READ._replace(operation=AclOperation.WRITE))])
+    assert rights.may_on_any(AclOperation.WRITE, TOPIC)

@@ -25,7 +25,7 @@ from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSet
 from broker.runtime.security.token_accounts import TokenAccounts
 from broker.security.delegation_tokens import Lifetimes, Principal
 from broker.security.membership import MEMBER
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from broker.security.rights import UNLIMITED
 from broker.security.session import ANONYMOUS, Session
 from broker.zookeeper import watches
@@ -357,8 +357,8 @@ async def test_who_is_told_of_which_tokens(new_tokens):
         assert all(bytes(token.hmac) == tokens.hmac_of(token.token_id) for token in answer.tokens)
         return {token.token_id for token in answer.tokens}
 
-    of_bob = Only((Operation.DESCRIBE_TOKENS, ResourceType.USER, "User:bob"))
-    of_one = Only((Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, others.token_id))
+    of_bob = Only((AclOperation.DESCRIBE_TOKENS, ResourceType.USER, "User:bob"))
+    of_one = Only((AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, others.token_id))
     everything = {own.token_id, others.token_id, renewable.token_id}
     assert await told(None, NoRights()) == {own.token_id, renewable.token_id}
     assert await told(None, of_bob) == everything

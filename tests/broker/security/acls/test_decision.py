@@ -6,18 +6,18 @@ from hypothesis import strategies as st
 
 from broker.security.acls.decision import AccessRules
 from broker.security.acls.model import AclEntry, Pattern, PatternType, Permission
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 ALICE, HOST = "User:alice", "10.0.0.1"
 LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
 
 
-def allow(operation=Operation.ALL, principal=ALICE, host="*"):
+def allow(operation=AclOperation.ALL, principal=ALICE, host="*"):
     return AclEntry(principal, host, operation, Permission.ALLOW)
 
 
-def deny(operation=Operation.ALL, principal=ALICE, host="*"):
+def deny(operation=AclOperation.ALL, principal=ALICE, host="*"):
     return AclEntry(principal, host, operation, Permission.DENY)
 
 
@@ -34,37 +34,37 @@ def may_on_any(rules, operation, kind=TOPIC, principal=ALICE, host=HOST, **setti
 
 
 def test_without_rules_nobody_may_unless_everybody_may_what_no_rule_is_about():
-    assert not may({}, Operation.READ)
-    assert may({}, Operation.READ, allows_if_none=True)
-    assert not may(on("t", allow(principal="User:bob")), Operation.READ, allows_if_none=True)
+    assert not may({}, AclOperation.READ)
+    assert may({}, AclOperation.READ, allows_if_none=True)
+    assert not may(on("t", allow(principal="User:bob")), AclOperation.READ, allows_if_none=True)
     for rules in (on("*", allow(principal="User:bob")), on("t", allow(principal="User:bob"), type_=PREFIXED)):
-        assert not may(rules, Operation.READ, allows_if_none=True)
-    assert may(on("t", allow(principal="User:bob"), kind=GROUP), Operation.READ, allows_if_none=True)
+        assert not may(rules, AclOperation.READ, allows_if_none=True)
+    assert may(on("t", allow(principal="User:bob"), kind=GROUP), AclOperation.READ, allows_if_none=True)
 
 
 @pytest.mark.parametrize(
     ("held", "implied"),
     [
-        (Operation.READ, {Operation.READ, Operation.DESCRIBE}),
-        (Operation.WRITE, {Operation.WRITE, Operation.DESCRIBE}),
-        (Operation.DELETE, {Operation.DELETE, Operation.DESCRIBE}),
-        (Operation.ALTER, {Operation.ALTER, Operation.DESCRIBE}),
-        (Operation.DESCRIBE, {Operation.DESCRIBE}),
-        (Operation.CREATE, {Operation.CREATE}),
-        (Operation.ALTER_CONFIGS, {Operation.ALTER_CONFIGS, Operation.DESCRIBE_CONFIGS}),
-        (Operation.DESCRIBE_CONFIGS, {Operation.DESCRIBE_CONFIGS}),
-        (Operation.ALL, {item for item in Operation if item > Operation.ALL}),
+        (AclOperation.READ, {AclOperation.READ, AclOperation.DESCRIBE}),
+        (AclOperation.WRITE, {AclOperation.WRITE, AclOperation.DESCRIBE}),
+        (AclOperation.DELETE, {AclOperation.DELETE, AclOperation.DESCRIBE}),
+        (AclOperation.ALTER, {AclOperation.ALTER, AclOperation.DESCRIBE}),
+        (AclOperation.DESCRIBE, {AclOperation.DESCRIBE}),
+        (AclOperation.CREATE, {AclOperation.CREATE}),
+        (AclOperation.ALTER_CONFIGS, {AclOperation.ALTER_CONFIGS, AclOperation.DESCRIBE_CONFIGS}),
+        (AclOperation.DESCRIBE_CONFIGS, {AclOperation.DESCRIBE_CONFIGS}),
+        (AclOperation.ALL, {item for item in AclOperation if item > AclOperation.ALL}),
     ],
 )
 def test_an_allowed_operation_allows_what_it_implies_and_a_denied_one_denies_itself(held, implied):
-    asked = {item for item in Operation if item > Operation.ALL}
+    asked = {item for item in AclOperation if item > AclOperation.ALL}
     assert {item for item in asked if may(on("t", allow(held)), item)} == implied
     denied = {item for item in asked if not may(on("t", allow(), deny(held)), item)}
-    assert denied == (asked if held is Operation.ALL else {held})
+    assert denied == (asked if held is AclOperation.ALL else {held})
 
 
 def test_a_denied_description_is_denied_to_who_may_read():
-    assert not may(on("t", allow(Operation.READ), deny(Operation.DESCRIBE)), Operation.DESCRIBE)
+    assert not may(on("t", allow(AclOperation.READ), deny(AclOperation.DESCRIBE)), AclOperation.DESCRIBE)
 
 
 @pytest.mark.parametrize(
@@ -82,58 +82,60 @@ def test_a_denied_description_is_denied_to_who_may_read():
 )
 def test_names_are_met_by_their_own_rules_by_prefixes_and_by_the_wildcard(pattern, is_about):
     name, type_ = pattern
-    assert may(on(name, allow(), type_=type_), Operation.READ, "tea") is is_about
-    assert may({**on("*", allow()), **on(name, deny(), type_=type_)}, Operation.READ, "tea") is not is_about
+    assert may(on(name, allow(), type_=type_), AclOperation.READ, "tea") is is_about
+    assert may({**on("*", allow()), **on(name, deny(), type_=type_)}, AclOperation.READ, "tea") is not is_about
 
 
 def test_a_longer_prefix_hides_no_shorter_one():
     """KAFKA-14265."""
     rules = {**on("a", allow(), type_=PREFIXED), **on("ab", allow(principal="User:bob"), type_=PREFIXED)}
-    assert may(rules, Operation.READ, "abc")
+    assert may(rules, AclOperation.READ, "abc")
 
 
 def test_principals_and_hosts_are_compared_letter_by_letter():
     rules = on("t", allow(host=HOST), allow(principal="User:*", host="10.0.0.9"))
-    assert may(rules, Operation.READ)
-    assert not may(rules, Operation.READ, host="10.0.0.2")
-    assert not may(rules, Operation.READ, principal="User:Alice")
-    assert not may(rules, Operation.READ, principal="Group:alice")
-    assert may(rules, Operation.READ, principal="User:ANONYMOUS", host="10.0.0.9")
+    assert may(rules, AclOperation.READ)
+    assert not may(rules, AclOperation.READ, host="10.0.0.2")
+    assert not may(rules, AclOperation.READ, principal="User:Alice")
+    assert not may(rules, AclOperation.READ, principal="Group:alice")
+    assert may(rules, AclOperation.READ, principal="User:ANONYMOUS", host="10.0.0.9")
 
 
 def test_the_cluster_is_a_resource_like_others():
-    assert may(on(CLUSTER_NAME, allow(Operation.ALTER), kind=CLUSTER), Operation.ALTER, CLUSTER_NAME, kind=CLUSTER)
+    assert may(
+        on(CLUSTER_NAME, allow(AclOperation.ALTER), kind=CLUSTER), AclOperation.ALTER, CLUSTER_NAME, kind=CLUSTER
+    )
 
 
 @pytest.mark.parametrize(
     ("rules", "is_allowed"),
     [
         ({}, False),
-        (on("t", allow(Operation.WRITE)), True),
-        (on("t", allow(Operation.ALL)), True),
-        (on("t", allow(Operation.READ)), False),
-        (on("t", allow(Operation.WRITE, host="10.0.0.2")), False),
-        (on("t", allow(Operation.WRITE), deny(Operation.WRITE)), False),
-        ({**on("*", allow(Operation.WRITE)), **on("t", deny())}, True),
-        ({**on("t", allow(Operation.WRITE)), **on("*", deny())}, False),
-        ({**on("tea", allow(Operation.WRITE)), **on("t", deny(), type_=PREFIXED)}, False),
+        (on("t", allow(AclOperation.WRITE)), True),
+        (on("t", allow(AclOperation.ALL)), True),
+        (on("t", allow(AclOperation.READ)), False),
+        (on("t", allow(AclOperation.WRITE, host="10.0.0.2")), False),
+        (on("t", allow(AclOperation.WRITE), deny(AclOperation.WRITE)), False),
+        ({**on("*", allow(AclOperation.WRITE)), **on("t", deny())}, True),
+        ({**on("t", allow(AclOperation.WRITE)), **on("*", deny())}, False),
+        ({**on("tea", allow(AclOperation.WRITE)), **on("t", deny(), type_=PREFIXED)}, False),
         ({**on("tea", allow(), type_=PREFIXED), **on("t", deny(), type_=PREFIXED)}, False),
         ({**on("t", allow(), type_=PREFIXED), **on("tea", deny(), type_=PREFIXED)}, True),
         ({**on("t", allow(), type_=PREFIXED), **on("t", deny())}, True),
-        (on("t", allow(Operation.WRITE, principal="User:*")), True),
+        (on("t", allow(AclOperation.WRITE, principal="User:*")), True),
     ],
 )
 def test_something_may_be_written_unless_all_that_is_allowed_is_denied(rules, is_allowed):
-    assert may_on_any(rules, Operation.WRITE) is is_allowed
+    assert may_on_any(rules, AclOperation.WRITE) is is_allowed
 
 
 def test_any_is_allowed_where_no_rule_is_found_if_so_configured_but_for_a_deny_of_everything():
-    assert may_on_any({}, Operation.WRITE, allows_if_none=True)
-    assert not may_on_any(on("*", deny()), Operation.WRITE, allows_if_none=True)
+    assert may_on_any({}, AclOperation.WRITE, allows_if_none=True)
+    assert not may_on_any(on("*", deny()), AclOperation.WRITE, allows_if_none=True)
 
 
 def test_nothing_is_implied_for_any():
-    assert not may_on_any(on("t", allow(Operation.WRITE)), Operation.DESCRIBE)
+    assert not may_on_any(on("t", allow(AclOperation.WRITE)), AclOperation.DESCRIBE)
 
 
 # -- against the plain way
@@ -141,14 +143,14 @@ def test_nothing_is_implied_for_any():
 NAMES = st.sampled_from(["*", "a", "ab", "abc", "b", "ba"])
 HOSTS = st.sampled_from(["*", "10.0.0.1", "10.0.0.2"])
 PRINCIPALS = st.sampled_from(["User:*", "User:alice", "User:bob"])
-OPERATIONS = st.sampled_from([item for item in Operation if item >= Operation.ALL])
+OPERATIONS = st.sampled_from([item for item in AclOperation if item >= AclOperation.ALL])
 ENTRIES = st.builds(AclEntry, PRINCIPALS, HOSTS, OPERATIONS, st.sampled_from([Permission.ALLOW, Permission.DENY]))
 PATTERNS = st.builds(Pattern, st.sampled_from([TOPIC, GROUP]), NAMES, st.sampled_from([LITERAL, PREFIXED]))
 RULES = st.dictionaries(PATTERNS, st.lists(ENTRIES, max_size=4), max_size=8)
 ASKED = st.tuples(
     st.sampled_from(["User:alice", "User:bob"]),
     st.sampled_from(["10.0.0.1", "10.0.0.2"]),
-    st.sampled_from([item for item in Operation if item > Operation.ALL]),
+    st.sampled_from([item for item in AclOperation if item > AclOperation.ALL]),
     st.sampled_from([TOPIC, GROUP]),
     st.sampled_from(["a", "ab", "abcd", "b", "x"]),
 )
@@ -168,13 +170,13 @@ def plainly(rules, principal, host, operation, kind, name, allows_if_none):
     ]
     if not found:
         return allows_if_none
-    implying = {operation, Operation.ALL}
-    if operation is Operation.DESCRIBE:
-        implying |= {Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER}
-    if operation is Operation.DESCRIBE_CONFIGS:
-        implying |= {Operation.ALTER_CONFIGS}
+    implying = {operation, AclOperation.ALL}
+    if operation is AclOperation.DESCRIBE:
+        implying |= {AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER}
+    if operation is AclOperation.DESCRIBE_CONFIGS:
+        implying |= {AclOperation.ALTER_CONFIGS}
     about = [rule for rule in found if rule.principal in (principal, "User:*") and rule.host in (host, "*")]
-    if any(e.permission is Permission.DENY and e.operation in (operation, Operation.ALL) for e in about):
+    if any(e.permission is Permission.DENY and e.operation in (operation, AclOperation.ALL) for e in about):
         return False
     return any(e.permission is Permission.ALLOW and e.operation in implying for e in about)
 
@@ -198,7 +200,7 @@ def test_random_rules_changed_one_by_one_are_decided_as_plainly(rules, changes, 
 def test_what_is_allowed_on_any_is_allowed_on_one_that_can_be_named(rules, asked):
     """KIP-679 by its meaning: names that rules speak of, and one behind each prefix that no rule speaks of."""
     principal, host, operation, kind, _ = asked
-    if operation in (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS):
+    if operation in (AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS):
         return  # on any resource nothing is implied
     names = {p.name for p in rules if p.type is LITERAL and p.name != "*"}
     names |= {p.name + "-" for p in rules if p.type is PREFIXED} | {"-"}
@@ -234,19 +236,21 @@ def test_of_several_rules_the_closest_is_named():
     rules = {
         **on("*", allow(principal="User:*")),
         **on("te", allow(), type_=PREFIXED),
-        **on("tea", allow(), allow(Operation.READ), allow(Operation.WRITE)),
+        **on("tea", allow(), allow(AclOperation.READ), allow(AclOperation.WRITE)),
     }
-    told = AccessRules(rules).explain(ALICE, HOST, TOPIC, "tea", [Operation.READ, Operation.DESCRIBE, Operation.ALTER])
+    told = AccessRules(rules).explain(
+        ALICE, HOST, TOPIC, "tea", [AclOperation.READ, AclOperation.DESCRIBE, AclOperation.ALTER]
+    )
     assert {operation: why.rule and why.rule.entry.operation for operation, why in told.items()} == {
-        Operation.READ: Operation.READ,
-        Operation.DESCRIBE: Operation.WRITE,
-        Operation.ALTER: Operation.ALL,
+        AclOperation.READ: AclOperation.READ,
+        AclOperation.DESCRIBE: AclOperation.WRITE,
+        AclOperation.ALTER: AclOperation.ALL,
     }
     assert {why.rule.pattern.name for why in told.values() if why.rule} == {"tea"}
     (denied,) = (
-        AccessRules({**rules, **on("*", deny(Operation.READ))})
-        .explain(ALICE, HOST, TOPIC, "tea", [Operation.READ])
+        AccessRules({**rules, **on("*", deny(AclOperation.READ))})
+        .explain(ALICE, HOST, TOPIC, "tea", [AclOperation.READ])
         .values()
     )
     assert denied.rule is not None
-    assert denied.rule.entry == deny(Operation.READ)
+    assert denied.rule.entry == deny(AclOperation.READ)

@@ -4,7 +4,7 @@ import pytest
 
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
 from broker.security.acls.model import AclEntry, Binding, Pattern, PatternType, Permission, java_host
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 
 TOPIC = ResourceType.TOPIC
 LITERAL, PREFIXED, MATCH, ANY = PatternType.LITERAL, PatternType.PREFIXED, PatternType.MATCH, PatternType.ANY
@@ -46,14 +46,14 @@ def test_a_filter_that_can_match_one_pattern_names_it():
 
 
 def test_entries_are_matched_in_what_is_said_of_them():
-    entry = AclEntry("User:a", "10.0.0.1", Operation.READ, Permission.ALLOW)
+    entry = AclEntry("User:a", "10.0.0.1", AclOperation.READ, Permission.ALLOW)
     binding = Binding(Pattern(TOPIC, "t"), entry)
     assert BindingFilter().matches(binding)
     assert EntryFilter(*entry).matches(entry)
     for other in (
         EntryFilter(principal="User:b"),
         EntryFilter(host="*"),
-        EntryFilter(operation=Operation.ALL),
+        EntryFilter(operation=AclOperation.ALL),
         EntryFilter(permission=Permission.DENY),
     ):
         assert not other.matches(entry)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.api_versions import ApiVersionsRequest
-from broker.security.operations import CLUSTER_NAME, Operation, ResourceType, bits
+from broker.security.operations import CLUSTER_NAME, AclOperation, ResourceType, bits
 from broker.security.rights import UNLIMITED
 from tests.broker.server.conftest import Client, Served
 
-Right = tuple[Operation, ResourceType, str]
+Right = tuple[AclOperation, ResourceType, str]
 
 #: What who may not do something hears of it, by the type of what he would do it with.
 DENIALS = {
@@ -19,19 +19,19 @@ DENIALS = {
 }
 
 
-def on_topic(operation: Operation, name: str = "t") -> Right:
+def on_topic(operation: AclOperation, name: str = "t") -> Right:
     return operation, ResourceType.TOPIC, name
 
 
-def on_group(operation: Operation, name: str = "g") -> Right:
+def on_group(operation: AclOperation, name: str = "g") -> Right:
     return operation, ResourceType.GROUP, name
 
 
-def on_cluster(operation: Operation) -> Right:
+def on_cluster(operation: AclOperation) -> Right:
     return operation, ResourceType.CLUSTER, CLUSTER_NAME
 
 
-def on_transaction(operation: Operation, name: str = "x") -> Right:
+def on_transaction(operation: AclOperation, name: str = "x") -> Right:
     return operation, ResourceType.TRANSACTIONAL_ID, name
 
 
@@ -43,16 +43,16 @@ class Allowed:
         self.denied: list[Right] = []
         self.untold_writes: set[str] = set()
 
-    def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def may(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         right = (operation, kind, name)
         if right not in self.rights:
             self.denied.append(right)
         return right in self.rights
 
-    def sees(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+    def sees(self, operation: AclOperation, kind: ResourceType, name: str) -> bool:
         return (operation, kind, name) in self.rights
 
-    def may_on_any(self, operation: Operation, kind: ResourceType) -> bool:
+    def may_on_any(self, operation: AclOperation, kind: ResourceType) -> bool:
         return any(right[:2] == (operation, kind) for right in self.rights)
 
     def operations(self, kind: ResourceType, name: str) -> int:

@@ -14,7 +14,7 @@ from broker.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopic,
 )
 from broker.protocol.schema import Message
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from tests.broker.server.authorization.allowed import Right, on_cluster, on_group, on_topic, on_transaction
 from tests.broker.server.test_every_version import REQUESTS, TOPIC_IDS
 
@@ -143,117 +143,125 @@ FREE = {
 #: No right opens these, and none the versions of AddPartitionsToTxn that leaders ask.
 MEMBERS_ONLY = {ApiKey.LEADER_AND_ISR, ApiKey.STOP_REPLICA, ApiKey.UPDATE_METADATA, ApiKey.CONTROLLED_SHUTDOWN}
 
-_READ_GROUP = Needs(_all(on_group(Operation.READ)), _at_top(GROUP))
+_READ_GROUP = Needs(_all(on_group(AclOperation.READ)), _at_top(GROUP))
 
 NEEDS: dict[ApiKey, Needs] = {
-    ApiKey.PRODUCE: Needs(_all(on_topic(Operation.WRITE)), _produced),
-    ApiKey.FETCH: Needs(_all(on_topic(Operation.READ)), _fetched),
-    ApiKey.LIST_OFFSETS: Needs(_all(on_topic(Operation.DESCRIBE)), _partitions(TOPIC)),
+    ApiKey.PRODUCE: Needs(_all(on_topic(AclOperation.WRITE)), _produced),
+    ApiKey.FETCH: Needs(_all(on_topic(AclOperation.READ)), _fetched),
+    ApiKey.LIST_OFFSETS: Needs(_all(on_topic(AclOperation.DESCRIBE)), _partitions(TOPIC)),
     ApiKey.METADATA: Needs(
-        _all(on_topic(Operation.DESCRIBE)), lambda version: {"topics": [{"error_code": TOPIC, "name": "t"}]}
+        _all(on_topic(AclOperation.DESCRIBE)), lambda version: {"topics": [{"error_code": TOPIC, "name": "t"}]}
     ),
-    ApiKey.OFFSET_COMMIT: Needs(_all(on_group(Operation.READ), on_topic(Operation.READ)), _partitions(GROUP)),
-    ApiKey.OFFSET_FETCH: Needs(_all(on_group(Operation.DESCRIBE), on_topic(Operation.DESCRIBE)), _offsets_fetched),
+    ApiKey.OFFSET_COMMIT: Needs(_all(on_group(AclOperation.READ), on_topic(AclOperation.READ)), _partitions(GROUP)),
+    ApiKey.OFFSET_FETCH: Needs(
+        _all(on_group(AclOperation.DESCRIBE), on_topic(AclOperation.DESCRIBE)), _offsets_fetched
+    ),
     ApiKey.FIND_COORDINATOR: Needs(
-        {on_group(Operation.DESCRIBE): 0, on_group(Operation.DESCRIBE, "h"): 4}, _coordinators
+        {on_group(AclOperation.DESCRIBE): 0, on_group(AclOperation.DESCRIBE, "h"): 4}, _coordinators
     ),
     ApiKey.JOIN_GROUP: Needs(
-        _all(on_group(Operation.READ)),
+        _all(on_group(AclOperation.READ)),
         lambda version: {"error_code": GROUP, **({"protocol_name": None} if version >= 7 else {})},
     ),
     ApiKey.HEARTBEAT: _READ_GROUP,
     ApiKey.LEAVE_GROUP: _READ_GROUP,
     ApiKey.SYNC_GROUP: _READ_GROUP,
     ApiKey.DESCRIBE_GROUPS: Needs(
-        _all(on_group(Operation.DESCRIBE)), lambda version: {"groups": [{"error_code": GROUP, "group_id": "g"}]}
+        _all(on_group(AclOperation.DESCRIBE)), lambda version: {"groups": [{"error_code": GROUP, "group_id": "g"}]}
     ),
     ApiKey.CREATE_TOPICS: Needs(
-        {on_topic(Operation.CREATE, "new"): 0, on_topic(Operation.DESCRIBE_CONFIGS, "new"): 5},
+        {on_topic(AclOperation.CREATE, "new"): 0, on_topic(AclOperation.DESCRIBE_CONFIGS, "new"): 5},
         _created,
-        (frozenset({on_cluster(Operation.CREATE), on_topic(Operation.DESCRIBE_CONFIGS, "new")}),),
+        (frozenset({on_cluster(AclOperation.CREATE), on_topic(AclOperation.DESCRIBE_CONFIGS, "new")}),),
     ),
-    ApiKey.DELETE_TOPICS: Needs(_all(on_topic(Operation.DELETE)), _deleted),
-    ApiKey.DELETE_RECORDS: Needs(_all(on_topic(Operation.DELETE)), _partitions(TOPIC, low_watermark=-1)),
+    ApiKey.DELETE_TOPICS: Needs(_all(on_topic(AclOperation.DELETE)), _deleted),
+    ApiKey.DELETE_RECORDS: Needs(_all(on_topic(AclOperation.DELETE)), _partitions(TOPIC, low_watermark=-1)),
     ApiKey.INIT_PRODUCER_ID: Needs(
-        _all(on_cluster(Operation.IDEMPOTENT_WRITE)),
+        _all(on_cluster(AclOperation.IDEMPOTENT_WRITE)),
         lambda version: {"error_code": CLUSTER},
-        _instead(on_topic(Operation.WRITE, "any")),
+        _instead(on_topic(AclOperation.WRITE, "any")),
     ),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: Needs(
-        _all(on_topic(Operation.DESCRIBE)),
+        _all(on_topic(AclOperation.DESCRIBE)),
         _partitions(TOPIC, name="topic"),
-        _instead(on_cluster(Operation.CLUSTER_ACTION)),
+        _instead(on_cluster(AclOperation.CLUSTER_ACTION)),
     ),
     ApiKey.ADD_PARTITIONS_TO_TXN: Needs(
-        _all(on_transaction(Operation.WRITE), on_topic(Operation.WRITE)), _in_transaction
+        _all(on_transaction(AclOperation.WRITE), on_topic(AclOperation.WRITE)), _in_transaction
     ),
     ApiKey.ADD_OFFSETS_TO_TXN: Needs(
-        _all(on_transaction(Operation.WRITE), on_group(Operation.READ)), _at_top(TRANSACTION)
+        _all(on_transaction(AclOperation.WRITE), on_group(AclOperation.READ)), _at_top(TRANSACTION)
     ),
-    ApiKey.END_TXN: Needs(_all(on_transaction(Operation.WRITE)), _at_top(TRANSACTION)),
+    ApiKey.END_TXN: Needs(_all(on_transaction(AclOperation.WRITE)), _at_top(TRANSACTION)),
     ApiKey.WRITE_TXN_MARKERS: Needs(
-        _all(on_cluster(Operation.ALTER)), _markers, _instead(on_cluster(Operation.CLUSTER_ACTION))
+        _all(on_cluster(AclOperation.ALTER)), _markers, _instead(on_cluster(AclOperation.CLUSTER_ACTION))
     ),
     ApiKey.TXN_OFFSET_COMMIT: Needs(
-        _all(on_transaction(Operation.WRITE), on_group(Operation.READ), on_topic(Operation.READ)),
+        _all(on_transaction(AclOperation.WRITE), on_group(AclOperation.READ), on_topic(AclOperation.READ)),
         _partitions(TRANSACTION),
     ),
-    ApiKey.DESCRIBE_ACLS: Needs(_all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER, error_message=CLUSTER.meaning)),
-    ApiKey.CREATE_ACLS: Needs(_all(on_cluster(Operation.ALTER)), lambda version: {"results": [_with_message(CLUSTER)]}),
+    ApiKey.DESCRIBE_ACLS: Needs(
+        _all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER, error_message=CLUSTER.meaning)
+    ),
+    ApiKey.CREATE_ACLS: Needs(
+        _all(on_cluster(AclOperation.ALTER)), lambda version: {"results": [_with_message(CLUSTER)]}
+    ),
     ApiKey.DELETE_ACLS: Needs(
-        _all(on_cluster(Operation.ALTER)), lambda version: {"filter_results": [_with_message(CLUSTER)]}
+        _all(on_cluster(AclOperation.ALTER)), lambda version: {"filter_results": [_with_message(CLUSTER)]}
     ),
     ApiKey.DESCRIBE_CONFIGS: Needs(
-        _all(on_topic(Operation.DESCRIBE_CONFIGS), on_cluster(Operation.DESCRIBE_CONFIGS)),
+        _all(on_topic(AclOperation.DESCRIBE_CONFIGS), on_cluster(AclOperation.DESCRIBE_CONFIGS)),
         lambda version: {"results": [_config(TOPIC, 2, "t"), _config(CLUSTER, 4, "1")]},
     ),
     ApiKey.ALTER_CONFIGS: Needs(
-        _all(on_topic(Operation.ALTER_CONFIGS)), lambda version: {"responses": [_config(TOPIC, 2, "t")]}
+        _all(on_topic(AclOperation.ALTER_CONFIGS)), lambda version: {"responses": [_config(TOPIC, 2, "t")]}
     ),
     ApiKey.INCREMENTAL_ALTER_CONFIGS: Needs(
-        _all(on_topic(Operation.ALTER_CONFIGS)), lambda version: {"responses": [_config(TOPIC, 2, "t")]}
+        _all(on_topic(AclOperation.ALTER_CONFIGS)), lambda version: {"responses": [_config(TOPIC, 2, "t")]}
     ),
     ApiKey.ALTER_REPLICA_LOG_DIRS: Needs(
-        _all(on_cluster(Operation.ALTER)), _partitions(CLUSTER, field="results", name="topic_name")
+        _all(on_cluster(AclOperation.ALTER)), _partitions(CLUSTER, field="results", name="topic_name")
     ),
     ApiKey.DESCRIBE_LOG_DIRS: Needs(
-        {on_cluster(Operation.DESCRIBE): 3}, lambda version: {"error_code": CLUSTER} if version >= 3 else {}
+        {on_cluster(AclOperation.DESCRIBE): 3}, lambda version: {"error_code": CLUSTER} if version >= 3 else {}
     ),
     ApiKey.CREATE_PARTITIONS: Needs(
-        _all(on_topic(Operation.ALTER)), lambda version: {"results": [{"name": "t", **_with_message(TOPIC)}]}
+        _all(on_topic(AclOperation.ALTER)), lambda version: {"results": [{"name": "t", **_with_message(TOPIC)}]}
     ),
     ApiKey.DELETE_GROUPS: Needs(
-        _all(on_group(Operation.DELETE)), lambda version: {"results": [{"group_id": "g", "error_code": GROUP}]}
+        _all(on_group(AclOperation.DELETE)), lambda version: {"results": [{"group_id": "g", "error_code": GROUP}]}
     ),
-    ApiKey.ELECT_LEADERS: Needs(_all(on_cluster(Operation.ALTER)), _elections),
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: Needs(_all(on_cluster(Operation.ALTER)), _moves),
+    ApiKey.ELECT_LEADERS: Needs(_all(on_cluster(AclOperation.ALTER)), _elections),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: Needs(_all(on_cluster(AclOperation.ALTER)), _moves),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: Needs(
-        _all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER, error_message=CLUSTER.meaning)
+        _all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER, error_message=CLUSTER.meaning)
     ),
-    ApiKey.OFFSET_DELETE: Needs(_all(on_group(Operation.DELETE), on_topic(Operation.READ)), _at_top(GROUP)),
-    ApiKey.DESCRIBE_PRODUCERS: Needs(_all(on_topic(Operation.READ)), _partitions(TOPIC, error_message=TOPIC.meaning)),
+    ApiKey.OFFSET_DELETE: Needs(_all(on_group(AclOperation.DELETE), on_topic(AclOperation.READ)), _at_top(GROUP)),
+    ApiKey.DESCRIBE_PRODUCERS: Needs(
+        _all(on_topic(AclOperation.READ)), _partitions(TOPIC, error_message=TOPIC.meaning)
+    ),
     ApiKey.DESCRIBE_TRANSACTIONS: Needs(
-        _all(on_transaction(Operation.DESCRIBE)),
+        _all(on_transaction(AclOperation.DESCRIBE)),
         lambda version: {"transaction_states": [{"error_code": TRANSACTION, "transactional_id": "x"}]},
     ),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: Needs(
-        _all(on_topic(Operation.DESCRIBE)), lambda version: {"topics": [{"error_code": TOPIC, "name": "t"}]}
+        _all(on_topic(AclOperation.DESCRIBE)), lambda version: {"topics": [{"error_code": TOPIC, "name": "t"}]}
     ),
     ApiKey.DESCRIBE_CLIENT_QUOTAS: Needs(
-        _all(on_cluster(Operation.DESCRIBE_CONFIGS)), lambda version: {**_with_message(CLUSTER), "entries": None}
+        _all(on_cluster(AclOperation.DESCRIBE_CONFIGS)), lambda version: {**_with_message(CLUSTER), "entries": None}
     ),
-    ApiKey.ALTER_CLIENT_QUOTAS: Needs(_all(on_cluster(Operation.ALTER_CONFIGS)), _quotas),
+    ApiKey.ALTER_CLIENT_QUOTAS: Needs(_all(on_cluster(AclOperation.ALTER_CONFIGS)), _quotas),
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Needs(
-        _all(on_cluster(Operation.DESCRIBE)), lambda version: _with_message(CLUSTER)
+        _all(on_cluster(AclOperation.DESCRIBE)), lambda version: _with_message(CLUSTER)
     ),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: Needs(
-        _all(on_cluster(Operation.ALTER)),
+        _all(on_cluster(AclOperation.ALTER)),
         lambda version: {"results": [{"user": "u", **_with_message(CLUSTER)}]},
     ),
-    ApiKey.DESCRIBE_REQUESTS: Needs(_all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER)),
-    ApiKey.DESCRIBE_CLIENT_TRAFFIC: Needs(_all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER)),
+    ApiKey.DESCRIBE_REQUESTS: Needs(_all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER)),
+    ApiKey.DESCRIBE_CLIENT_TRAFFIC: Needs(_all(on_cluster(AclOperation.DESCRIBE)), _at_top(CLUSTER)),
     ApiKey.PREVIEW_RETENTION: Needs(
-        _all(on_topic(Operation.ALTER_CONFIGS)),
+        _all(on_topic(AclOperation.ALTER_CONFIGS)),
         lambda version: {"topics": [{"name": "t", **_with_message(CLUSTER)}]},
     ),
 }

@@ -8,14 +8,14 @@ from broker.common.errors import ErrorCode
 from broker.log.cold_parts import ColdReadError
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import ReplicaState
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from broker.security.session import Session
 from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_topic
 from tests.broker.server.test_bad_input import batch_of, produce
 from tests.broker.server.test_fetch import fetch, lead, of, partitions, topic
 from tests.eventually import eventually
 
-READ = on_topic(Operation.READ)
+READ = on_topic(AclOperation.READ)
 TOPIC = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
@@ -128,7 +128,7 @@ async def test_an_id_that_becomes_known_while_a_disk_is_read_is_not_read_unasked
 @pytest.mark.parametrize("version", [12, 17])
 async def test_a_replica_s_word_is_a_member_s_and_no_right_makes_one(served, version):
     lead(served)
-    client = await client_with(served, [READ, on_cluster(Operation.CLUSTER_ACTION)])
+    client = await client_with(served, [READ, on_cluster(AclOperation.CLUSTER_ACTION)])
     request = fetch(topic(of()))
     if version < 15:
         request.replica_id = 2

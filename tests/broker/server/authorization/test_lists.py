@@ -16,7 +16,7 @@ from broker.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from tests.broker.server.authorization.allowed import (
     Allowed,
     client_with,
@@ -46,7 +46,7 @@ async def test_all_topics_are_those_that_may_be_seen(full, version):
     for number in range(MANY):
         full.tell_of(f"n{number}")
     seen = {f"n{number}" for number in range(MANY) if see(number)}
-    rights = Allowed(on_topic(Operation.DESCRIBE, name) for name in seen)
+    rights = Allowed(on_topic(AclOperation.DESCRIBE, name) for name in seen)
     request = MetadataRequest(topics=None if version else [])
     response = await (await client_with(full, rights)).ask(request, version)
     assert {topic.name for topic in response.topics} == seen
@@ -58,7 +58,7 @@ async def test_all_topics_are_those_that_may_be_seen(full, version):
 async def test_pages_of_all_topics_hold_those_that_may_be_seen_and_no_cursor_names_another(full):
     for number in range(6):
         full.tell_of(f"n{number}", 2)
-    rights = Allowed(on_topic(Operation.DESCRIBE, f"n{number}") for number in (1, 4))
+    rights = Allowed(on_topic(AclOperation.DESCRIBE, f"n{number}") for number in (1, 4))
     client = await client_with(full, rights)
     request = DescribeTopicPartitionsRequest(response_partition_limit=2)
     first = await client.ask(request, 0)
@@ -70,13 +70,13 @@ async def test_pages_of_all_topics_hold_those_that_may_be_seen_and_no_cursor_nam
     assert not rights.denied
 
 
-@pytest.mark.parametrize("rights", [[], [on_group(Operation.DESCRIBE)], [on_cluster(Operation.DESCRIBE)]])
+@pytest.mark.parametrize("rights", [[], [on_group(AclOperation.DESCRIBE)], [on_cluster(AclOperation.DESCRIBE)]])
 async def test_groups_are_those_that_may_be_seen_or_all(full, rights):
     """KAFKA-14236: the log is not flooded."""
     await commit(full, "other", "t")
     allowed = Allowed(rights)
     response = await (await client_with(full, allowed)).ask(ListGroupsRequest(), 5)
-    names = {"g", "other"} if on_cluster(Operation.DESCRIBE) in rights else {right[2] for right in rights}
+    names = {"g", "other"} if on_cluster(AclOperation.DESCRIBE) in rights else {right[2] for right in rights}
     assert (response.error_code, {group.group_id for group in response.groups}) == (ErrorCode.NONE, names)
     assert not allowed.denied
 
@@ -84,7 +84,7 @@ async def test_groups_are_those_that_may_be_seen_or_all(full, rights):
 async def test_transactions_are_those_that_may_be_seen(full):
     other = InitProducerIdRequest(transactional_id="other", transaction_timeout_ms=1000)
     await (await full.client()).ask(other, 4)
-    rights = Allowed([on_transaction(Operation.DESCRIBE)])
+    rights = Allowed([on_transaction(AclOperation.DESCRIBE)])
     response = await (await client_with(full, rights)).ask(ListTransactionsRequest(), 1)
     assert [state.transactional_id for state in response.transaction_states] == ["x"]
     assert not rights.denied
@@ -105,7 +105,7 @@ async def test_the_topics_of_a_transaction_are_those_that_may_be_seen(full):
         3,
     )
     assert {item.results_by_partition[0].partition_error_code for item in added.results_by_topic_v3_and_below} == {0}
-    rights = Allowed([on_transaction(Operation.DESCRIBE), on_topic(Operation.DESCRIBE, "t2")])
+    rights = Allowed([on_transaction(AclOperation.DESCRIBE), on_topic(AclOperation.DESCRIBE, "t2")])
     (state,) = (
         await (await client_with(full, rights)).ask(DescribeTransactionsRequest(transactional_ids=["x"]), 0)
     ).transaction_states
@@ -117,7 +117,7 @@ async def test_the_topics_of_a_transaction_are_those_that_may_be_seen(full):
 async def test_all_offsets_of_a_group_are_those_of_topics_that_may_be_seen(full, version):
     full.tell_of("t2")
     await commit(full, "g", "t", "t2")
-    rights = Allowed([on_group(Operation.DESCRIBE), on_topic(Operation.DESCRIBE, "t2")])
+    rights = Allowed([on_group(AclOperation.DESCRIBE), on_topic(AclOperation.DESCRIBE, "t2")])
     request = (
         OffsetFetchRequest(group_id="g", topics=None)
         if version < 8

@@ -11,7 +11,7 @@ from broker.handlers import (
     write_txn_markers,
 )
 from broker.protocol.api_keys import ApiKey
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from broker.security.rights import UNLIMITED
 from broker.security.session import ANONYMOUS, Session
 from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_topic
@@ -20,10 +20,10 @@ from tests.broker.server.authorization.table import request_of
 from tests.members import MEMBERSHIP
 
 ALLOWED = {
-    write_txn_markers.HANDLER: on_cluster(Operation.ALTER),
-    describe_requests.HANDLER: on_cluster(Operation.DESCRIBE),
-    describe_client_traffic.HANDLER: on_cluster(Operation.DESCRIBE),
-    preview_retention.HANDLER: on_topic(Operation.ALTER_CONFIGS),
+    write_txn_markers.HANDLER: on_cluster(AclOperation.ALTER),
+    describe_requests.HANDLER: on_cluster(AclOperation.DESCRIBE),
+    describe_client_traffic.HANDLER: on_cluster(AclOperation.DESCRIBE),
+    preview_retention.HANDLER: on_topic(AclOperation.ALTER_CONFIGS),
 }
 
 
@@ -53,6 +53,6 @@ def test_a_stranger_is_admitted_nowhere_though_nothing_limits_it(handler):
 
 
 def test_what_is_between_brokers_admits_nobody_else():
-    everything = Allowed([on_cluster(operation) for operation in Operation])
+    everything = Allowed([on_cluster(operation) for operation in AclOperation])
     assert not leader_and_isr.HANDLER.admits(session(everything))
     assert not leader_and_isr.HANDLER.admits(session())

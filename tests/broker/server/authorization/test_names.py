@@ -12,8 +12,7 @@ from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTo
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic
 from broker.runtime.topics.topic_admin import NO_TOPIC_ID
-from broker.security.operations import Operation as Op
-from broker.security.operations import ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_topic
 from tests.broker.server.authorization.shapes import codes_in, refusals_in
 from tests.broker.server.authorization.table import NEEDS, request_of
@@ -34,8 +33,8 @@ OF_TOPICS = [
 ]
 #: Rights to anything but topic t.
 OTHERS = {right for needs in NEEDS.values() for right in needs.rights if right[1] is not ResourceType.TOPIC} - {
-    on_cluster(Op.CREATE),
-    on_cluster(Op.CLUSTER_ACTION),
+    on_cluster(AclOperation.CREATE),
+    on_cluster(AclOperation.CLUSTER_ACTION),
 }
 
 
@@ -72,9 +71,9 @@ async def test_a_topic_that_is_named_twice_is_asked_for_once_or_as_often_as_it_c
     ("rights", "told"),
     [
         ([], (TOPIC, None)),
-        ([on_topic(Op.DELETE)], (TOPIC, None)),
-        ([on_topic(Op.DESCRIBE)], (TOPIC, "t")),
-        ([on_topic(Op.DESCRIBE), on_topic(Op.DELETE)], (ErrorCode.NONE, "t")),
+        ([on_topic(AclOperation.DELETE)], (TOPIC, None)),
+        ([on_topic(AclOperation.DESCRIBE)], (TOPIC, "t")),
+        ([on_topic(AclOperation.DESCRIBE), on_topic(AclOperation.DELETE)], (ErrorCode.NONE, "t")),
     ],
     ids=["none", "delete", "describe", "both"],
 )
@@ -102,8 +101,8 @@ async def test_metadata_by_id_keeps_the_name_from_who_may_not_see_it(full):
     rights = Allowed()
     (topic,) = (await (await client_with(full, rights)).ask(request, 12)).topics
     assert (topic.error_code, topic.name, topic.topic_id, topic.partitions) == (TOPIC, None, T_ID, [])
-    assert rights.denied == [on_topic(Op.DESCRIBE)]
-    (topic,) = (await (await client_with(full, [on_topic(Op.DESCRIBE)])).ask(request, 12)).topics
+    assert rights.denied == [on_topic(AclOperation.DESCRIBE)]
+    (topic,) = (await (await client_with(full, [on_topic(AclOperation.DESCRIBE)])).ask(request, 12)).topics
     assert (topic.error_code, topic.name, len(topic.partitions)) == (ErrorCode.NONE, "t", 1)
 
 
@@ -117,10 +116,10 @@ async def test_metadata_of_an_internal_topic_does_not_say_that_it_is_one(full):
     ("rights", "code"),
     [
         ([], TOPIC),
-        ([on_topic(Op.CREATE, "new"), on_cluster(Op.CREATE)], TOPIC),
-        ([on_topic(Op.DESCRIBE, "new")], TOPIC),
-        ([on_topic(Op.DESCRIBE, "new"), on_topic(Op.CREATE, "new")], ErrorCode.NONE),
-        ([on_topic(Op.DESCRIBE, "new"), on_cluster(Op.CREATE)], ErrorCode.NONE),
+        ([on_topic(AclOperation.CREATE, "new"), on_cluster(AclOperation.CREATE)], TOPIC),
+        ([on_topic(AclOperation.DESCRIBE, "new")], TOPIC),
+        ([on_topic(AclOperation.DESCRIBE, "new"), on_topic(AclOperation.CREATE, "new")], ErrorCode.NONE),
+        ([on_topic(AclOperation.DESCRIBE, "new"), on_cluster(AclOperation.CREATE)], ErrorCode.NONE),
     ],
     ids=["none", "create only", "describe only", "create it", "create any"],
 )
@@ -135,7 +134,11 @@ async def test_a_topic_is_created_by_being_asked_for_only_if_that_is_allowed(ful
 async def test_of_several_missing_topics_those_are_created_that_may_be(full, monkeypatch):
     monkeypatch.setattr(full.config, "auto_create_topics_enable", True)
     names = ["mine", "theirs", "hidden"]
-    rights = [on_topic(Op.DESCRIBE, "mine"), on_topic(Op.CREATE, "mine"), on_topic(Op.DESCRIBE, "theirs")]
+    rights = [
+        on_topic(AclOperation.DESCRIBE, "mine"),
+        on_topic(AclOperation.CREATE, "mine"),
+        on_topic(AclOperation.DESCRIBE, "theirs"),
+    ]
     request = MetadataRequest(
         topics=[MetadataRequestTopic(name=name) for name in names], allow_auto_topic_creation=True
     )
@@ -153,7 +156,7 @@ async def test_a_topic_is_created_without_telling_its_configuration(full):
     request = CreateTopicsRequest(
         topics=[CreatableTopic(name="new", num_partitions=2, replication_factor=1)], timeout_ms=1000
     )
-    (topic,) = (await (await client_with(full, [on_cluster(Op.CREATE)])).ask(request, 7)).topics
+    (topic,) = (await (await client_with(full, [on_cluster(AclOperation.CREATE)])).ask(request, 7)).topics
     assert (topic.error_code, topic.topic_config_error_code) == (ErrorCode.NONE, TOPIC)
     assert (topic.num_partitions, topic.replication_factor, topic.configs) == (-1, -1, [])
     assert topic.topic_id == full.metadata.topics["new"].topic_id
@@ -170,6 +173,6 @@ async def test_a_preview_is_for_who_may_alter_the_topic(full):
     request = PreviewRetentionRequest(
         topics=[PreviewRetentionTopic(name=name, partitions=None) for name in ("t", "no")]
     )
-    response = await (await client_with(full, [on_topic(Op.ALTER_CONFIGS)])).ask(request, 0)
+    response = await (await client_with(full, [on_topic(AclOperation.ALTER_CONFIGS)])).ask(request, 0)
     assert [(topic.name, topic.error_code) for topic in response.topics] == [("t", ErrorCode.NONE), ("no", TOPIC)]
     assert refusals_in(await (await client_with(full, [])).ask(request, 0)) == {ErrorCode.CLUSTER_AUTHORIZATION_FAILED}

@@ -9,13 +9,13 @@ from broker.protocol.messages.produce import PartitionProduceData, ProduceReques
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
-from broker.security.operations import Operation
+from broker.security.operations import AclOperation
 from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_topic, on_transaction
 from tests.broker.server.authorization.shapes import codes_in
 from tests.broker.server.test_bad_input import batch_of, produce
 from tests.broker.server.test_compression_type import configure
 
-WRITE = on_topic(Operation.WRITE)
+WRITE = on_topic(AclOperation.WRITE)
 TOPIC = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 TRANSACTION = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
@@ -67,7 +67,7 @@ async def test_a_request_that_is_answered_in_turns_asks_for_each_topic_once(full
     rights = Allowed([WRITE])
     response = await (await client_with(full, rights)).ask(to(*names, "t"), 9)
     assert list(codes_in(response)) == [TOPIC] * len(names) + [ErrorCode.NONE]
-    assert rights.denied == [on_topic(Operation.WRITE, name) for name in names]
+    assert rights.denied == [on_topic(AclOperation.WRITE, name) for name in names]
 
 
 async def test_refused_comes_before_acks_that_do_not_exist_and_before_a_missing_batch(full):
@@ -94,7 +94,7 @@ async def test_without_acks_the_connection_is_closed(full, request_):
 
 @pytest.mark.parametrize("transactional_id", ["x", "", None])
 async def test_a_batch_of_a_transaction_needs_the_right_to_its_id_and_else_all_is_refused(full, transactional_id):
-    client = await client_with(full, [WRITE, on_transaction(Operation.WRITE, "y")])
+    client = await client_with(full, [WRITE, on_transaction(AclOperation.WRITE, "y")])
     response = await client.ask(of_transaction(transactional_id), 9)
     assert list(codes_in(response)) == [TRANSACTION, TRANSACTION]
     assert not full.verified
@@ -109,7 +109,7 @@ async def test_a_transactional_id_that_is_not_used_is_not_asked_for(full):
 
 
 async def test_of_a_transaction_only_the_partitions_that_may_be_written_to_are_verified(full):
-    client = await client_with(full, [WRITE, on_transaction(Operation.WRITE)])
+    client = await client_with(full, [WRITE, on_transaction(AclOperation.WRITE)])
     request = of_transaction("x")
     request.topic_data[0].partition_data.pop()
     forbidden = of_transaction("x").topic_data[0]
@@ -139,18 +139,20 @@ async def test_rights_count_from_the_next_request_on(full):
     assert list(codes_in(await client.ask(to("t"), 9))) == [ErrorCode.NONE]
 
 
-@pytest.mark.parametrize("right", [None, on_cluster(Operation.IDEMPOTENT_WRITE), on_topic(Operation.WRITE, "any")])
+@pytest.mark.parametrize(
+    "right", [None, on_cluster(AclOperation.IDEMPOTENT_WRITE), on_topic(AclOperation.WRITE, "any")]
+)
 async def test_an_id_of_an_idempotent_producer_is_for_who_may_write_anywhere(full, right):
     """KIP-679; a denial is told once, not for each way to the right."""
     rights = Allowed([right] if right else [])
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
     response = await (await client_with(full, rights)).ask(request, 4)
     assert response.error_code == (ErrorCode.NONE if right else ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    assert rights.denied == ([] if right else [on_cluster(Operation.IDEMPOTENT_WRITE)])
+    assert rights.denied == ([] if right else [on_cluster(AclOperation.IDEMPOTENT_WRITE)])
 
 
 async def test_an_id_of_a_transactional_producer_needs_the_right_to_its_id(full):
-    client = await client_with(full, [on_cluster(Operation.IDEMPOTENT_WRITE), on_transaction(Operation.WRITE)])
+    client = await client_with(full, [on_cluster(AclOperation.IDEMPOTENT_WRITE), on_transaction(AclOperation.WRITE)])
     for transactional_id, code in (("x", ErrorCode.NONE), ("y", TRANSACTION), ("", TRANSACTION)):
         request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=1000)
         assert (await client.ask(request, 4)).error_code == code

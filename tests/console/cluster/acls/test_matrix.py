@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.security.acls.decision import AccessRules
-from broker.security.operations import Operation, ResourceType
+from broker.security.operations import AclOperation, ResourceType
 from console.cluster.acls.effects import ANY_OTHER, AclChange, concerned, effects
 from console.cluster.acls.rows import Choice, Matrix
 from console.kit.gateway.acls.decisions import Decisions, with_changes
@@ -40,7 +40,7 @@ def allowed_by_the_broker(view: AclView):
 
     def ask(principal, host, resource, name, operation) -> bool:
         is_super = principal in (view.super_users or ())
-        return is_super or kept.allows(principal, host, Operation[operation], ResourceType[resource], name)
+        return is_super or kept.allows(principal, host, AclOperation[operation], ResourceType[resource], name)
 
     return ask
 
