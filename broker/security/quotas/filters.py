@@ -9,7 +9,7 @@ from broker.security.quotas.entities import EntityType, QuotaEntity
 from broker.security.sanitized_names import DEFAULT, sanitized
 
 
-class Condition(NamedTuple):
+class EntityCondition(NamedTuple):
     """On one part of an entity; `text` is what it has to be, None: anything that is there."""
 
     kind: EntityType
@@ -19,7 +19,7 @@ class Condition(NamedTuple):
 class EntityFilter(NamedTuple):
     """No condition and not strict: every entity."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[EntityCondition, ...]
     is_strict: bool
 
     def matches(self, entity: QuotaEntity) -> bool:
@@ -33,7 +33,7 @@ class EntityFilter(NamedTuple):
 
 def read_filter(components: Iterable[tuple[str, int, str | None]], *, is_strict: bool) -> EntityFilter:
     """Of (entity type, match type, name). ApiError: INVALID_REQUEST, UNSUPPORTED_VERSION for a type nobody knows."""
-    conditions: dict[str, Condition] = {}
+    conditions: dict[str, EntityCondition] = {}
     for kind, match, name in components:
         if not kind:
             raise ApiError(ErrorCode.INVALID_REQUEST, "Unexpected empty filter component entity type")
@@ -41,7 +41,7 @@ def read_filter(components: Iterable[tuple[str, int, str | None]], *, is_strict:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"Duplicate {kind:.100} filter component entity type")
         if kind not in set(EntityType):
             raise ApiError(ErrorCode.UNSUPPORTED_VERSION, f"Custom entity type '{kind:.100}' not supported")
-        conditions[kind] = Condition(EntityType(kind), _text(match, name))
+        conditions[kind] = EntityCondition(EntityType(kind), _text(match, name))
     if EntityType.IP in conditions and len(conditions) > 1:
         raise ApiError(
             ErrorCode.INVALID_REQUEST,

@@ -8,7 +8,7 @@ from console.kit.access.reach import EVERYTHING
 from console.kit.common.databases import cluster_atomic
 from console.kit.live.push import push_partial
 from console.signals.alerts import store
-from console.signals.alerts.conditions import OBJECTS_MAX, Condition, conditions
+from console.signals.alerts.conditions import OBJECTS_MAX, AlertCondition, conditions
 from console.signals.alerts.evaluation import LOOKS_APART_MS, AlertEvent, AlertPhase, AlertVerdict, advance
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
@@ -77,10 +77,12 @@ class AlertWatch:
                 told[rule.name, event].append(MessageObject(key[1], sentence, standing.since_ms, _full(ruleset, link)))
         return after, told
 
-    def _conditions(self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int) -> dict[Key, Condition]:
+    def _conditions(
+        self, ruleset: Ruleset, before: Mapping[Key, store.AlertRow], now_ms: int
+    ) -> dict[Key, AlertCondition]:
         """What is bad, what was, and what nobody knows of that; of each rule no more than OBJECTS_MAX new ones."""
         firing = {key for key, row in before.items() if row.standing.state is AlertPhase.FIRING}
-        found: dict[Key, Condition] = {}
+        found: dict[Key, AlertCondition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)
         is_starting = self._is_starting(now_ms)
@@ -101,11 +103,11 @@ class AlertWatch:
         return read_ms < self._begun_ms and now_ms - self._begun_ms < STALE_MS
 
 
-def _of_gone(key: Key, rule: AlertRule, health: Health) -> Condition:
+def _of_gone(key: Key, rule: AlertRule, health: Health) -> AlertCondition:
     """A reason of a cluster that cannot be read any more is not over: its state is unknown."""
     if rule.health is not None and health.is_unknown:
-        return Condition(*key, is_bad=None)
-    return Condition(*key, is_bad=False, sentence=_over(rule))
+        return AlertCondition(*key, is_bad=None)
+    return AlertCondition(*key, is_bad=False, sentence=_over(rule))
 
 
 def _over(rule: AlertRule) -> str:

@@ -34,7 +34,7 @@ _HEALTH_LINK = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class AlertCondition:
     """`is_bad` None: nobody knows. The sentence says how it is now."""
 
     rule: str
@@ -51,7 +51,7 @@ def conditions(
     firing: Mapping[tuple[str, str], object],
     *,
     is_starting: bool = False,
-) -> Iterator[Condition]:
+) -> Iterator[AlertCondition]:
     """Of every rule and object that breaks it, or did: `firing` are those that do so far, by rule and object.
 
     `is_starting`: the collector has not read the cluster since its start, so an unknown state breaks no rule yet.
@@ -70,23 +70,25 @@ def conditions(
             yield from _of_health(rule, rule.health, health, is_starting=is_starting)
 
 
-def _of_reading(rule: AlertRule, reading: Reading, name: str, *, was_bad: bool) -> Condition:
+def _of_reading(rule: AlertRule, reading: Reading, name: str, *, was_bad: bool) -> AlertCondition:
     value = reading.values[KINDS[reading.kind].index(rule.measure)]
     if value is None:
-        return Condition(rule.name, name, None)
+        return AlertCondition(rule.name, name, None)
     is_bad = rule.is_bad(float(value), was_bad=was_bad)
-    return Condition(
+    return AlertCondition(
         rule.name, name, is_bad, _sentence(rule, name, float(value)), _OBJECTS[reading.kind].link(reading.name)
     )
 
 
-def _of_health(rule: AlertRule, least: Level, health: Health, *, is_starting: bool) -> Iterator[Condition]:
+def _of_health(rule: AlertRule, least: Level, health: Health, *, is_starting: bool) -> Iterator[AlertCondition]:
     """An unknown state breaks every rule: it may be the worst."""
     levels = list(Level)
     for reason in health.reasons:
         if reason.level is Level.UNKNOWN or levels.index(reason.level) >= levels.index(least):
             is_bad = None if is_starting and reason.level is Level.UNKNOWN else True
-            yield Condition(rule.name, _name_of(reason), is_bad, f"{reason.text} {reason.action.text}.", _HEALTH_LINK)
+            yield AlertCondition(
+                rule.name, _name_of(reason), is_bad, f"{reason.text} {reason.action.text}.", _HEALTH_LINK
+            )
 
 
 def _name_of(reason: HealthReason) -> str:
