@@ -40,7 +40,7 @@ def session_lifetime_ms(expires_ms: int | None, reauth_ms: int, now_ms: int) -> 
     return min(ends, default=None)
 
 
-class Phase(Enum):
+class LoginPhase(Enum):
     FIRST = auto()
     ASKED = auto()
     TOKENS = auto()
@@ -118,7 +118,7 @@ class Phases:
     def __init__(self, offer: Offer, earlier: Earlier | None = None):
         self._offer = offer
         self._earlier = earlier
-        self.phase = Phase.FIRST
+        self.phase = LoginPhase.FIRST
         self.mechanism = ""
         self._server: SaslServer | None = None
         #: The mechanism of a login that is done again is another: said at the next frame, as Kafka does.
@@ -126,10 +126,10 @@ class Phases:
 
     def on_frame(self, frame: memoryview, now_ms: int) -> Step:
         try:
-            if self.phase is Phase.BARE_TOKENS:
+            if self.phase is LoginPhase.BARE_TOKENS:
                 return self._on_token(bytes(frame), _Bare(), now_ms)
             header, at = decode_request_header(frame)
-            if self.phase is Phase.TOKENS:
+            if self.phase is LoginPhase.TOKENS:
                 return self._on_request_of_tokens(header, frame, at, now_ms)
             return self._on_first_requests(header, frame, at)
         except ProtocolError as error:
@@ -138,7 +138,7 @@ class Phases:
     # -- before the mechanism is agreed upon
 
     def _on_first_requests(self, header: RequestHeader, frame: memoryview, at: int) -> Step:
-        if self.phase is Phase.OVER:
+        if self.phase is LoginPhase.OVER:
             return self._failed("a request after the end of the login", is_delayed=False)
         if header.api_key == ApiKey.API_VERSIONS:
             return self._on_api_versions(header, frame, at)
@@ -150,13 +150,13 @@ class Phases:
         return failure._replace(answer=parts) if failure else SaslChallenge(parts)
 
     def _on_api_versions(self, header: RequestHeader, frame: memoryview, at: int) -> Step:
-        if self.phase is not Phase.FIRST:
+        if self.phase is not LoginPhase.FIRST:
             return self._failed("Unexpected ApiVersions request received during SASL authentication", is_delayed=False)
         first, last = ApiVersionsRequest.versions
         if first <= header.api_version <= last:
             request = _decode(ApiVersionsRequest, header, frame, at)
             if names_its_software(request, header.api_version):
-                self.phase = Phase.ASKED
+                self.phase = LoginPhase.ASKED
         return AsAlways()
 
     def on_handshake(
@@ -165,7 +165,7 @@ class Phases:
         """The answer, and why the login is over with it."""
         enabled = list(self._offer.enabled)
         if not self._offer.serves(mechanism, client_id):
-            self.phase = Phase.OVER
+            self.phase = LoginPhase.OVER
             refusal = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=enabled)
             return refusal, LoginFailure(f"Unsupported SASL mechanism {mechanism}")
         if self._earlier and mechanism != self._earlier.mechanism:
@@ -175,7 +175,7 @@ class Phases:
             )
         self.mechanism = mechanism
         self._server = self._offer.mechanisms[mechanism]()
-        self.phase = Phase.TOKENS if version >= 1 else Phase.BARE_TOKENS
+        self.phase = LoginPhase.TOKENS if version >= 1 else LoginPhase.BARE_TOKENS
         return SaslHandshakeResponse(error_code=ErrorCode.NONE, mechanisms=enabled), None
 
     # -- tokens
@@ -209,7 +209,7 @@ class Phases:
             self._check_principal(reply)
         except AuthenticationError as error:
             return self._denied(error, envelope)
-        self.phase = Phase.OVER
+        self.phase = LoginPhase.OVER
         # Brokers do not log in again: the secret they know is the cluster's for as long as there is one.
         reauth_ms = 0 if reply.is_member else self._offer.reauth_ms.get(self.mechanism, 0)
         lifetime_ms = session_lifetime_ms(reply.expires_ms, reauth_ms, now_ms)
@@ -234,7 +234,7 @@ class Phases:
         return self._failed(str(error), envelope.refusal(told))
 
     def _failed(self, reason: str, answer: Parts = (), *, is_delayed: bool = True) -> LoginFailure:
-        self.phase = Phase.OVER
+        self.phase = LoginPhase.OVER
         return LoginFailure(reason, answer, is_delayed)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from console.automation.drill import hold
 from console.automation.drill.compare import Probed, compare
-from console.automation.drill.decide import DrillDecision, DrillFacts, DrillStep, Phase, decide
+from console.automation.drill.decide import DrillDecision, DrillFacts, DrillPhase, DrillStep, decide
 from console.automation.drill.faults import Fault
 from console.automation.drill.groups import looked_on, read_stories, went_on
 from console.automation.drill.guarding import why_worse
@@ -46,7 +46,7 @@ def advance(drill: Drill) -> None:
 def _begin_hold(drill: Drill) -> None:
     """Only if it was written down that it begins: somebody may have stopped it meanwhile."""
     written = Drill.objects.get(pk=drill.pk)
-    if written.phase == Phase.FAULT and written.fault != Fault.KILL and written.is_open:
+    if written.phase == DrillPhase.FAULT and written.fault != Fault.KILL and written.is_open:
         hold.begin_hold(written)
 
 
@@ -57,18 +57,18 @@ def _begin_kill(drill: Drill, process: ManagedProcess | None) -> bool:
 
 
 def _facts(drill: Drill, process: ManagedProcess | None, samples: list[Sample]) -> DrillFacts:
-    phase, now = Phase(drill.phase), samples[-1]
+    phase, now = DrillPhase(drill.phase), samples[-1]
     since_back = drill.back_ms is not None and now.seen_at_ms > drill.back_ms
-    is_back = phase is not Phase.BEFORE and hold.is_back(drill, process)
+    is_back = phase is not DrillPhase.BEFORE and hold.is_back(drill, process)
     return DrillFacts(
         phase=phase,
         name=drill.name,
         in_phase_ms=now.at_ms - drill.phase_ms,
         fault_ms=drill.seconds * 1_000,
         is_called_off=drill.is_called_off,
-        why_not=_why_not(drill, process) if phase is Phase.BEFORE else "",
-        worse=_worse(drill, samples) if phase is Phase.FAULT else "",
-        is_over=phase is Phase.FAULT and hold.is_over(drill, process),
+        why_not=_why_not(drill, process) if phase is DrillPhase.BEFORE else "",
+        worse=_worse(drill, samples) if phase is DrillPhase.FAULT else "",
+        is_over=phase is DrillPhase.FAULT and hold.is_over(drill, process),
         is_back=is_back,
         is_whole=is_back and since_back and is_whole(now, drill.broker_id) and now.zookeeper >= samples[0].zookeeper,
         is_counted=is_counted(drill),
@@ -111,7 +111,7 @@ def _values(
         values |= {"fault_ms": at_ms, "holder_token": "" if drill.fault == Fault.KILL else hold.new_token()}
     if decision.early:
         values["early"] = decision.early[:300]
-    if decision.phase is Phase.RECOVER and drill.phase != Phase.RECOVER:
+    if decision.phase is DrillPhase.RECOVER and drill.phase != DrillPhase.RECOVER:
         values["back_ms"] = at_ms
     if decision.do in _STATES and drill.fault_ms is not None:
         values |= _comparison(drill, samples)

@@ -19,7 +19,7 @@ BACK_MAX_MS = BEGINS_MS
 _SET_BACK = "the clock was set back"
 
 
-class Phase(StrEnum):
+class DrillPhase(StrEnum):
     BEFORE = "looking"
     FAULT = "fault"
     BACK = "putting back"
@@ -42,7 +42,7 @@ class DrillFacts:
     `is_back`: nothing of it is left; `is_whole`: as seen since then; `is_counted`: the probe has told its minutes.
     """
 
-    phase: Phase
+    phase: DrillPhase
     name: str
     in_phase_ms: int
     fault_ms: int
@@ -60,7 +60,7 @@ class DrillDecision:
     """`early`: why the fault ended before its time; empty: it did not, or that was said before."""
 
     do: DrillStep
-    phase: Phase
+    phase: DrillPhase
     sentence: str
     early: str = ""
 
@@ -69,15 +69,15 @@ def decide(facts: DrillFacts) -> DrillDecision:
     if facts.in_phase_ms < -BACK_MAX_MS:
         facts = _as_if_it_were_over(facts)
     match facts.phase:
-        case Phase.BEFORE:
+        case DrillPhase.BEFORE:
             return _before(facts)
-        case Phase.FAULT:
+        case DrillPhase.FAULT:
             return _fault(facts)
-        case Phase.BACK:
+        case DrillPhase.BACK:
             return _back(facts)
-        case Phase.RECOVER:
+        case DrillPhase.RECOVER:
             return _recover(facts)
-        case Phase.COUNT:
+        case DrillPhase.COUNT:
             return _count(facts)
 
 
@@ -88,13 +88,13 @@ def _as_if_it_were_over(facts: DrillFacts) -> DrillFacts:
 
 def _before(facts: DrillFacts) -> DrillDecision:
     if facts.is_called_off:
-        return DrillDecision(DrillStep.CALL_OFF, Phase.BEFORE, "Stopped before anything was done.")
+        return DrillDecision(DrillStep.CALL_OFF, DrillPhase.BEFORE, "Stopped before anything was done.")
     if facts.why_not:
-        return DrillDecision(DrillStep.CALL_OFF, Phase.BEFORE, f"Nothing was done: {facts.why_not}")
+        return DrillDecision(DrillStep.CALL_OFF, DrillPhase.BEFORE, f"Nothing was done: {facts.why_not}")
     left = BEFORE_MS - facts.in_phase_ms
     if left > 0:
-        return DrillDecision(DrillStep.NOTHING, Phase.BEFORE, "Looks at the cluster as it is, to compare with.")
-    return DrillDecision(DrillStep.BEGIN, Phase.FAULT, f"{facts.name} is held up now.")
+        return DrillDecision(DrillStep.NOTHING, DrillPhase.BEFORE, "Looks at the cluster as it is, to compare with.")
+    return DrillDecision(DrillStep.BEGIN, DrillPhase.FAULT, f"{facts.name} is held up now.")
 
 
 def _fault(facts: DrillFacts) -> DrillDecision:
@@ -107,37 +107,41 @@ def _fault(facts: DrillFacts) -> DrillDecision:
         return _put_back(facts, "")
     if facts.is_over and facts.in_phase_ms >= BEGINS_MS:
         return _put_back(facts, "what held it up has ended")
-    return DrillDecision(DrillStep.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
+    return DrillDecision(DrillStep.NOTHING, DrillPhase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
 
 
 def _put_back(facts: DrillFacts, early: str) -> DrillDecision:
     why = f" Ended early: {early}." if early else ""
-    return DrillDecision(DrillStep.PUT_BACK, Phase.BACK, f"{facts.name} is put back.{why}", early)
+    return DrillDecision(DrillStep.PUT_BACK, DrillPhase.BACK, f"{facts.name} is put back.{why}", early)
 
 
 def _back(facts: DrillFacts) -> DrillDecision:
     if not facts.is_back:
-        return DrillDecision(DrillStep.PUT_BACK, Phase.BACK, f"{facts.name} is being put back.")
+        return DrillDecision(DrillStep.PUT_BACK, DrillPhase.BACK, f"{facts.name} is being put back.")
     return DrillDecision(
-        DrillStep.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync."
+        DrillStep.NOTHING, DrillPhase.RECOVER, f"{facts.name} is back; waits until every replica is in sync."
     )
 
 
 def _recover(facts: DrillFacts) -> DrillDecision:
     if facts.is_whole:
-        return DrillDecision(DrillStep.NOTHING, Phase.COUNT, "All is in sync again; waits for the probe's last minute.")
+        return DrillDecision(
+            DrillStep.NOTHING, DrillPhase.COUNT, "All is in sync again; waits for the probe's last minute."
+        )
     if facts.in_phase_ms >= RECOVER_MAX_MS:
         return DrillDecision(
-            DrillStep.NOTHING, Phase.COUNT, f"Not whole {RECOVER_MAX_MS // 60_000} minutes after it was put back."
+            DrillStep.NOTHING, DrillPhase.COUNT, f"Not whole {RECOVER_MAX_MS // 60_000} minutes after it was put back."
         )
     if not facts.is_back:
-        return DrillDecision(DrillStep.PUT_BACK, Phase.RECOVER, f"{facts.name} is not there; it is put back again.")
+        return DrillDecision(
+            DrillStep.PUT_BACK, DrillPhase.RECOVER, f"{facts.name} is not there; it is put back again."
+        )
     return DrillDecision(
-        DrillStep.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync."
+        DrillStep.NOTHING, DrillPhase.RECOVER, f"{facts.name} is back; waits until every replica is in sync."
     )
 
 
 def _count(facts: DrillFacts) -> DrillDecision:
     if facts.is_counted or facts.in_phase_ms >= COUNT_MAX_MS:
-        return DrillDecision(DrillStep.CALL_OFF if facts.is_called_off else DrillStep.FINISH, Phase.COUNT, "")
-    return DrillDecision(DrillStep.NOTHING, Phase.COUNT, "Waits for the probe's last minute.")
+        return DrillDecision(DrillStep.CALL_OFF if facts.is_called_off else DrillStep.FINISH, DrillPhase.COUNT, "")
+    return DrillDecision(DrillStep.NOTHING, DrillPhase.COUNT, "Waits for the probe's last minute.")

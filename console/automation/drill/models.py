@@ -6,7 +6,7 @@ from django.db import models
 
 from console.automation.drill.charts import charts_of
 from console.automation.drill.compare import DrillComparison
-from console.automation.drill.decide import Phase
+from console.automation.drill.decide import DrillPhase
 from console.automation.drill.expect import Expected, read_expected
 from console.automation.drill.faults import WORDS, Fault
 from console.automation.drill.groups import GroupLine, affected, read_stories, summary
@@ -19,11 +19,11 @@ OBJECT_TYPE = "process"
 #: Reports that are kept; what was done stays in the audit.
 KEPT = 50
 _STEPS = {
-    Phase.BEFORE: "Look at it as it is",
-    Phase.FAULT: "Hold it up",
-    Phase.BACK: "Put it back",
-    Phase.RECOVER: "Until all is in sync",
-    Phase.COUNT: "Count",
+    DrillPhase.BEFORE: "Look at it as it is",
+    DrillPhase.FAULT: "Hold it up",
+    DrillPhase.BACK: "Put it back",
+    DrillPhase.RECOVER: "Until all is in sync",
+    DrillPhase.COUNT: "Count",
 }
 
 
@@ -37,7 +37,7 @@ class Drill(Operation):
     name = models.CharField(max_length=60)
     broker_id = models.IntegerField(null=True)
     seconds = models.IntegerField()
-    phase = models.CharField(max_length=12, default=Phase.BEFORE.value)
+    phase = models.CharField(max_length=12, default=DrillPhase.BEFORE.value)
     #: Somebody stopped it: it goes on until everything is put back.
     is_called_off = models.BooleanField(default=False)
     early = models.CharField(max_length=300, blank=True)
@@ -111,7 +111,7 @@ class Drill(Operation):
     @property
     def steps(self) -> list[tuple[str, str]]:
         """Each with done, busy or waiting."""
-        at = list(Phase).index(Phase(self.phase))
+        at = list(DrillPhase).index(DrillPhase(self.phase))
         words = {True: "done", False: "waiting"}
         return [
             (

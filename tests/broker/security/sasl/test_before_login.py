@@ -9,7 +9,7 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from broker.security.sasl.phases import LoginFailure, Offer, Phase, Phases, SaslChallenge, Success
+from broker.security.sasl.phases import LoginFailure, LoginPhase, Offer, Phases, SaslChallenge, Success
 from broker.security.sasl.scram_server import ScramServer, strangers_like
 from broker.security.sasl.server import ScramAccount
 from broker.security.scram import MECHANISM, ClientExchange, credential_of, derive_keys
@@ -57,7 +57,7 @@ def test_before_the_handshake_no_api_is_answered_in_any_version(api, version):
     phases = login()
     step = phases.on_frame(headed(api, version, b"any body"), NOW_MS)
     assert isinstance(step, LoginFailure)
-    assert (step.answer, phases.phase) == ((), Phase.OVER)
+    assert (step.answer, phases.phase) == ((), LoginPhase.OVER)
     assert step.reason
 
 
@@ -67,7 +67,7 @@ def test_among_tokens_no_api_says_more_than_that_it_is_out_of_order(api, version
     phases.on_frame(handshake(1), NOW_MS)
     step = phases.on_frame(headed(api, version, b"any body"), NOW_MS)
     assert isinstance(step, LoginFailure)
-    assert phases.phase is Phase.OVER
+    assert phases.phase is LoginPhase.OVER
     if step.answer:
         data = b"".join(bytes(part) for part in step.answer)[4:]
         at = decode_response_header(api, version, data)[1]
@@ -97,7 +97,7 @@ def test_a_login_that_was_overheard_lets_nobody_in(version, wrap):
         phases.on_frame(handshake(version), NOW_MS)
         steps = [phases.on_frame(wrap(token), NOW_MS) for token in said]
         assert not any(isinstance(step, Success) for step in steps)
-        assert phases.phase is Phase.OVER
+        assert phases.phase is LoginPhase.OVER
 
 
 @pytest.mark.parametrize(("version", "wrap"), [(0, memoryview), (1, enveloped)])

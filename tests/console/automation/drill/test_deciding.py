@@ -11,8 +11,8 @@ from console.automation.drill.decide import (
     COUNT_MAX_MS,
     RECOVER_MAX_MS,
     DrillFacts,
+    DrillPhase,
     DrillStep,
-    Phase,
     decide,
 )
 from console.automation.drill.expect import Expected, of_broker, of_server, read_expected
@@ -24,39 +24,43 @@ from console.processes.guard import Absence, Hosted, ServerAbsence
 SESSION_S, LAG_S = 6.0, 30.0
 
 
-def facts(phase: Phase, **named) -> DrillFacts:
+def facts(phase: DrillPhase, **named) -> DrillFacts:
     return DrillFacts(**{"phase": phase, "name": "broker-2", "in_phase_ms": 0, "fault_ms": 20_000} | named)
 
 
 @pytest.mark.parametrize(
     ("given", "do", "phase"),
     [
-        (facts(Phase.BEFORE), DrillStep.NOTHING, Phase.BEFORE),
-        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS), DrillStep.BEGIN, Phase.FAULT),
-        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS, why_not="a broker is away"), DrillStep.CALL_OFF, Phase.BEFORE),
-        (facts(Phase.BEFORE, in_phase_ms=BEFORE_MS, is_called_off=True), DrillStep.CALL_OFF, Phase.BEFORE),
-        (facts(Phase.FAULT, in_phase_ms=19_999), DrillStep.NOTHING, Phase.FAULT),
-        (facts(Phase.FAULT, in_phase_ms=20_000), DrillStep.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, is_called_off=True), DrillStep.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, worse="another broker is away, 3"), DrillStep.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS), DrillStep.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS - 1), DrillStep.NOTHING, Phase.FAULT),
-        (facts(Phase.BACK, is_called_off=True), DrillStep.PUT_BACK, Phase.BACK),
-        (facts(Phase.BACK, in_phase_ms=10 * RECOVER_MAX_MS), DrillStep.PUT_BACK, Phase.BACK),
-        (facts(Phase.BACK, is_back=True), DrillStep.NOTHING, Phase.RECOVER),
-        (facts(Phase.RECOVER, is_back=True), DrillStep.NOTHING, Phase.RECOVER),
-        (facts(Phase.RECOVER), DrillStep.PUT_BACK, Phase.RECOVER),
-        (facts(Phase.RECOVER, is_back=True, is_whole=True), DrillStep.NOTHING, Phase.COUNT),
-        (facts(Phase.RECOVER, in_phase_ms=RECOVER_MAX_MS), DrillStep.NOTHING, Phase.COUNT),
-        (facts(Phase.COUNT, is_counted=False), DrillStep.NOTHING, Phase.COUNT),
-        (facts(Phase.COUNT, is_counted=False, in_phase_ms=COUNT_MAX_MS), DrillStep.FINISH, Phase.COUNT),
-        (facts(Phase.COUNT), DrillStep.FINISH, Phase.COUNT),
-        (facts(Phase.COUNT, is_called_off=True), DrillStep.CALL_OFF, Phase.COUNT),
+        (facts(DrillPhase.BEFORE), DrillStep.NOTHING, DrillPhase.BEFORE),
+        (facts(DrillPhase.BEFORE, in_phase_ms=BEFORE_MS), DrillStep.BEGIN, DrillPhase.FAULT),
+        (
+            facts(DrillPhase.BEFORE, in_phase_ms=BEFORE_MS, why_not="a broker is away"),
+            DrillStep.CALL_OFF,
+            DrillPhase.BEFORE,
+        ),
+        (facts(DrillPhase.BEFORE, in_phase_ms=BEFORE_MS, is_called_off=True), DrillStep.CALL_OFF, DrillPhase.BEFORE),
+        (facts(DrillPhase.FAULT, in_phase_ms=19_999), DrillStep.NOTHING, DrillPhase.FAULT),
+        (facts(DrillPhase.FAULT, in_phase_ms=20_000), DrillStep.PUT_BACK, DrillPhase.BACK),
+        (facts(DrillPhase.FAULT, is_called_off=True), DrillStep.PUT_BACK, DrillPhase.BACK),
+        (facts(DrillPhase.FAULT, worse="another broker is away, 3"), DrillStep.PUT_BACK, DrillPhase.BACK),
+        (facts(DrillPhase.FAULT, is_over=True, in_phase_ms=BEGINS_MS), DrillStep.PUT_BACK, DrillPhase.BACK),
+        (facts(DrillPhase.FAULT, is_over=True, in_phase_ms=BEGINS_MS - 1), DrillStep.NOTHING, DrillPhase.FAULT),
+        (facts(DrillPhase.BACK, is_called_off=True), DrillStep.PUT_BACK, DrillPhase.BACK),
+        (facts(DrillPhase.BACK, in_phase_ms=10 * RECOVER_MAX_MS), DrillStep.PUT_BACK, DrillPhase.BACK),
+        (facts(DrillPhase.BACK, is_back=True), DrillStep.NOTHING, DrillPhase.RECOVER),
+        (facts(DrillPhase.RECOVER, is_back=True), DrillStep.NOTHING, DrillPhase.RECOVER),
+        (facts(DrillPhase.RECOVER), DrillStep.PUT_BACK, DrillPhase.RECOVER),
+        (facts(DrillPhase.RECOVER, is_back=True, is_whole=True), DrillStep.NOTHING, DrillPhase.COUNT),
+        (facts(DrillPhase.RECOVER, in_phase_ms=RECOVER_MAX_MS), DrillStep.NOTHING, DrillPhase.COUNT),
+        (facts(DrillPhase.COUNT, is_counted=False), DrillStep.NOTHING, DrillPhase.COUNT),
+        (facts(DrillPhase.COUNT, is_counted=False, in_phase_ms=COUNT_MAX_MS), DrillStep.FINISH, DrillPhase.COUNT),
+        (facts(DrillPhase.COUNT), DrillStep.FINISH, DrillPhase.COUNT),
+        (facts(DrillPhase.COUNT, is_called_off=True), DrillStep.CALL_OFF, DrillPhase.COUNT),
         # The clock was set back by an hour.
-        (facts(Phase.BEFORE, in_phase_ms=-3_600_000), DrillStep.CALL_OFF, Phase.BEFORE),
-        (facts(Phase.FAULT, in_phase_ms=-3_600_000), DrillStep.PUT_BACK, Phase.BACK),
-        (facts(Phase.RECOVER, in_phase_ms=-3_600_000, is_back=True), DrillStep.NOTHING, Phase.COUNT),
-        (facts(Phase.COUNT, in_phase_ms=-3_600_000, is_counted=False), DrillStep.FINISH, Phase.COUNT),
+        (facts(DrillPhase.BEFORE, in_phase_ms=-3_600_000), DrillStep.CALL_OFF, DrillPhase.BEFORE),
+        (facts(DrillPhase.FAULT, in_phase_ms=-3_600_000), DrillStep.PUT_BACK, DrillPhase.BACK),
+        (facts(DrillPhase.RECOVER, in_phase_ms=-3_600_000, is_back=True), DrillStep.NOTHING, DrillPhase.COUNT),
+        (facts(DrillPhase.COUNT, in_phase_ms=-3_600_000, is_counted=False), DrillStep.FINISH, DrillPhase.COUNT),
     ],
 )
 def test_what_comes_next(given, do, phase):
@@ -65,7 +69,7 @@ def test_what_comes_next(given, do, phase):
 
 
 def test_it_is_never_over_before_everything_is_back():
-    for phase in (Phase.FAULT, Phase.BACK):
+    for phase in (DrillPhase.FAULT, DrillPhase.BACK):
         for is_called_off in (False, True):
             for in_phase_ms in (0, 10**9):
                 decision = decide(facts(phase, is_called_off=is_called_off, in_phase_ms=in_phase_ms))
