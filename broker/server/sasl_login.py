@@ -25,8 +25,8 @@ from broker.security.rights import UNLIMITED, Rights
 from broker.security.sasl.phases import (
     AsAlways,
     Earlier,
+    ListenerOffer,
     LoginFailure,
-    Offer,
     Phases,
     SaslChallenge,
     Step,
@@ -50,7 +50,7 @@ RightsOf = Callable[[str, str], Rights]
 class LoginSettings:
     """The login settings of one listener."""
 
-    offer: Offer
+    offer: ListenerOffer
     #: Whether clients have to log in. If not, members of the cluster may all the same.
     is_required: bool
     frame_bytes_max: int

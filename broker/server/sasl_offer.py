@@ -14,7 +14,7 @@ from broker.config.listener_settings import ListenerSettings
 from broker.runtime.security.credentials import UserCredentials
 from broker.security.membership import CLIENT_ID, CLUSTER_USER, NONCE_BYTES, ClusterMembership
 from broker.security.sasl.jaas import MODULES, LoginModule, parse_jaas, plain_users
-from broker.security.sasl.phases import Offer
+from broker.security.sasl.phases import ListenerOffer
 from broker.security.sasl.plain import PLAIN, PlainServer, PlainUsers
 from broker.security.sasl.scram_server import ScramServer, strangers_like
 from broker.security.sasl.server import Accounts, SaslServer, ScramAccount
@@ -53,7 +53,7 @@ def login_settings(settings: ListenerSettings, provers: Provers) -> LoginSetting
     )
 
 
-def offer_of(settings: ListenerSettings, provers: Provers) -> Offer:
+def offer_of(settings: ListenerSettings, provers: Provers) -> ListenerOffer:
     """Raises StartupError."""
     enabled = settings.sasl_enabled_mechanisms if settings.protocol.has_sasl else ()
     mechanisms = {mechanism: _maker(mechanism, settings, provers) for mechanism in enabled}
@@ -61,7 +61,7 @@ def offer_of(settings: ListenerSettings, provers: Provers) -> Offer:
         mechanisms[MECHANISM] = _scram(MECHANISM, provers, _members_only(provers))
     reauth_ms = {mechanism: settings.of_mechanism(mechanism).connections_max_reauth_ms for mechanism in enabled}
     is_open = not settings.protocol.has_sasl
-    return Offer(
+    return ListenerOffer(
         mechanisms,
         tuple(enabled) or (MECHANISM,),
         reauth_ms,

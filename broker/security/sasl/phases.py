@@ -88,7 +88,7 @@ Step = SaslChallenge | AsAlways | Success | LoginFailure | Wait
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ListenerOffer:
     """What one listener takes."""
 
     mechanisms: Mechanisms
@@ -115,7 +115,7 @@ class Earlier(NamedTuple):
 class Phases:
     """One login of one connection. `now_ms` is wall-clock time."""
 
-    def __init__(self, offer: Offer, earlier: Earlier | None = None):
+    def __init__(self, offer: ListenerOffer, earlier: Earlier | None = None):
         self._offer = offer
         self._earlier = earlier
         self.phase = LoginPhase.FIRST

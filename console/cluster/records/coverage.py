@@ -8,7 +8,7 @@ from console.kit.gateway.records.interface import OffsetSpan
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class SearchOffer:
     """Where a search can be continued. `is_continued`: what lies behind it was searched. `is_beyond`: outside of the
     range of time that was chosen for it."""
 
@@ -125,7 +125,7 @@ class Coverage:
         )
 
     @property
-    def offers(self) -> tuple[Offer, ...]:
+    def offers(self) -> tuple[SearchOffer, ...]:
         """In the direction of the search first. Without a cursor a partition has to be chosen to continue."""
         older, newer = self._older_and_newer
         low = {partition: offset for part in self.parts for partition, offset in part.low.items()}
@@ -135,7 +135,7 @@ class Coverage:
             (newer, "newer records", "oldest", write_cursor(high), not self.is_newest_first, not older),
         ]
         return tuple(
-            Offer(
+            SearchOffer(
                 f"{'Continue search:' if is_onward else 'Search'} {which}",
                 place,
                 cursor,

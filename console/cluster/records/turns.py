@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from console.cluster.records.coverage import Offer
+from console.cluster.records.coverage import SearchOffer
 from console.cluster.records.scan import ScanProgress
 from console.kit.gateway.records.interface import RecordView
 
@@ -22,7 +22,7 @@ class ReadTurn:
     waits: str = ""
     #: Which records a search that ended has looked at, which it has not, and where it can be continued.
     summary: str = ""
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[SearchOffer, ...] = ()
 
 
 class TurnReader(Protocol):

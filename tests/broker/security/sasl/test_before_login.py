@@ -9,7 +9,7 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from broker.security.sasl.phases import LoginFailure, LoginPhase, Offer, Phases, SaslChallenge, Success
+from broker.security.sasl.phases import ListenerOffer, LoginFailure, LoginPhase, Phases, SaslChallenge, Success
 from broker.security.sasl.scram_server import ScramServer, strangers_like
 from broker.security.sasl.server import ScramAccount
 from broker.security.scram import MECHANISM, ClientExchange, credential_of, derive_keys
@@ -37,7 +37,7 @@ def login(nonce: str = "server") -> Phases:
     def begin() -> ScramServer:
         return ScramServer(MECHANISM, lambda user, _extensions: accounts.get(user), strangers, nonce)
 
-    return Phases(Offer({MECHANISM: begin}, (MECHANISM,), {}, lambda _mechanism, _client_id: False))
+    return Phases(ListenerOffer({MECHANISM: begin}, (MECHANISM,), {}, lambda _mechanism, _client_id: False))
 
 
 def headed(api: int, version: int, body: bytes = b"") -> memoryview:

@@ -11,7 +11,16 @@ from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.metadata import MetadataRequest
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from broker.security.sasl.phases import AsAlways, Earlier, LoginFailure, Offer, Phases, SaslChallenge, Success, Wait
+from broker.security.sasl.phases import (
+    AsAlways,
+    Earlier,
+    ListenerOffer,
+    LoginFailure,
+    Phases,
+    SaslChallenge,
+    Success,
+    Wait,
+)
 from broker.security.sasl.server import AuthenticationError, LoggedIn
 
 NOW_MS = 1_700_000_000_000
@@ -34,7 +43,7 @@ class Script:
 
 
 def phases(*replies, earlier=None, reauth_ms=0) -> Phases:
-    offer = Offer(
+    offer = ListenerOffer(
         {"PLAIN": lambda: Script(*replies), "SCRAM-SHA-256": lambda: Script(*replies)},
         ("PLAIN",),
         {"PLAIN": reauth_ms},
