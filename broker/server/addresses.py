@@ -7,7 +7,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.server.listeners import Listeners
 
 
-class Addresses:
+class BrokerAddresses:
     """Of all listeners; brokers reach each other by the inter-broker listener."""
 
     def __init__(self, config: BrokerConfig, listeners: Listeners, metadata: MetadataCache):

@@ -39,7 +39,7 @@ from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
 from broker.runtime.traffic_sweep import TrafficSweep
 from broker.security.client_traffic import TrafficCounters
-from broker.server.addresses import Addresses
+from broker.server.addresses import BrokerAddresses
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.dispatcher import Dispatcher
@@ -58,7 +58,7 @@ class Parts:
     def __init__(self, ground: Ground):
         self._ground = ground
         config, store, logs, clock, metadata = ground.config, ground.store, ground.logs, ground.clock, ground.metadata
-        self.addresses = Addresses(config, ground.listeners, metadata)
+        self.addresses = BrokerAddresses(config, ground.listeners, metadata)
         dialer = Dialer(ground.membership, ground.listeners.tls)
         delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)

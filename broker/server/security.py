@@ -22,7 +22,7 @@ from broker.runtime.security.token_accounts import TokenAccounts
 from broker.security.delegation_tokens import Lifetimes
 from broker.security.sasl import oauthbearer
 from broker.security.session import ANONYMOUS, Session
-from broker.server.addresses import Addresses
+from broker.server.addresses import BrokerAddresses
 from broker.server.bearer_listeners import BearerListeners
 from broker.server.exits import Exits
 from broker.server.ground import Ground
@@ -37,7 +37,7 @@ from broker.zookeeper.session import ZooKeeperSession
 class Security:
     """Equips every listener, also those that are opened while the broker runs."""
 
-    def __init__(self, ground: Ground, addresses: Addresses, is_controller: Callable[[], bool]):
+    def __init__(self, ground: Ground, addresses: BrokerAddresses, is_controller: Callable[[], bool]):
         config, session, clock, listeners = ground.config, ground.session, ground.clock, ground.listeners
         self._config = config
         self._clock = clock

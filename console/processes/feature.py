@@ -5,13 +5,13 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     FormsOf,
     Link,
     ObjectHeader,
     PushedPage,
+    RouteModule,
     SameAction,
     SidebarEntry,
     Tab,
@@ -26,7 +26,7 @@ _PROCESSES = PagePlace("Processes", "processes", "start stop restart", resource=
 FEATURE = Feature(
     package="console.processes",
     database=Database.CLUSTER,
-    addresses=(Addresses("processes/", "console.processes.urls"),),
+    addresses=(RouteModule("processes/", "console.processes.urls"),),
     links=(
         Link(
             "Processes", "processes", entry=SidebarEntry.SERVICES, resource=Resource.PROCESS, needs=("runs_processes",)

@@ -2,11 +2,11 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Feature, Link, SidebarEntry
+from console.kit.features.declaration import Feature, Link, RouteModule, SidebarEntry
 
 FEATURE = Feature(
     package="console.automation.declared",
-    addresses=(Addresses("declaration/", "console.automation.declared.urls"),),
+    addresses=(RouteModule("declaration/", "console.automation.declared.urls"),),
     links=(Link("Cluster as code", "declaration", entry=SidebarEntry.CHANGES),),
     places=(PagePlace("Cluster as code", "declaration", "declaration files yaml gitops apply diff drift export"),),
     actions=(

@@ -1,13 +1,13 @@
 """Declares the decommission of a broker."""
 
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
+from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule, SameAction
 from console.kit.features.verbs import ObjectKind, Verb
 
 FEATURE = Feature(
     package="console.automation.decommission",
     database=Database.CLUSTER,
-    addresses=(Addresses("processes/+decommission/", "console.automation.decommission.urls"),),
+    addresses=(RouteModule("processes/+decommission/", "console.automation.decommission.urls"),),
     template_libraries=("decommission",),
     verbs=(
         Verb(

@@ -3,12 +3,12 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
+from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule, SameAction
 
 FEATURE = Feature(
     package="console.automation.drill",
     database=Database.CLUSTER,
-    addresses=(Addresses("drills/", "console.automation.drill.urls"),),
+    addresses=(RouteModule("drills/", "console.automation.drill.urls"),),
     commands=(
         PagePlace(
             "Drills",

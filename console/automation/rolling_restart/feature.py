@@ -3,12 +3,12 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
+from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule, SameAction
 
 FEATURE = Feature(
     package="console.automation.rolling_restart",
     database=Database.CLUSTER,
-    addresses=(Addresses("processes/+rolling-restart/", "console.automation.rolling_restart.urls"),),
+    addresses=(RouteModule("processes/+rolling-restart/", "console.automation.rolling_restart.urls"),),
     commands=(
         PagePlace("Restart all brokers", "rolling-restart", "rolling", resource=Resource.PROCESS, after="drills"),
     ),

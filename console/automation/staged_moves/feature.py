@@ -1,12 +1,12 @@
 """Declares moves of partitions in batches."""
 
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf
+from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule
 
 FEATURE = Feature(
     package="console.automation.staged_moves",
     database=Database.CLUSTER,
-    addresses=(Addresses("placement/+staged/", "console.automation.staged_moves.urls"),),
+    addresses=(RouteModule("placement/+staged/", "console.automation.staged_moves.urls"),),
     template_libraries=("staged_moves",),
     actions=(
         Action(

@@ -3,14 +3,14 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, SidebarEntry
+from console.kit.features.declaration import Feature, Link, PushedPage, RouteModule, SameAction, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
 LIVE_GROUP = "acls"
 
 FEATURE = Feature(
     package="console.cluster.acls",
-    addresses=(Addresses("access-lists/", "console.cluster.acls.urls"),),
+    addresses=(RouteModule("access-lists/", "console.cluster.acls.urls"),),
     template_libraries=("acls",),
     links=(
         Link(

@@ -4,13 +4,13 @@ from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     FormsOf,
     Link,
     ObjectHeader,
     PushedPage,
+    RouteModule,
     SameAction,
     SidebarEntry,
     Tab,
@@ -36,7 +36,7 @@ _BROKERS = PagePlace("Brokers", "brokers")
 FEATURE = Feature(
     package="console.cluster.brokers",
     database=Database.CLUSTER,
-    addresses=(Addresses("brokers/", "console.cluster.brokers.urls"),),
+    addresses=(RouteModule("brokers/", "console.cluster.brokers.urls"),),
     links=(Link("Brokers", "brokers", entry=SidebarEntry.BROKERS),),
     places=(_BROKERS,),
     verbs=(

@@ -2,11 +2,11 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Addresses, Feature, Link, SidebarEntry
+from console.kit.features.declaration import Feature, Link, RouteModule, SidebarEntry
 
 FEATURE = Feature(
     package="console.cluster.client_metrics",
-    addresses=(Addresses("client-metrics/", "console.cluster.client_metrics.urls"),),
+    addresses=(RouteModule("client-metrics/", "console.cluster.client_metrics.urls"),),
     links=(
         Link("Client metrics", "client-metrics", entry=SidebarEntry.ACCESS, needs=("has_quorum", "sees_all_names"),
              after="quotas"),

@@ -2,12 +2,12 @@
 
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, Socket, Tab
+from console.kit.features.declaration import Database, Feature, RouteModule, Socket, Tab
 
 FEATURE = Feature(
     package="console.cluster.contents",
     database=Database.CLUSTER,
-    addresses=(Addresses("topics/", "console.cluster.contents.urls"),),
+    addresses=(RouteModule("topics/", "console.cluster.contents.urls"),),
     tabs=(Tab("contents", "topic-contents", Right.RECORDS, shown="Contents", after="topic-records"),),
     reads=(
         ApiRead(

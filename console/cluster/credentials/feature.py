@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, SidebarEntry
+from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, RowKind, SidebarEntry
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -13,7 +13,7 @@ LIVE_GROUP = "credentials"
 FEATURE = Feature(
     package="console.cluster.credentials",
     database=Database.CLUSTER,
-    addresses=(Addresses("kafka-users/", "console.cluster.credentials.urls"),),
+    addresses=(RouteModule("kafka-users/", "console.cluster.credentials.urls"),),
     links=(Link("Kafka users", "credentials", entry=SidebarEntry.ACCESS, needs=("sees_all_names",), after="acls"),),
     places=(PagePlace("Kafka users", "credentials", "scram passwords", names_all=True),),
     commands=(

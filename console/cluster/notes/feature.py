@@ -2,12 +2,12 @@
 
 from console.kit.access.roles import Right
 from console.kit.features.api import Action
-from console.kit.features.declaration import Addresses, Database, Feature, Tab
+from console.kit.features.declaration import Database, Feature, RouteModule, Tab
 
 FEATURE = Feature(
     package="console.cluster.notes",
     database=Database.CLUSTER,
-    addresses=(Addresses("topics/", "console.cluster.notes.urls"),),
+    addresses=(RouteModule("topics/", "console.cluster.notes.urls"),),
     tabs=(Tab("about", "topic-about", Right.OPERATE),),
     actions=(
         Action(

@@ -3,14 +3,14 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, Link, SidebarEntry
+from console.kit.features.declaration import Database, Feature, Link, RouteModule, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.verbs import ObjectKind, Verb
 
 FEATURE = Feature(
     package="console.cluster.past",
     database=Database.CLUSTER,
-    addresses=(Addresses("history/at/", "console.cluster.past.urls"),),
+    addresses=(RouteModule("history/at/", "console.cluster.past.urls"),),
     links=(Link("Time travel", "past", entry=SidebarEntry.ACTIVITY, after="history"),),
     verbs=tuple(
         Verb(title, ObjectKind.TOPIC, route, words, Right.VIEW, button=button)

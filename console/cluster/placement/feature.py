@@ -4,11 +4,11 @@ from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     Link,
     PushedPage,
+    RouteModule,
     RowKind,
     SameAction,
     SidebarEntry,
@@ -20,7 +20,7 @@ from console.kit.live import groups
 FEATURE = Feature(
     package="console.cluster.placement",
     database=Database.CLUSTER,
-    addresses=(Addresses("placement/", "console.cluster.placement.urls"),),
+    addresses=(RouteModule("placement/", "console.cluster.placement.urls"),),
     links=(Link("Partition placement", "placement", entry=SidebarEntry.BROKERS),),
     places=(
         PagePlace("Partition placement", "placement", "replicas leaders racks"),

@@ -2,11 +2,11 @@
 
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Addresses, Feature, Tab
+from console.kit.features.declaration import Feature, RouteModule, Tab
 
 FEATURE = Feature(
     package="console.cluster.producers",
-    addresses=(Addresses("topics/", "console.cluster.producers.urls"),),
+    addresses=(RouteModule("topics/", "console.cluster.producers.urls"),),
     tabs=(
         Tab(
             "producers",

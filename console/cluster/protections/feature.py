@@ -1,13 +1,13 @@
 """Declares topics that are protected from deletion."""
 
-from console.kit.features.declaration import Addresses, Database, Feature
+from console.kit.features.declaration import Database, Feature, RouteModule
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
 FEATURE = Feature(
     package="console.cluster.protections",
     database=Database.CLUSTER,
-    addresses=(Addresses("topics/", "console.cluster.protections.urls"),),
+    addresses=(RouteModule("topics/", "console.cluster.protections.urls"),),
     hooks=(
         Hook(
             "console.kit.access.internal_topics.REMEMBERED",

@@ -2,13 +2,13 @@
 
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Addresses, Feature, FormsOf, Socket, Tab
+from console.kit.features.declaration import Feature, FormsOf, RouteModule, Socket, Tab
 from console.kit.features.hook import Hook
 from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
 
 FEATURE = Feature(
     package="console.cluster.records",
-    addresses=(Addresses("topics/", "console.cluster.records.urls"),),
+    addresses=(RouteModule("topics/", "console.cluster.records.urls"),),
     tabs=(
         Tab(
             "records",

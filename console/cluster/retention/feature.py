@@ -5,12 +5,12 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     FormsOf,
     Link,
     PushedPage,
+    RouteModule,
     SameAction,
     SidebarEntry,
     Tab,
@@ -27,8 +27,8 @@ FEATURE = Feature(
     package="console.cluster.retention",
     database=Database.CLUSTER,
     addresses=(
-        Addresses("topics/", "console.cluster.retention.urls"),
-        Addresses("retention/", "console.cluster.retention.cluster_urls"),
+        RouteModule("topics/", "console.cluster.retention.urls"),
+        RouteModule("retention/", "console.cluster.retention.cluster_urls"),
     ),
     links=(Link("Retention", "retention", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
     places=(_RETENTION,),

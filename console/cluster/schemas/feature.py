@@ -5,11 +5,11 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action
 from console.kit.features.declaration import (
-    Addresses,
     Feature,
     Link,
     ObjectHeader,
     PushedPage,
+    RouteModule,
     SameAction,
     SidebarEntry,
 )
@@ -24,7 +24,7 @@ _SCHEMAS = PagePlace("Schemas", "schemas", "registry avro protobuf subjects", re
 
 FEATURE = Feature(
     package="console.cluster.schemas",
-    addresses=(Addresses("schemas/", "console.cluster.schemas.urls"),),
+    addresses=(RouteModule("schemas/", "console.cluster.schemas.urls"),),
     links=(Link("Schemas", "schemas", entry=SidebarEntry.SCHEMAS, resource=Resource.TOPIC, needs=("has_registry",)),),
     places=(_SCHEMAS,),
     commands=(

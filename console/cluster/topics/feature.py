@@ -5,13 +5,13 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     FormsOf,
     Link,
     ObjectHeader,
     PushedPage,
+    RouteModule,
     RowKind,
     SameAction,
     SidebarEntry,
@@ -29,7 +29,7 @@ _TOPICS = PagePlace("Topics", "topics", resource=Resource.TOPIC)
 FEATURE = Feature(
     package="console.cluster.topics",
     database=Database.CLUSTER,
-    addresses=(Addresses("topics/", "console.cluster.topics.urls"),),
+    addresses=(RouteModule("topics/", "console.cluster.topics.urls"),),
     links=(Link("Topics", "topics", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
     places=(_TOPICS,),
     commands=(

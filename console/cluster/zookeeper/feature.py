@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, SidebarEntry
+from console.kit.features.declaration import Database, Feature, FormsOf, Link, PushedPage, RouteModule, SidebarEntry
 from console.kit.live import groups
 
 
@@ -15,7 +15,7 @@ def ensemble_group(can_operate: bool) -> str:
 FEATURE = Feature(
     package="console.cluster.zookeeper",
     database=Database.CLUSTER,
-    addresses=(Addresses("zookeeper/", "console.cluster.zookeeper.urls"),),
+    addresses=(RouteModule("zookeeper/", "console.cluster.zookeeper.urls"),),
     template_libraries=("znodes",),
     links=(Link("ZooKeeper", "zookeeper", entry=SidebarEntry.BROKERS, needs=("has_zookeeper",), after="placement"),),
     places=(

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
+from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -13,7 +13,7 @@ LIVE_GROUP = "completeness"
 FEATURE = Feature(
     package="console.ecosystem.completeness",
     database=Database.CLUSTER,
-    addresses=(Addresses("completeness/", "console.ecosystem.completeness.urls"),),
+    addresses=(RouteModule("completeness/", "console.ecosystem.completeness.urls"),),
     links=(
         Link(
             "Message audit",

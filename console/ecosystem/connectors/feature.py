@@ -5,12 +5,12 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     Link,
     ObjectHeader,
     PushedPage,
+    RouteModule,
     RowKind,
     SidebarEntry,
     Tab,
@@ -29,7 +29,7 @@ _CONNECTORS = PagePlace("Connectors", "connectors", "connect", resource=Resource
 FEATURE = Feature(
     package="console.ecosystem.connectors",
     database=Database.CLUSTER,
-    addresses=(Addresses("connectors/", "console.ecosystem.connectors.urls"),),
+    addresses=(RouteModule("connectors/", "console.ecosystem.connectors.urls"),),
     links=(
         Link(
             "Connectors",

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SameAction, SidebarEntry
+from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SameAction, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -13,7 +13,7 @@ LIVE_GROUP = "mirrors"
 FEATURE = Feature(
     package="console.ecosystem.mirrors",
     database=Database.CLUSTER,
-    addresses=(Addresses("mirrors/", "console.ecosystem.mirrors.urls"),),
+    addresses=(RouteModule("mirrors/", "console.ecosystem.mirrors.urls"),),
     links=(Link("Mirrors", "mirrors", entry=SidebarEntry.CONNECTORS, resource=Resource.TOPIC, after="streams"),),
     places=(PagePlace("Mirrors", "mirrors", "copies clusters", resource=Resource.TOPIC),),
     pushed_pages=(PushedPage("mirrors", (LIVE_GROUP,)),),

@@ -7,13 +7,13 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     FormsOf,
     Link,
     ObjectHeader,
     PushedPage,
+    RouteModule,
     SidebarEntry,
     Tab,
 )
@@ -41,7 +41,7 @@ _STREAMS = PagePlace("Stream jobs", "streams", "spark", resource=Resource.PROCES
 FEATURE = Feature(
     package="console.ecosystem.streams",
     database=Database.CLUSTER,
-    addresses=(Addresses("streams/", "console.ecosystem.streams.urls"),),
+    addresses=(RouteModule("streams/", "console.ecosystem.streams.urls"),),
     links=(
         Link(
             "Stream jobs",

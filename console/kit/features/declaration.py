@@ -26,7 +26,7 @@ class Database(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
+class RouteModule:
     """The addresses of one module of routes below `prefix`, for example `topics/`; an empty prefix is the top."""
 
     prefix: str
@@ -216,7 +216,7 @@ class Feature:
     package: str
     is_app: bool = False
     database: Database | None = None
-    addresses: tuple[Addresses, ...] = ()
+    addresses: tuple[RouteModule, ...] = ()
     template_libraries: tuple[str, ...] = ()
     pushed_pages: tuple[PushedPage, ...] = ()
     row_kinds: tuple[RowKind, ...] = ()

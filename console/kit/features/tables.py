@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 
-from console.kit.features.declaration import Addresses, Database, Feature
+from console.kit.features.declaration import Database, Feature, RouteModule
 
 
 def load_features(packages: Iterable[str]) -> tuple[Feature, ...]:
@@ -42,7 +42,7 @@ def hooks_of(features: Iterable[Feature]) -> dict[str, tuple[str, ...]]:
     return functions
 
 
-def addresses_of(features: Iterable[Feature]) -> Iterator[Addresses]:
+def addresses_of(features: Iterable[Feature]) -> Iterator[RouteModule]:
     """Yield the modules of routes in the order of the features."""
     for feature in features:
         yield from feature.addresses

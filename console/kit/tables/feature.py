@@ -1,12 +1,12 @@
 """Declares kept columns, filters and views of lists."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, SidebarEntry
+from console.kit.features.declaration import Database, Feature, FormsOf, Link, RouteModule, SidebarEntry
 
 FEATURE = Feature(
     package="console.kit.tables",
     database=Database.CONSOLE,
-    addresses=(Addresses("views/", "console.kit.tables.urls"),),
+    addresses=(RouteModule("views/", "console.kit.tables.urls"),),
     links=(Link("Saved views", "views", entry=SidebarEntry.ACCOUNT),),
     places=(PagePlace("Saved views", "views", "columns filters lists"),),
     forms=(

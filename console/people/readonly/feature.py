@@ -2,11 +2,11 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, SidebarEntry
+from console.kit.features.declaration import Feature, FormsOf, Link, RouteModule, SidebarEntry
 
 FEATURE = Feature(
     package="console.people.readonly",
-    addresses=(Addresses("", "console.people.readonly.urls"),),
+    addresses=(RouteModule("", "console.people.readonly.urls"),),
     links=(
         Link("Read-only mode", "read-only", entry=SidebarEntry.CHANGES, needs=("can_administer",), after="changes"),
     ),

@@ -1,8 +1,8 @@
 """Declares single sign-on by OpenID Connect."""
 
-from console.kit.features.declaration import Addresses, Feature
+from console.kit.features.declaration import Feature, RouteModule
 
 FEATURE = Feature(
     package="console.people.sso",
-    addresses=(Addresses("", "console.people.sso.urls"),),
+    addresses=(RouteModule("", "console.people.sso.urls"),),
 )

@@ -3,14 +3,14 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, ObjectHeader, SidebarEntry
+from console.kit.features.declaration import Feature, FormsOf, Link, ObjectHeader, RouteModule, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
 _ADMIN = Right.ADMINISTER
 
 FEATURE = Feature(
     package="console.people.users",
-    addresses=(Addresses("", "console.people.users.urls"),),
+    addresses=(RouteModule("", "console.people.users.urls"),),
     links=(
         Link("Console users", "users", entry=SidebarEntry.ACCOUNT, needs=("can_administer",)),
         Link("Password", "own-password", entry=SidebarEntry.ACCOUNT, needs=("has_own_password",)),

@@ -4,13 +4,13 @@ from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     EntryMark,
     Feature,
     FormsOf,
     Link,
     PushedPage,
+    RouteModule,
     SidebarEntry,
 )
 from console.kit.features.hook import Hook
@@ -20,7 +20,7 @@ LIVE_GROUP = "changes.list"
 FEATURE = Feature(
     package="console.shell.changes",
     database=Database.CLUSTER,
-    addresses=(Addresses("changes/", "console.shell.changes.urls"),),
+    addresses=(RouteModule("changes/", "console.shell.changes.urls"),),
     links=(
         Link(
             "Approvals",

@@ -3,12 +3,12 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SidebarEntry
+from console.kit.features.declaration import Feature, Link, PushedPage, RouteModule, SidebarEntry
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.shell.fleet",
-    addresses=(Addresses("clusters/", "console.shell.fleet.urls"),),
+    addresses=(RouteModule("clusters/", "console.shell.fleet.urls"),),
     template_libraries=("clusters",),
     links=(Link("Clusters", "clusters", entry=SidebarEntry.ACCOUNT, needs=("manages_processes", "can_administer")),),
     commands=(PagePlace("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),

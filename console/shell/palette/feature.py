@@ -1,8 +1,8 @@
 """Declares the command palette."""
 
-from console.kit.features.declaration import Addresses, Feature
+from console.kit.features.declaration import Feature, RouteModule
 
 FEATURE = Feature(
     package="console.shell.palette",
-    addresses=(Addresses("", "console.shell.palette.urls"),),
+    addresses=(RouteModule("", "console.shell.palette.urls"),),
 )

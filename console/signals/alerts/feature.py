@@ -4,13 +4,13 @@ from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     EntryMark,
     Feature,
     FormsOf,
     Link,
     PushedPage,
+    RouteModule,
     SidebarEntry,
 )
 from console.kit.features.tier import CollectorTier
@@ -20,7 +20,7 @@ LIVE_GROUP = "alerts"
 FEATURE = Feature(
     package="console.signals.alerts",
     database=Database.CLUSTER,
-    addresses=(Addresses("alerts/", "console.signals.alerts.urls"),),
+    addresses=(RouteModule("alerts/", "console.signals.alerts.urls"),),
     links=(Link("Alerts", "alerts", entry=SidebarEntry.ALERTS, needs=("sees_all_names",)),),
     marks=(EntryMark(SidebarEntry.ALERTS, "console.signals.alerts.queries.firing_count", "firing"),),
     places=(PagePlace("Alerts", "alerts", "rules silence", names_all=True),),

@@ -1,12 +1,12 @@
 """Declares the overview and health of the cluster."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.declaration import Addresses, EntryMark, Feature, FormsOf, Link, PushedPage, SidebarEntry
+from console.kit.features.declaration import EntryMark, Feature, FormsOf, Link, PushedPage, RouteModule, SidebarEntry
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.signals.overview",
-    addresses=(Addresses("", "console.signals.overview.urls"),),
+    addresses=(RouteModule("", "console.signals.overview.urls"),),
     links=(Link("Overview", "overview", entry=SidebarEntry.OVERVIEW),),
     marks=(
         EntryMark(

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SidebarEntry
+from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SidebarEntry
 
 #: The channel group of pages with clients, told that there are new figures.
 LIVE_GROUP = "client-applications"
@@ -12,8 +12,8 @@ FEATURE = Feature(
     package="console.state.client_applications",
     database=Database.CLUSTER,
     addresses=(
-        Addresses("topics/", "console.state.client_applications.topic_urls"),
-        Addresses("client-applications/", "console.state.client_applications.urls"),
+        RouteModule("topics/", "console.state.client_applications.topic_urls"),
+        RouteModule("client-applications/", "console.state.client_applications.urls"),
     ),
     links=(
         Link(

@@ -5,12 +5,12 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
-    Addresses,
     Database,
     Feature,
     Link,
     ObjectHeader,
     PushedPage,
+    RouteModule,
     RowKind,
     SameAction,
     SidebarEntry,
@@ -27,8 +27,8 @@ FEATURE = Feature(
     package="console.state.consumers",
     database=Database.CLUSTER,
     addresses=(
-        Addresses("topics/", "console.state.consumers.topic_urls"),
-        Addresses("consumers/", "console.state.consumers.urls"),
+        RouteModule("topics/", "console.state.consumers.topic_urls"),
+        RouteModule("consumers/", "console.state.consumers.urls"),
     ),
     links=(Link("Consumer groups", "consumers", entry=SidebarEntry.GROUPS, resource=Resource.GROUP),),
     places=(_CONSUMERS,),

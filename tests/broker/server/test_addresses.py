@@ -8,7 +8,7 @@ from broker.config.broker import read_broker_config
 from broker.config.dynamic import read_broker_change
 from broker.net.turns import Turns
 from broker.runtime.metadata_cache import BrokerAddress
-from broker.server.addresses import Addresses
+from broker.server.addresses import BrokerAddresses
 from broker.server.listeners import Listeners
 
 FILE = (
@@ -28,7 +28,11 @@ def addresses(text: str = ""):
         }
     )
     with closing(SimpleNamespace(close=listeners.stop)):
-        yield Addresses(config, listeners, metadata), config, {listener.name: listener.port for listener in listeners}
+        yield (
+            BrokerAddresses(config, listeners, metadata),
+            config,
+            {listener.name: listener.port for listener in listeners},
+        )
 
 
 def test_every_listener_is_told_with_the_port_the_system_gave():
