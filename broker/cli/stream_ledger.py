@@ -9,7 +9,7 @@ from broker.cli.frame.connecting import client_config, security_of
 from broker.client.cluster import ClusterConnections, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.common.errors import BarnabasError, StartupError
-from broker.spark.decisions import Decisions
+from broker.spark.decisions import CommitDecisions
 from broker.spark.ledger import SinkCommitLog, parse_decision
 
 
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
 
 
 def _list(cluster: ClusterConnections) -> int:
-    found = Decisions(cluster, Coordinators(cluster)).all()
+    found = CommitDecisions(cluster, Coordinators(cluster)).all()
     for name, text in sorted(found.items()):
         decision = parse_decision(name, text)
         print(f"{name}  batch {decision.batch}  of {len(decision.producers)} tasks  by run {decision.run}")
@@ -34,7 +34,7 @@ def _list(cluster: ClusterConnections) -> int:
 
 def _forget(cluster: ClusterConnections, name: str) -> int:
     coordinators = Coordinators(cluster)
-    if Decisions(cluster, coordinators).newest(name) is None:
+    if CommitDecisions(cluster, coordinators).newest(name) is None:
         print(f"There is no ledger {name}; without --forget all that there are are listed.")
         return 1
     SinkCommitLog(name, cluster, coordinators).forget()

@@ -49,7 +49,7 @@ class DecisionsError(BarnabasError):
     """The topic of the decisions is not what it has to be; the text says what to do."""
 
 
-class Decisions:
+class CommitDecisions:
     """Of one cluster. Every method may raise ApiError and BrokerUnreachable."""
 
     def __init__(self, cluster: ClusterConnections, coordinators: Coordinators):

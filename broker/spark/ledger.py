@@ -55,7 +55,7 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
-from broker.spark.decisions import PARTITION, Decisions
+from broker.spark.decisions import PARTITION, CommitDecisions
 
 #: Time a transaction must have left when its batch is decided.
 MARGIN_MS = 60_000
@@ -155,7 +155,7 @@ class SinkCommitLog:
         self.name = name
         self._cluster = cluster
         self._coordinators = coordinators
-        self._decisions = Decisions(cluster, coordinators)
+        self._decisions = CommitDecisions(cluster, coordinators)
 
     def free_id(self, task: int, attempt: int) -> str:
         """A transactional id for an attempt of a task, which holds no transaction open.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from console.kit.gateway.acls.decisions import Decisions, with_changes
+from console.kit.gateway.acls.decisions import AclDecisions, with_changes
 from console.kit.gateway.acls.interface import (
     ANY_HOST,
     ANYBODY,
@@ -99,7 +99,7 @@ def concerned(view: AclView, change: AclChange, known: Collection[str]) -> Colle
 
 def effects(view: AclView, change: AclChange, asked: Collection[str], names: Names) -> Effects:
     """What the change means to the principals `asked`."""
-    before, after = Decisions(view), Decisions(with_changes(view, change.added, change.removed))
+    before, after = AclDecisions(view), AclDecisions(with_changes(view, change.added, change.removed))
     places, labels = _places(view, change, asked, names), _labels(change, names)
     differences: dict[tuple[str, bool, str, str, str], list[str]] = {}
     for principal, host, resource, alike in islice(places, COMPARED_MAX):
@@ -129,7 +129,7 @@ def hosts_of(rules: Collection[AclRule]) -> tuple[str, ...]:
 def who_may_alter(view: AclView) -> frozenset[str]:
     """Those that may change access lists from somewhere; everybody is one of them."""
     rules = [rule for rule in view.rules if rule.resource == _CLUSTER]
-    decisions, hosts = Decisions(view), hosts_of(rules)
+    decisions, hosts = AclDecisions(view), hosts_of(rules)
     asked = {rule.principal for rule in rules} | (view.super_users or frozenset()) | {ANYBODY}
 
     def may(principal: str, host: str) -> bool:
@@ -139,7 +139,7 @@ def who_may_alter(view: AclView) -> frozenset[str]:
 
 
 def _differences(
-    before: Decisions, after: Decisions, principal: str, host: str, resource: str, name: str
+    before: AclDecisions, after: AclDecisions, principal: str, host: str, resource: str, name: str
 ) -> dict[str, bool]:
     """Operation → whether it is allowed then; not what happens from any host, too."""
 

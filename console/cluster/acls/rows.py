@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.cluster.acls.words import told_by
-from console.kit.gateway.acls.decisions import AclDecision, Decisions
+from console.kit.gateway.acls.decisions import AclDecision, AclDecisions
 from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, WILDCARD, AclRule, AclView
 
 #: Every name that begins with p comes before p + this.
@@ -65,7 +65,7 @@ class Matrix:
 
     def __init__(self, view: AclView, choice: Choice, principals: Collection[str], known: Collection[str]):
         """`principals` and `known` names of that type of resource, besides those that rules name."""
-        self._view, self._choice, self._decisions = view, choice, Decisions(view)
+        self._view, self._choice, self._decisions = view, choice, AclDecisions(view)
         rules = [rule for rule in view.rules if rule.resource == choice.resource]
         self._known = frozenset(known)
         self._prefixes = {rule.name for rule in rules if rule.is_prefixed}

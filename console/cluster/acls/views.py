@@ -30,7 +30,7 @@ from console.cluster.acls.words import sentence
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
-from console.kit.gateway.acls.decisions import Decisions
+from console.kit.gateway.acls.decisions import AclDecisions
 from console.kit.gateway.acls.interface import (
     ANY_HOST,
     CLUSTER_NAME,
@@ -120,7 +120,7 @@ def try_out(request: UserRequest) -> HttpResponseBase:
         "operations": [(operation, in_words(operation)) for operation in ALL_OPERATIONS if operation != "ALL"],
     }
     if asked["principal"] and asked["name"]:
-        told = Decisions(view).of(asked["principal"], java_host(asked["host"]), asked["resource"], asked["name"])
+        told = AclDecisions(view).of(asked["principal"], java_host(asked["host"]), asked["resource"], asked["name"])
         context |= {
             "answer": told.get(asked["operation"]),
             "told": [(item, sentence(item)) for item in told.values()],

@@ -15,7 +15,7 @@ from broker.common.types import TopicPartition
 from broker.records.batch import Compression
 from broker.spark import ledger as ledgers
 from broker.spark.client_settings import read_sink_settings
-from broker.spark.decisions import Decisions, DecisionsError
+from broker.spark.decisions import CommitDecisions, DecisionsError
 from broker.spark.ledger import (
     CommitDecision,
     LostPartError,
@@ -249,11 +249,11 @@ def test_query_believes_that_there_is_no_decision_only_once_others_are_decided(c
     run = Run(cluster, topic, "only")
     run.run(0)
     open_one = init_producer(Coordinators(cluster), f"other-{topic}", 60_000)
-    Decisions(cluster, Coordinators(cluster)).write(open_one, f"other-{topic}", "{}")
+    CommitDecisions(cluster, Coordinators(cluster)).write(open_one, f"other-{topic}", "{}")
     run.run(1)
     forget_group(bootstrap_servers, run.ledger.name)
     with pytest.raises(ApiError) as refused:
-        Decisions(cluster, Coordinators(cluster)).newest(run.ledger.name, once=True)
+        CommitDecisions(cluster, Coordinators(cluster)).newest(run.ledger.name, once=True)
     assert refused.value.code is ErrorCode.UNSTABLE_OFFSET_COMMIT
     end_transaction(Coordinators(cluster), open_one, commit=False)
     assert Run(cluster, topic, "next").ledger.enter("next").batch == 1
@@ -269,7 +269,7 @@ def test_batch_is_written_again_once_its_ledger_is_forgotten(cluster, bootstrap_
 
 
 def test_topic_of_decisions_that_would_forget_is_refused(bootstrap_servers, cluster):
-    decisions = Decisions(cluster, Coordinators(cluster))
+    decisions = CommitDecisions(cluster, Coordinators(cluster))
     decisions.prepare()
     admin = AdminClient({"bootstrap.servers": bootstrap_servers})
     set_cleanup_policy(admin, "delete")

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from console.kit.gateway.acls.decisions import Decisions
+from console.kit.gateway.acls.decisions import AclDecisions
 from console.kit.gateway.acls.interface import NO_AUTHORIZER, OPERATIONS, AclRule, in_words
 from console.kit.gateway.errors import RefusedError
 from tests.barnabas_cluster import running_cluster
@@ -111,7 +111,7 @@ def test_what_was_denied_is_told_and_the_try_out_says_what_the_broker_did(zookee
             AclRule("TOPIC", name[:5], "PREFIXED", "User:*", "ALLOW", "DESCRIBE_CONFIGS", "127.0.0.1"),
         ]
         assert gateway.acls.create(rules) == {}
-        told = Decisions(gateway.acls.look()).of(ANONYMOUS, "127.0.0.1", "TOPIC", name)
+        told = AclDecisions(gateway.acls.look()).of(ANONYMOUS, "127.0.0.1", "TOPIC", name)
         assert {item for item in told if told[item].is_allowed} == {"READ", "DESCRIBE", "DESCRIBE_CONFIGS"}
         assert told["DESCRIBE_CONFIGS"].rule == rules[2]
         assert eventually(lambda: gateway.topic_settings(name), bool)

@@ -35,7 +35,7 @@ class AclDecision:
         return self.rule is not None and self.rule.operation not in (self.operation, AclOperation.ALL.name)
 
 
-class Decisions:
+class AclDecisions:
     """Each is worked out from the rules of its principal and of everybody: however many others have."""
 
     def __init__(self, view: AclView):

@@ -7,7 +7,7 @@ from broker.security.acls.decision import AccessRules
 from broker.security.operations import AclOperation, ResourceType
 from console.cluster.acls.effects import ANY_OTHER, AclChange, concerned, effects
 from console.cluster.acls.rows import Choice, Matrix
-from console.kit.gateway.acls.decisions import Decisions, with_changes
+from console.kit.gateway.acls.decisions import AclDecisions, with_changes
 from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, AclRule, AclView, binding_of
 
 PRINCIPALS = ["User:*", "User:a", "User:b", "User:root"]
@@ -48,7 +48,7 @@ def allowed_by_the_broker(view: AclView):
 @settings(max_examples=100)
 @given(VIEWS, st.sampled_from([*PRINCIPALS, "User:c"]), st.sampled_from(HOSTS), st.sampled_from([*NAMES, *SEEN]))
 def test_each_decision_is_the_brokers(view, principal, host, name):
-    ask, decisions = allowed_by_the_broker(view), Decisions(view)
+    ask, decisions = allowed_by_the_broker(view), AclDecisions(view)
     for resource in ("TOPIC", "GROUP"):
         told = decisions.of(principal, host, resource, name)
         assert {item: told[item].is_allowed for item in told} == {
