@@ -8,7 +8,7 @@ from console.cluster.contents.counting import Contents
 from console.cluster.contents.window import ProfileWindow, newest_starts
 from console.cluster.records.matching import EVERY_RECORD
 from console.cluster.records.query import RecordQuery
-from console.cluster.records.reading import OffsetRange, RecordSource, find_range, open_scan, reading_of
+from console.cluster.records.reading import ReadRanges, RecordSource, find_range, open_scan, reading_of
 from console.cluster.records.scan import ScanBudget
 from console.cluster.records.turns import ReadTurn
 from console.kit.gateway.errors import GatewayError
@@ -55,7 +55,7 @@ class ContentsReader:
         return CountedTurn((), self._scan.progress, ended=str(self._scan.stopped), found=found)
 
 
-def _bounded(offsets: OffsetRange) -> dict[int, OffsetSpan]:
+def _bounded(offsets: ReadRanges) -> dict[int, OffsetSpan]:
     return {item: OffsetSpan(span.first, offsets.ends[item]) for item, span in offsets.spans.items()}
 
 
@@ -64,7 +64,7 @@ def _query_of(query: RecordQuery, window: ProfileWindow) -> RecordQuery:
     return RecordQuery("oldest", range=window.range, partition=query.partition, committed_only=query.committed_only)
 
 
-def _batches(gateway: RecordSource, topic: str, offsets: OffsetRange) -> dict[str, Any]:
+def _batches(gateway: RecordSource, topic: str, offsets: ReadRanges) -> dict[str, Any]:
     starts = {start: offsets.starts[start] for start in reading_of(offsets.starts, offsets.ends)}
     try:
         return told_of(gateway.batches_at(topic, starts))

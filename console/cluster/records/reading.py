@@ -32,7 +32,7 @@ class RecordSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetRange:
+class ReadRanges:
     """What of each partition is read: from `starts` to below `ends`. `silent` did not answer."""
 
     starts: dict[int, int]
@@ -54,7 +54,7 @@ class RecordPage:
     note: str = ""
 
 
-def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
+def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> ReadRanges:
     """Everything `query` could read. Raises GatewayError."""
     spans = gateway.record_spans(topic, query.committed_only)
     silent = tuple(index for index in range(partition_count) if index not in spans)
@@ -75,7 +75,7 @@ def find_range(gateway: RecordSource, topic: str, partition_count: int, query: R
     elif query.place == "offset":
         starts = {item: max(starts[item], _within(span, query.offset)) for item, span in spans.items()}
     ends = {item: max(end, starts[item]) for item, end in ends.items()}
-    return OffsetRange(starts, ends, spans, silent)
+    return ReadRanges(starts, ends, spans, silent)
 
 
 def _offsets_at(gateway: RecordSource, topic: str, at_ms: int, spans: Mapping[int, OffsetSpan]) -> dict[int, int]:
@@ -98,7 +98,7 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
             starts[span] = max(starts[span], ends[span] - quota)
         else:
             ends[span] = min(ends[span], starts[span] + quota)
-    scan, records = _read_all(gateway, topic, query, OffsetRange(starts, ends, whole.spans))
+    scan, records = _read_all(gateway, topic, query, ReadRanges(starts, ends, whole.spans))
     taken = merged(records, is_newest)[: query.limit]
     waits = scan.waits if scan.stopped == Stop.TIME else ""
     if waits and not taken:
@@ -125,7 +125,7 @@ def open_scan(
     gateway: RecordSource,
     topic: str,
     committed_only: bool,
-    offsets: OffsetRange,
+    offsets: ReadRanges,
     budget: ScanBudget,
     matches: Matcher,
     clock_ms: Callable[[], int] = now_ms,
@@ -152,7 +152,7 @@ def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordV
 
 
 def _read_all(
-    gateway: RecordSource, topic: str, query: RecordQuery, offsets: OffsetRange
+    gateway: RecordSource, topic: str, query: RecordQuery, offsets: ReadRanges
 ) -> tuple[Scan, list[RecordView]]:
     budget = ScanBudget(sum(offsets.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
     scan, close = open_scan(gateway, topic, query.committed_only, offsets, budget, EVERY_RECORD)

@@ -16,7 +16,7 @@ from console.cluster.records.coverage import Coverage, SearchedPart
 from console.cluster.records.key_partition import partition_of_key
 from console.cluster.records.matching import matcher
 from console.cluster.records.query import RecordQuery
-from console.cluster.records.reading import OffsetRange, RecordSource, find_range, merged, open_scan
+from console.cluster.records.reading import ReadRanges, RecordSource, find_range, merged, open_scan
 from console.cluster.records.scan import Scan, ScanBudget, ScanProgress, Stop
 from console.cluster.records.turns import ReadTurn
 from console.kit.common.clock import now_ms
@@ -90,7 +90,7 @@ class SearchReader:
         self._notes: dict[str, None] = {}
         self._scan: Scan | None = None
         self._close_scan: Callable[[], None] = lambda: None
-        self._window: OffsetRange = replace(self._range, starts={}, ends={})
+        self._window: ReadRanges = replace(self._range, starts={}, ends={})
         self._window_began_ms = self._began_ms
         self._kept: list[RecordView] = []
         #: Of hits that are held though their number has no limit: they are handed out when they are too many.
@@ -145,7 +145,7 @@ class SearchReader:
         else:
             starts = {number: self._high[number] for number in left}
             ends = {item: min(self._range.ends[item], start + share) for item, start in starts.items()}
-        self._window = OffsetRange(starts, ends, self._range.spans)
+        self._window = ReadRanges(starts, ends, self._range.spans)
         spent_ms = self._now_ms() - self._began_ms
         budget = ScanBudget(
             sys.maxsize,
@@ -294,7 +294,7 @@ class SearchReader:
         )
 
 
-def _uncommitted(gateway: RecordSource, topic: str, query: RecordQuery, offsets: OffsetRange) -> int:
+def _uncommitted(gateway: RecordSource, topic: str, query: RecordQuery, offsets: ReadRanges) -> int:
     """Return how many offsets lie behind the last stable ones; 0 for a query that reads them, and for an older end."""
     if not query.committed_only or query.range.end is not None:
         return 0
@@ -313,7 +313,7 @@ def fitting(records: Iterable[RecordView], bytes_max: int) -> int:
     return count
 
 
-def _parts_of(offsets: OffsetRange, query: RecordQuery, partition_count: int) -> list[tuple[str, list[int]]]:
+def _parts_of(offsets: ReadRanges, query: RecordQuery, partition_count: int) -> list[tuple[str, list[int]]]:
     """The partitions in the order in which they are searched, with their name: of a key its own partition first."""
     partitions = sorted(offsets.starts)
     if query.partition is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from console.cluster.records.matching import matcher
 from console.cluster.records.query import RecordQuery, write_cursor
-from console.cluster.records.reading import OffsetRange, RecordSource, find_range
+from console.cluster.records.reading import ReadRanges, RecordSource, find_range
 from console.cluster.records.scan import note_of, waits_of
 from console.cluster.records.turns import ReadTurn
 from console.kit.common.clock import now_ms
@@ -70,7 +70,7 @@ class TailReader:
         self._stream = self._open(ends)
         return behind
 
-    def _look(self) -> OffsetRange:
+    def _look(self) -> ReadRanges:
         everything = replace(self._query, place="oldest", cursor=(), range=ANY_TIME)
         return find_range(self._gateway, self._topic, self._partition_count, everything)
 
