@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.contrib.auth.models import User
 
 from console.automation.declared.declaration import Declaration, name_in_scope
-from console.automation.declared.now import Now
+from console.automation.declared.now import ClusterNow
 from console.automation.declared.parts import PlannedPart, Unplanned
 from console.cluster.acls.actions import do_change_rules
 from console.cluster.acls.effects import AclChange
@@ -23,7 +23,9 @@ from console.kit.gateway.quotas.interface import QuotaEntity
 _ANONYMOUS = "ANONYMOUS"
 
 
-def rule_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool) -> Iterator[PlannedPart | Unplanned]:
+def rule_parts(
+    person: User, declaration: Declaration, now: ClusterNow, *, prunes: bool
+) -> Iterator[PlannedPart | Unplanned]:
     """Raises GatewayError."""
     is_pruned = prunes and "principals" in declaration.scope
     if not declaration.acls and not is_pruned:
@@ -44,7 +46,9 @@ def rule_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool
     )
 
 
-def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: bool) -> Iterator[PlannedPart | Unplanned]:
+def quota_parts(
+    person: User, declaration: Declaration, now: ClusterNow, *, prunes: bool
+) -> Iterator[PlannedPart | Unplanned]:
     """Raises GatewayError."""
     is_pruned = prunes and "quotas" in declaration.scope
     if not declaration.quotas and not is_pruned:
@@ -65,7 +69,7 @@ def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: boo
             yield part
 
 
-def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: Now, refusal: str) -> PlannedPart:
+def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: ClusterNow, refusal: str) -> PlannedPart:
     own_user = cluster_gateway().credentials.own_user or _ANONYMOUS
     plan = quota_plan(entity, values, now.quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
     before = now.quotas.get(entity, {})

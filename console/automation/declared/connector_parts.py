@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.views.decorators.debug import sensitive_variables
 
 from console.automation.declared.declaration import Declaration, DeclaredConnector
-from console.automation.declared.now import Now
+from console.automation.declared.now import ClusterNow
 from console.automation.declared.parts import PlannedPart, Unplanned
 from console.ecosystem.connectors.actions import do_configure, do_create, do_delete
 from console.ecosystem.connectors.answers import ConnectorView
@@ -31,7 +31,7 @@ _ERRORS_MAX = 3
 
 
 @sensitive_variables()
-def connector_parts(person: User, declared: DeclaredConnector, now: Now) -> Iterator[PlannedPart | Unplanned]:
+def connector_parts(person: User, declared: DeclaredConnector, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
     """Its configuration, old and new, names topics. Raises GatewayError."""
     words = f"connector {declared.name}"
     if Right.VIEW not in reach_of(person).rights_on(Resource.PROCESS, declared.name):
@@ -59,7 +59,7 @@ def connector_parts(person: User, declared: DeclaredConnector, now: Now) -> Iter
         yield _configuration(person, declared, view, config, secrets)
 
 
-def pruned_connectors(person: User, declaration: Declaration, now: Now) -> Iterator[PlannedPart | Unplanned]:
+def pruned_connectors(person: User, declaration: Declaration, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
     names, reach = {connector.name for connector in declaration.connectors}, reach_of(person)
     for name, view in now.connectors.items():

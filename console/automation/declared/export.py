@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from console.automation.declared.declaration import name_in_scope
 from console.automation.declared.group_parts import may_see
-from console.automation.declared.now import Now, is_kafkas_own
+from console.automation.declared.now import ClusterNow, is_kafkas_own
 from console.ecosystem.connectors.declarations import declared_secrets
 from console.ecosystem.connectors.masking import masked
 from console.kit.access.reach import Resource, matches
@@ -34,7 +34,7 @@ def export_text(person: User, kinds: Collection[str], names: str) -> str:
 
     Kinds that this person may not see, and those of which nobody tells now, are left out, and a comment says why.
     """
-    now, found, left_out = Now(), dict[str, object](), list[str]()
+    now, found, left_out = ClusterNow(), dict[str, object](), list[str]()
     for kind in KINDS:
         if kind not in kinds:
             continue
@@ -53,7 +53,7 @@ class _NotShownError(Exception):
     """Its text is one sentence for the user."""
 
 
-def _topics(person: User, now: Now, names: str) -> Mapping[str, Any]:
+def _topics(person: User, now: ClusterNow, names: str) -> Mapping[str, Any]:
     reach = reach_of(person)
     chosen = {
         name: view
@@ -76,7 +76,7 @@ def _topics(person: User, now: Now, names: str) -> Mapping[str, Any]:
     return found
 
 
-def _acls(person: User, now: Now, names: str) -> list[Mapping[str, Any]]:
+def _acls(person: User, now: ClusterNow, names: str) -> list[Mapping[str, Any]]:
     _require_all_names(person)
     chosen = [rule for rule in now.rules.rules if matches(names, rule.principal)]
     return [_rule(list(rules)) for _, rules in groupby(sorted(chosen, key=_apart), key=_apart)]
@@ -96,7 +96,7 @@ def _rule(rules: list[AclRule]) -> Mapping[str, Any]:
     return said if first.host == ANY_HOST else said | {"host": first.host}
 
 
-def _quotas(person: User, now: Now, names: str) -> list[Mapping[str, Any]]:
+def _quotas(person: User, now: ClusterNow, names: str) -> list[Mapping[str, Any]]:
     _require_all_names(person)
     return [
         {_FIELDS[kind]: name for kind, name in entity.parts}
@@ -106,13 +106,13 @@ def _quotas(person: User, now: Now, names: str) -> list[Mapping[str, Any]]:
     ]
 
 
-def _groups(person: User, now: Now, names: str) -> Mapping[str, Any]:
+def _groups(person: User, now: ClusterNow, names: str) -> Mapping[str, Any]:
     """That they are there: where they are is theirs."""
     reach = reach_of(person)
     return {name: {} for name, view in sorted(now.groups.items()) if matches(names, name) and may_see(reach, view)}
 
 
-def _connectors(person: User, now: Now, names: str) -> Mapping[str, Any]:
+def _connectors(person: User, now: ClusterNow, names: str) -> Mapping[str, Any]:
     """A configuration names topics."""
     _require_all_names(person)
     reach = reach_of(person)
@@ -137,7 +137,7 @@ def _require_all_names(person: User) -> None:
         raise _NotShownError(NOT_ALL_NAMES)
 
 
-KINDS: Mapping[str, Callable[[User, Now, str], Any]] = {
+KINDS: Mapping[str, Callable[[User, ClusterNow, str], Any]] = {
     "topics": _topics,
     "acls": _acls,
     "quotas": _quotas,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from django.contrib.auth.models import User
 
 from console.automation.declared.declaration import Declaration, DeclaredGroup
-from console.automation.declared.now import Now
+from console.automation.declared.now import ClusterNow
 from console.automation.declared.object_parsing import EARLIEST
 from console.automation.declared.parts import PlannedPart, Unplanned
 from console.kit.access.reach import Reach, Resource
@@ -23,7 +23,7 @@ _NOT_YOURS = "You may look at it, and not change it."
 
 
 def group_parts(
-    person: User, declared: DeclaredGroup, now: Now, coming: Mapping[str, int]
+    person: User, declared: DeclaredGroup, now: ClusterNow, coming: Mapping[str, int]
 ) -> Iterator[PlannedPart | Unplanned | str]:
     """`coming`: topics that are created before, and their partitions. A text is told beside the plan.
 
@@ -57,7 +57,7 @@ def group_parts(
             yield _start(reach, view, topic, declared.starts[topic], now, coming)
 
 
-def pruned_groups(person: User, declaration: Declaration, now: Now) -> Iterator[PlannedPart | Unplanned]:
+def pruned_groups(person: User, declaration: Declaration, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
     names, reach = {group.name for group in declaration.groups}, reach_of(person)
     for name, view in now.groups.items():
@@ -78,7 +78,7 @@ def removal_part(reach: Reach, view: GroupView) -> PlannedPart:
 
 
 def _start(
-    reach: Reach, view: GroupView, topic: str, where: str, now: Now, coming: Mapping[str, int]
+    reach: Reach, view: GroupView, topic: str, where: str, now: ClusterNow, coming: Mapping[str, int]
 ) -> PlannedPart | Unplanned:
     bounds = _bounds(topic, now, coming)
     wanted = {place: item.first if where == EARLIEST else item.next for place, item in bounds.items()}
@@ -89,7 +89,7 @@ def _start(
     return PlannedPart(plan, lambda actor, said: do_reset_offsets(actor, plan, reset, said)[0], _refusal(reach, view))
 
 
-def _bounds(topic: str, now: Now, coming: Mapping[str, int]) -> Mapping[TopicPartition, OffsetBounds]:
+def _bounds(topic: str, now: ClusterNow, coming: Mapping[str, int]) -> Mapping[TopicPartition, OffsetBounds]:
     """Of a topic that is still to be created: it is empty then."""
     if topic not in now.topics:
         return {(topic, number): OffsetBounds(0, 0) for number in range(coming[topic])}

@@ -9,7 +9,7 @@ from console.automation.declared.access_parts import quota_parts, rule_parts
 from console.automation.declared.connector_parts import connector_parts, pruned_connectors
 from console.automation.declared.declaration import Declaration
 from console.automation.declared.group_parts import group_parts, pruned_groups
-from console.automation.declared.now import Now
+from console.automation.declared.now import ClusterNow
 from console.automation.declared.parts import Made, PlannedPart, Prune, Unplanned
 from console.automation.declared.topic_parts import pruned_topics, topic_parts
 from console.kit.gateway.errors import GatewayError
@@ -28,14 +28,14 @@ def make(person: User, declaration: Declaration, prune: Prune) -> Made:
     """
     if prune and not declaration.scope:
         return Made((), (Unplanned("declaration", NO_SCOPE),))
-    now = Now()
+    now = ClusterNow()
     return _collected(_steps(person, declaration, now, prune))
 
 
-def _steps(person: User, said: Declaration, now: Now, prune: Prune) -> Iterable[tuple[str, Callable[[], Step]]]:
+def _steps(person: User, said: Declaration, now: ClusterNow, prune: Prune) -> Iterable[tuple[str, Callable[[], Step]]]:
     prunes = prune is not Prune.NO
 
-    def pruned(kind: str, parts: Callable[[User, Declaration, Now], Step]) -> Step:
+    def pruned(kind: str, parts: Callable[[User, Declaration, ClusterNow], Step]) -> Step:
         if prunes and kind in said.scope:
             yield from parts(person, said, now)
 

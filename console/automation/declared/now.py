@@ -17,7 +17,7 @@ from console.kit.gateway.retention.interface import SettingView
 _ASKED_AT_ONCE = 4
 
 
-class Now:
+class ClusterNow:
     """Every look raises GatewayError."""
 
     def __init__(self) -> None:

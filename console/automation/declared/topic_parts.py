@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.contrib.auth.models import User
 
 from console.automation.declared.declaration import Declaration, DeclaredTopic
-from console.automation.declared.now import Now, is_kafkas_own
+from console.automation.declared.now import ClusterNow, is_kafkas_own
 from console.automation.declared.parts import PlannedPart, Unplanned
 from console.cluster.placement.actions import do_move
 from console.cluster.placement.move import FACTOR
@@ -40,7 +40,7 @@ _NOT_YOURS = "You may look at it, and not change it."
 Found = Iterator[PlannedPart | Unplanned]
 
 
-def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool) -> Found:
+def topic_parts(person: User, declared: DeclaredTopic, now: ClusterNow, *, prunes: bool) -> Found:
     """`prunes`: settings of its own that are not declared go, too. Raises GatewayError."""
     rights, view = reach_of(person).rights_on(Resource.TOPIC, declared.name), now.topics.get(declared.name)
     refusal = _refusal(person, declared.name)
@@ -70,7 +70,7 @@ def _refusal(person: User, name: str) -> str:
     return "" if reach.may_change_topic(name) else ONLY_ADMINISTRATORS
 
 
-def pruned_topics(person: User, declaration: Declaration, now: Now, *, is_later: bool) -> Found:
+def pruned_topics(person: User, declaration: Declaration, now: ClusterNow, *, is_later: bool) -> Found:
     """Those of the scope that are not declared. One hidden from this person is not there. Raises GatewayError."""
     names, reach = {topic.name for topic in declaration.topics}, reach_of(person)
     for name, view in now.topics.items():
@@ -97,7 +97,7 @@ def deletion_part(person: User, name: str, refusal: str) -> PlannedPart | Unplan
     return PlannedPart(plan, lambda actor, said: do_delete_topic(actor, plan, said), refusal, again)
 
 
-def _later(person: User, name: str, now: Now, refusal: str) -> Found:
+def _later(person: User, name: str, now: ClusterNow, refusal: str) -> Found:
     """Nothing where its deletion is planned already; where it was kept it is planned anew. Raises GatewayError."""
     row, planned = Topic.objects.filter(name=name).first(), open_of([name]).get(name)
     if row is None:
@@ -132,7 +132,9 @@ def _creation(person: User, declared: DeclaredTopic, refusal: str) -> PlannedPar
     return PlannedPart(plan, lambda actor, said: _created(actor, plan, said), refusal)
 
 
-def _changes(person: User, declared: DeclaredTopic, view: TopicView, now: Now, refusal: str, prunes: bool) -> Found:
+def _changes(
+    person: User, declared: DeclaredTopic, view: TopicView, now: ClusterNow, refusal: str, prunes: bool
+) -> Found:
     reach = reach_of(person)
     if declared.partitions not in (None, len(view.partitions)):
         yield _enlargement(declared, view, reach, refusal)
@@ -166,7 +168,9 @@ def _replication(person: User, name: str, factor: int, refusal: str) -> PlannedP
     return PlannedPart(plan, lambda actor, said: do_move(actor, plan, move, said)[0], refusal)
 
 
-def _settings(declared: DeclaredTopic, view: TopicView, now: Now, reach: Reach, refusal: str, prunes: bool) -> Found:
+def _settings(
+    declared: DeclaredTopic, view: TopicView, now: ClusterNow, reach: Reach, refusal: str, prunes: bool
+) -> Found:
     found = now.settings(declared.name)
     wanted = {name: DEFAULT if value is None else value for name, value in declared.settings.items()}
     if prunes:

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from console.cluster.topics.deletion import DELETE, deletion_plan
-from console.cluster.topics.grace import LATE_MAX, Now, Traces, why_kept
+from console.cluster.topics.grace import LATE_MAX, DeletionFacts, Traces, why_kept
 from console.cluster.topics.grace_actions import end, tell
 from console.cluster.topics.grace_queries import Shape, due_at, traces_now
 from console.cluster.topics.models import DELETED, DOING, GOING, KEPT, PlannedDeletion
@@ -77,12 +77,12 @@ def _carry_out(row: PlannedDeletion, shape: Shape | None, groups: GroupsView, no
         return
     told = doomed(topic, EVERYTHING)
     plan = deletion_plan(replace(told, topic_id=shape[0], partition_count=shape[1]), here.BOOTSTRAP_SERVERS)
-    plan = replace(plan, obstacle=" ".join(_obstacles(row, Now(traces, told.uses), now)))
+    plan = replace(plan, obstacle=" ".join(_obstacles(row, DeletionFacts(traces, told.uses), now)))
     if end(DOING, "", "", of=GOING, pk=row.pk):
         _delete(row, plan)
 
 
-def _obstacles(row: PlannedDeletion, then: Now, now: datetime) -> Iterator[str]:
+def _obstacles(row: PlannedDeletion, then: DeletionFacts, now: datetime) -> Iterator[str]:
     if now - row.due_at > LATE_MAX:
         yield f"It was due at {minute(row.due_at)}, and could not be carried out for a day."
     yield from why_kept(Traces(row.topic_id, tuple(row.ends), row.places), then)

@@ -53,7 +53,7 @@ class Traces:
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class DeletionFacts:
     """What a deletion is asked again when it is due. `uses`: of whatever runs beside it."""
 
     traces: Traces
@@ -120,7 +120,7 @@ def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: st
     )
 
 
-def why_kept(then: Traces, now: Now) -> Iterator[str]:
+def why_kept(then: Traces, now: DeletionFacts) -> Iterator[str]:
     """What has become otherwise since, or stands against it now, a sentence each. Names no group."""
     if then.topic_id != now.traces.topic_id:
         yield "It is another topic of that name: the one that was to go is gone."

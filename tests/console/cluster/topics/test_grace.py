@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from console.cluster.topics import due, grace_actions, schedule
 from console.cluster.topics.due import carry_out_due
-from console.cluster.topics.grace import Now, Traces, traces_of, why_kept
+from console.cluster.topics.grace import DeletionFacts, Traces, traces_of, why_kept
 from console.cluster.topics.models import OPEN, PlannedDeletion
 from console.cluster.topics.tasks import delete_what_is_due
 from console.ecosystem.connectors.models import Connector
@@ -445,7 +445,7 @@ def test_programs_plan_it_and_call_it_off_too(cluster, operator):
 
 
 def test_a_partition_that_was_added_and_does_not_answer_is_counted_as_empty():
-    then, now = Traces("id", (5,), {}), Now(Traces("id", (5, None), {}))
+    then, now = Traces("id", (5,), {}), DeletionFacts(Traces("id", (5, None), {}))
     assert list(why_kept(then, now)) == ["It has 2 partitions now, and had 1."]
 
 
