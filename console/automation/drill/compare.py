@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from console.automation.drill.expect import Expected
+from console.automation.drill.expect import ExpectedEffects
 from console.automation.drill.samples import LOOK_S, Measured
 
 OK, WORSE, UNKNOWN = "as expected", "worse", "not known"
@@ -34,12 +34,16 @@ class Probed:
     p99_before_ms: float | None = None
 
 
-def compare(expected: Expected, measured: Measured, probed: Probed | None, *, of_broker: bool) -> list[DrillComparison]:
+def compare(
+    expected: ExpectedEffects, measured: Measured, probed: Probed | None, *, of_broker: bool
+) -> list[DrillComparison]:
     """Rows that mean nothing for a ZooKeeper server, or without a probe, are left out, or not known."""
     return list(_rows(expected, measured, probed, of_broker))
 
 
-def _rows(expected: Expected, measured: Measured, probed: Probed | None, of_broker: bool) -> Iterator[DrillComparison]:
+def _rows(
+    expected: ExpectedEffects, measured: Measured, probed: Probed | None, of_broker: bool
+) -> Iterator[DrillComparison]:
     if of_broker:
         yield _within("Leaderships that moved to others", expected.leaders_moved, measured.leaders_moved)
         yield _within("Moves of the controller", expected.controller_moves, measured.controller_moves)
@@ -80,14 +84,14 @@ def _seconds(what: str, pair: tuple[float, float], value: float) -> DrillCompari
     )
 
 
-def _back(expected: Expected, measured: Measured) -> DrillComparison:
+def _back(expected: ExpectedEffects, measured: Measured) -> DrillComparison:
     what, said = "All in sync again after it was put back, in", f"{expected.back_s:.0f} s at most"
     if measured.back_s is None:
         return DrillComparison(what, said, "not seen", WORSE)
     return DrillComparison(what, said, f"{measured.back_s:.0f} s", OK if measured.back_s <= expected.back_s else WORSE)
 
 
-def _unanswered(expected: Expected, measured: Measured) -> DrillComparison:
+def _unanswered(expected: ExpectedEffects, measured: Measured) -> DrillComparison:
     what = "The probe could not write or read somewhere, for"
     if measured.unanswered_s is None:
         return DrillComparison(what, f"{expected.unanswered_s[1]:.0f} s at most", "no probe", UNKNOWN)

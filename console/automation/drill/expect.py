@@ -20,7 +20,7 @@ CATCH_UP_S = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class ExpectedEffects:
     """Each pair is from and to. `unanswered_s`: how long its leaders do not answer; `below`: partitions under their
     minimum meanwhile; `notices`: whether the cluster misses it at all; `quorumless_s`: how long no ZooKeeper server
     serves."""
@@ -41,23 +41,23 @@ class Expected:
         return asdict(self)
 
 
-def read_expected(kept: dict[str, Any]) -> Expected:
-    return from_stored(Expected, tupled(kept))
+def read_expected(kept: dict[str, Any]) -> ExpectedEffects:
+    return from_stored(ExpectedEffects, tupled(kept))
 
 
-def of_broker(fault: Fault, seconds: int, absence: Absence, session_s: float, lag_s: float) -> Expected:
+def of_broker(fault: Fault, seconds: int, absence: Absence, session_s: float, lag_s: float) -> ExpectedEffects:
     """`lag_s`: after which a follower that does not fetch is out of sync (replica.lag.time.max.ms)."""
     leads = absence.moved + len(absence.below)
     offices, below = int(absence.is_controller), len(absence.below)
     if fault is Fault.SLOW:
-        return Expected(notices=False, unanswered_s=(0, seconds), groups=len(absence.groups))
+        return ExpectedEffects(notices=False, unanswered_s=(0, seconds), groups=len(absence.groups))
     surely, perhaps = seconds > session_s + EDGE_S, seconds > session_s - EDGE_S
     if fault is Fault.KILL:
         # The next process ends the session of the one before it, so it is missed in any case.
         surely, perhaps = True, True
     shrinks = perhaps or seconds > lag_s
     away_s = seconds if fault is Fault.PAUSE else max(seconds, 0) + ELECTION_S
-    return Expected(
+    return ExpectedEffects(
         notices=perhaps,
         leaders_moved=(0, leads if perhaps else 0),
         controller_moves=(offices if surely and seconds > session_s + EDGE_S else 0, offices if perhaps else 0),
@@ -69,14 +69,14 @@ def of_broker(fault: Fault, seconds: int, absence: Absence, session_s: float, la
     )
 
 
-def of_server(fault: Fault, seconds: int, absence: ServerAbsence) -> Expected:
+def of_server(fault: Fault, seconds: int, absence: ServerAbsence) -> ExpectedEffects:
     """One ZooKeeper server of several: brokers go on with the others, and no session ends.
 
     Without their leader the others serve nobody until they have elected one, and a broker that finds nobody for so long
     may have to begin another session, as if it had been away.
     """
     elect_s, catch_up_s = (ELECTION_S, CATCH_UP_S) if absence.is_leader else (0, 0)
-    return Expected(
+    return ExpectedEffects(
         notices=fault is not Fault.SLOW,
         zookeeper_left=absence.left,
         unanswered_s=(0, ELECTION_S + elect_s),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from console.automation.drill.expect import ELECTION_S, Expected
+from console.automation.drill.expect import ELECTION_S, ExpectedEffects
 from console.automation.drill.samples import LOOK_S, Sample
 from console.cluster.placement.sentences import count_of
 
@@ -53,7 +53,7 @@ def why_not(start: Start) -> str:
     return next((sentence for is_so, sentence in reasons if is_so), "")
 
 
-def why_worse(expected: Expected, samples: Sequence[Sample], before: Sample | None, target: int | None) -> str:
+def why_worse(expected: ExpectedEffects, samples: Sequence[Sample], before: Sample | None, target: int | None) -> str:
     """What has become worse than expected since the fault began; empty: nothing. `samples` are those since then."""
     if not samples or before is None:
         return ""
@@ -72,14 +72,14 @@ def why_worse(expected: Expected, samples: Sequence[Sample], before: Sample | No
     return _leaderless(expected, samples)
 
 
-def _has_too_few_servers(expected: Expected, samples: Sequence[Sample]) -> bool:
+def _has_too_few_servers(expected: ExpectedEffects, samples: Sequence[Sample]) -> bool:
     """For longer in a row than their election may take, if there is one."""
     elect_s = expected.quorumless_s[1]
     lasts_ms = _lasts_ms(samples, lambda sample: sample.zookeeper < expected.zookeeper_left)
     return lasts_ms is not None and lasts_ms >= 1_000 * (elect_s + 2 * LOOK_S if elect_s else 0)
 
 
-def _leaderless(expected: Expected, samples: Sequence[Sample]) -> str:
+def _leaderless(expected: ExpectedEffects, samples: Sequence[Sample]) -> str:
     """For longer in a row than an election may take."""
     most_s = max(expected.leaderless_s[1], ELECTION_S) + 2 * LOOK_S
     lasts_ms = _lasts_ms(samples, lambda sample: sample.leaderless > 0)

@@ -7,7 +7,7 @@ from django.db import models
 from console.automation.drill.charts import charts_of
 from console.automation.drill.compare import DrillComparison
 from console.automation.drill.decide import DrillPhase
-from console.automation.drill.expect import Expected, read_expected
+from console.automation.drill.expect import ExpectedEffects, read_expected
 from console.automation.drill.faults import WORDS, Fault
 from console.automation.drill.groups import GroupLine, affected, read_stories, summary
 from console.automation.drill.samples import Sample, read_samples
@@ -84,7 +84,7 @@ class Drill(Operation):
         return Identity(**self.target) if self.target else None
 
     @property
-    def expectation(self) -> Expected:
+    def expectation(self) -> ExpectedEffects:
         return read_expected(self.expected)
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from console.automation.drill.expect import Expected
+from console.automation.drill.expect import ExpectedEffects
 from console.automation.drill.faults import WORDS, Fault, course_of
 from console.cluster.placement.sentences import count_of
 from console.kit.plans.plan import Plan, PlanLine
@@ -40,7 +40,7 @@ def drill_plan(fault: Fault, found: "DrillTarget", seconds: int, outlook: "Outlo
     )
 
 
-def _expected(expected: Expected) -> Iterable[str]:
+def _expected(expected: ExpectedEffects) -> Iterable[str]:
     if not expected.notices:
         yield "Expected: the cluster does not miss it; whoever asks it waits."
     if expected.leaders_moved[1]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from django.conf import settings
 from django.db.models import F, Sum
 
-from console.automation.drill.expect import Expected, of_broker, of_server
+from console.automation.drill.expect import ExpectedEffects, of_broker, of_server
 from console.automation.drill.faults import Fault, Whom
 from console.automation.drill.groups import GroupLook
 from console.automation.drill.guarding import Start, why_not
@@ -48,7 +48,7 @@ class DrillTarget:
 class Outlook:
     """What is expected; `harms` and `course` as the question of Kill says them; `why_not`: it may not begin."""
 
-    expected: Expected
+    expected: ExpectedEffects
     course: tuple[str, ...]
     harms: tuple[str, ...]
     confirmed: tuple[str, ...]

@@ -32,7 +32,7 @@ class _Registry(JWSRegistry):
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedClaims:
     """What a token has to say. `algorithms` are those the provider says it signs with; none: it says nothing."""
 
     issuer: str
@@ -42,7 +42,7 @@ class Expected:
 
 
 def verified_claims(
-    token: object, keys: KeySet, expected: Expected, access_token: str, now_s: int
+    token: object, keys: KeySet, expected: ExpectedClaims, access_token: str, now_s: int
 ) -> dict[str, object]:
     """The claims of a token that is whole. Raises UnknownKeyError, LoginRefusedError."""
     allowed = ALGORITHMS.intersection(expected.algorithms) if expected.algorithms else ALGORITHMS

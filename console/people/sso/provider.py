@@ -22,7 +22,7 @@ from console.people.sso.attempt import Attempt
 from console.people.sso.bounds import ANSWER_BYTES_MAX, AWAY_KEPT_S, DISCOVERY_KEPT_S, EXCHANGES_MAX, KEYS_MAX
 from console.people.sso.configuration import SingleSignOn, is_safe_address
 from console.people.sso.errors import LoginRefusedError, ProviderAwayError
-from console.people.sso.id_token import Expected, UnknownKeyError, verified_claims
+from console.people.sso.id_token import ExpectedClaims, UnknownKeyError, verified_claims
 
 logger = logging.getLogger(__name__)
 _BUSY = "Too many people log in at this moment. Try again in a few seconds."
@@ -96,13 +96,15 @@ class Provider:
         try:
             token = self._exchange(code, attempt, redirect_uri)
             configuration, discovered = self._configuration, self.discovered()
-            expected = Expected(configuration.issuer, configuration.client_id, attempt.nonce, discovered.algorithms)
+            expected = ExpectedClaims(
+                configuration.issuer, configuration.client_id, attempt.nonce, discovered.algorithms
+            )
             said = token.get("id_token"), expected, str(token.get("access_token", "")), now_s
             return self._verified(*said)
         finally:
             self._exchanges.release()
 
-    def _verified(self, token: object, expected: Expected, access_token: str, now_s: int) -> dict[str, object]:
+    def _verified(self, token: object, expected: ExpectedClaims, access_token: str, now_s: int) -> dict[str, object]:
         """A key that is not known may be a new one: the keys are asked for once more."""
         try:
             return verified_claims(token, self._key_set(anew=False), expected, access_token, now_s)

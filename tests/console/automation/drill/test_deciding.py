@@ -15,7 +15,7 @@ from console.automation.drill.decide import (
     DrillStep,
     decide,
 )
-from console.automation.drill.expect import Expected, of_broker, of_server, read_expected
+from console.automation.drill.expect import ExpectedEffects, of_broker, of_server, read_expected
 from console.automation.drill.faults import Fault
 from console.automation.drill.guarding import NOT_ALLOWED, Start, why_not, why_worse
 from console.automation.drill.samples import Sample, measure, read_samples
@@ -258,7 +258,7 @@ def test_nothing_measured_is_nothing_worse_than_nothing():
     assert measure([], 0, None, 2).leaders_moved == 0
 
 
-def verdicts(expected: Expected, story=STORY, probed: Probed | None = None) -> dict[str, str]:
+def verdicts(expected: ExpectedEffects, story=STORY, probed: Probed | None = None) -> dict[str, str]:
     rows = compare(expected, measure(story, 5_000, 25_000, 2), probed, of_broker=True)
     return {row.what: row.verdict for row in rows}
 
