@@ -26,24 +26,24 @@ class Whom(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class FaultTexts:
     title: str
     course: str
     undo: str
 
 
-WORDS: Mapping[Fault, Words] = {
-    Fault.KILL: Words(
+WORDS: Mapping[Fault, FaultTexts] = {
+    Fault.KILL: FaultTexts(
         "Kill",
         "It is ended at once (SIGKILL) and started again {seconds} s later.",
         "it is started again: when the time is over, and when the drill is stopped.",
     ),
-    Fault.PAUSE: Words(
+    Fault.PAUSE: FaultTexts(
         "Pause",
         "It is stopped where it stands (SIGSTOP) and continued after {seconds} s (SIGCONT): alive, and silent.",
         "it is continued: when the time is over, when the drill is stopped, and when the console or its worker dies.",
     ),
-    Fault.SLOW: Words(
+    Fault.SLOW: FaultTexts(
         "Slow",
         "For {seconds} s it runs in {runs} of each 100 ms and is stopped in the rest, as on a host whose processor "
         "others take. Its disk and its network are as ever. The page of processes may find it suspended.",

@@ -20,7 +20,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TroubleRule:
-    """Of one kind. `limit` in percent, of what `Words.limit` says; `rate`: bytes a second each broker copies at most.
+    """Of one kind. `limit` in percent, of what `TroubleTexts.limit` says; `rate`: bytes a second each broker copies at most.
 
     A trouble lasts for `minutes` before anything is proposed.
     """
@@ -33,7 +33,7 @@ class TroubleRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TroubleTexts:
     """`limit`: what is in percent; empty: the kind has none. `copies`: its remedy copies replicas."""
 
     trouble: str
@@ -44,9 +44,9 @@ class Words:
     copies: bool = True
 
 
-WORDS: Mapping[TroubleKind, Words] = {
-    TroubleKind.BROKER_GONE: Words("A broker is away", "its replicas are moved to the others"),
-    TroubleKind.LEADERS: Words(
+WORDS: Mapping[TroubleKind, TroubleTexts] = {
+    TroubleKind.BROKER_GONE: TroubleTexts("A broker is away", "its replicas are moved to the others"),
+    TroubleKind.LEADERS: TroubleTexts(
         "Leaders are not where they are preferred",
         "preferred leaders are elected",
         "Partitions that others lead for a broker, % of those it is preferred for",
@@ -54,14 +54,14 @@ WORDS: Mapping[TroubleKind, Words] = {
         100,
         copies=False,
     ),
-    TroubleKind.DISK: Words(
+    TroubleKind.DISK: TroubleTexts(
         "A disk is fuller than it should be",
         "some replicas are moved to brokers with more room",
         "Used of a broker's disk, %",
         10,
         99,
     ),
-    TroubleKind.HOT: Words(
+    TroubleKind.HOT: TroubleTexts(
         "A broker takes far more than others",
         "some replicas and leaders are moved to others",
         "Bytes that arrive at a broker, % of the mean of all",

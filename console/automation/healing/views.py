@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console.automation.healing.access import access_healing, access_proposal
 from console.automation.healing.actions import do_confirm, do_dismiss, do_set_rule
 from console.automation.healing.forms import HealingRuleForm
-from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, TroubleKind, TroubleRule, Words
+from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, TroubleKind, TroubleRule, TroubleTexts
 from console.automation.healing.models import HealingRule, HealingState, Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, remedy_of
 from console.automation.healing.rule_plan import rule_plan
@@ -35,7 +35,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 @dataclass(frozen=True, slots=True)
 class KindRow:
     rule: TroubleRule
-    words: Words
+    words: TroubleTexts
     kept: HealingRule | None
     waiting: list[tuple[str, int]]
     held: list[str]
