@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from console.automation.drill.faults import Fault
 from console.automation.drill.models import KEPT, Drill
 from console.automation.drill.plan import UNDER_WAY
-from console.automation.drill.queries import DrillTarget, Outlook
+from console.automation.drill.queries import DrillOutlook, DrillTarget
 from console.kit.common.clock import now_ms
 from console.kit.operations.actions import begin
 from console.kit.operations.models import OPEN
@@ -21,7 +21,7 @@ def do_begin(
     found: DrillTarget,
     fault: Fault,
     seconds: int,
-    outlook: Outlook,
+    outlook: DrillOutlook,
     confirmation: Confirmation,
 ) -> None:
     """Raises NotConfirmedError."""

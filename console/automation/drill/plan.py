@@ -9,13 +9,13 @@ from console.cluster.placement.sentences import count_of
 from console.kit.plans.plan import Plan, PlanLine
 
 if TYPE_CHECKING:
-    from console.automation.drill.queries import DrillTarget, Outlook
+    from console.automation.drill.queries import DrillOutlook, DrillTarget
 
 ACTION = "begin drill"
 UNDER_WAY = "A drill is under way already."
 
 
-def drill_plan(fault: Fault, found: "DrillTarget", seconds: int, outlook: "Outlook") -> Plan:
+def drill_plan(fault: Fault, found: "DrillTarget", seconds: int, outlook: "DrillOutlook") -> Plan:
     """Whoever confirms it has seen what it may come to; of whom it is about the very process counts."""
     process = found.process
     assert process is not None

@@ -45,7 +45,7 @@ class DrillTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class DrillOutlook:
     """What is expected; `harms` and `course` as the question of Kill says them; `why_not`: it may not begin."""
 
     expected: ExpectedEffects
@@ -73,7 +73,7 @@ def find_target(whom: Whom, name: str) -> DrillTarget:
             return _zookeeper_leader()
 
 
-def outlook(process: ManagedProcess, fault: Fault, seconds: int, but: Drill | None = None) -> Outlook:
+def outlook(process: ManagedProcess, fault: Fault, seconds: int, but: Drill | None = None) -> DrillOutlook:
     """`but`: the drill that asks, which is no other operation."""
     consequence = consequence_of(process)
     absence: Absence | ServerAbsence
@@ -84,7 +84,7 @@ def outlook(process: ManagedProcess, fault: Fault, seconds: int, but: Drill | No
         absence = absence_of_server(process.ports[0], ensemble_now())
         expected = of_server(fault, seconds, absence)
     start = _start(process, absence, but)
-    return Outlook(expected, consequence.course, consequence.harms, consequence.confirmed, why_not(start))
+    return DrillOutlook(expected, consequence.course, consequence.harms, consequence.confirmed, why_not(start))
 
 
 def sample_now(drill: Drill) -> Sample:

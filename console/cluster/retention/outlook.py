@@ -31,7 +31,7 @@ ROLL_KEYS = ("segment.ms", "segment.bytes")
 
 
 @dataclass
-class Outlook:
+class RetentionOutlook:
     """A preview with what a page shows of it."""
 
     view: RetentionView
@@ -71,9 +71,9 @@ def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach:
     changes = differences(known, wanted)
     committed = gateway.committed_offsets(topic)
 
-    def look(asked: Mapping[str, str | None]) -> Outlook:
+    def look(asked: Mapping[str, str | None]) -> RetentionOutlook:
         view = gateway.preview_retention(topic, asked)
-        return Outlook(view, committed, reach, _young_from(gateway, topic, view))
+        return RetentionOutlook(view, committed, reach, _young_from(gateway, topic, view))
 
     now = look({})
     then = look({change.name: change.new for change in changes}) if changes else None
