@@ -7,7 +7,7 @@ somebody who thinks.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
+from console.automation.healing.kinds import HealingMode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import HealingFacts
 from console.kit.gateway.groups.interface import TopicPartition
 
@@ -33,7 +33,7 @@ class InSync:
 
 def why_not_act(rule: TroubleRule, cause: str, facts: HealingFacts, tried: Iterable[Tried]) -> str:
     """Empty: it may be carried out now."""
-    if rule.mode is not Mode.ACT:
+    if rule.mode is not HealingMode.ACT:
         return "A person decides."
     tried = list(tried)
     if any(symptom.cause == cause and facts.now_ms - symptom.at_ms < AGAIN_MS for symptom in tried):

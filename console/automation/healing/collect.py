@@ -14,7 +14,7 @@ from django.db import IntegrityError
 from console.automation.healing import queue
 from console.automation.healing.acting import AGAIN_MS, Tried, why_not_act
 from console.automation.healing.gather import facts_now
-from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
+from console.automation.healing.kinds import HealingMode, TroubleKind, TroubleRule
 from console.automation.healing.models import Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
 from console.automation.healing.symptoms import HealingFacts, Symptom
@@ -48,7 +48,7 @@ class HealingWatch:
     def look(self) -> bool:
         """Whether the queue is another."""
         rules = rules_now()
-        if all(rule.mode is Mode.OFF for rule in rules.values()) and not queue.open_proposals():
+        if all(rule.mode is HealingMode.OFF for rule in rules.values()) and not queue.open_proposals():
             return False
         facts = facts_now(self._now_ms())
         found = self._watch.look(facts, rules)
@@ -111,7 +111,7 @@ class HealingWatch:
             person = kept[kind].actor if kind in kept else None
             why = why or why_read_only() or _why_not_in_name_of(person)
             if why or person is None:
-                queue.say(proposal, why if rules[kind].mode is Mode.ACT else "")
+                queue.say(proposal, why if rules[kind].mode is HealingMode.ACT else "")
                 continue
             self._carry_out(proposal, person, rules[kind], facts.now_ms)
             return True

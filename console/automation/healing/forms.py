@@ -3,12 +3,12 @@
 from django import forms
 from django.http import QueryDict
 
-from console.automation.healing.kinds import MINUTES_MAX, MINUTES_MIN, WORDS, Mode, TroubleRule
+from console.automation.healing.kinds import MINUTES_MAX, MINUTES_MIN, WORDS, HealingMode, TroubleRule
 
 _MODES = [
-    (Mode.OFF.value, "off"),
-    (Mode.PROPOSE.value, "propose: a person confirms"),
-    (Mode.ACT.value, "act: done without a person, in your name"),
+    (HealingMode.OFF.value, "off"),
+    (HealingMode.PROPOSE.value, "propose: a person confirms"),
+    (HealingMode.ACT.value, "act: done without a person, in your name"),
 ]
 _MEGABYTE = 1_000_000
 
@@ -39,4 +39,6 @@ class HealingRuleForm(forms.Form):
         """When it is valid."""
         said, before = self.cleaned_data, self._before
         rate = said["rate"] * _MEGABYTE if "rate" in said else before.rate
-        return TroubleRule(before.kind, Mode(said["mode"]), said["minutes"], said.get("limit", before.limit), rate)
+        return TroubleRule(
+            before.kind, HealingMode(said["mode"]), said["minutes"], said.get("limit", before.limit), rate
+        )

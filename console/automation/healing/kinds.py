@@ -12,7 +12,7 @@ class TroubleKind(StrEnum):
     HOT = "hot"
 
 
-class Mode(StrEnum):
+class HealingMode(StrEnum):
     OFF = "off"
     PROPOSE = "propose"
     ACT = "act"
@@ -26,7 +26,7 @@ class TroubleRule:
     """
 
     kind: TroubleKind
-    mode: Mode = Mode.PROPOSE
+    mode: HealingMode = HealingMode.PROPOSE
     minutes: int = 15
     limit: int = 0
     rate: int = 20_000_000

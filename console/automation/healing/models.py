@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, TroubleKind, TroubleRule
+from console.automation.healing.kinds import DEFAULTS, WORDS, HealingMode, TroubleKind, TroubleRule
 from console.kit.common.account_key import AccountKey
 from console.kit.common.kept_statements import kept_rows
 
@@ -14,7 +14,7 @@ class HealingRule(models.Model):
     """What somebody has said of a kind; without a row its default counts."""
 
     kind = models.CharField(max_length=12, unique=True)
-    mode = models.CharField(max_length=8, default=Mode.PROPOSE.value)
+    mode = models.CharField(max_length=8, default=HealingMode.PROPOSE.value)
     minutes = models.IntegerField()
     limit = models.IntegerField(default=0)
     rate = models.BigIntegerField()
@@ -28,7 +28,7 @@ class HealingRule(models.Model):
 
     @property
     def rule(self) -> TroubleRule:
-        return TroubleRule(TroubleKind(self.kind), Mode(self.mode), self.minutes, self.limit, self.rate)
+        return TroubleRule(TroubleKind(self.kind), HealingMode(self.mode), self.minutes, self.limit, self.rate)
 
 
 def kept_rules() -> dict[TroubleKind, HealingRule]:

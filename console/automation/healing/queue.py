@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from console.automation.healing.acting import AGAIN_MS
 from console.automation.healing.feature import LIVE_GROUP
-from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
+from console.automation.healing.kinds import HealingMode, TroubleKind, TroubleRule
 from console.automation.healing.models import KEPT, HealingState, Proposal
 from console.automation.healing.remedy import Remedy
 from console.automation.healing.symptoms import HealingFacts, Symptom
@@ -81,7 +81,7 @@ def end_what_is_over(
     for proposal in open_proposals():
         kind = TroubleKind(proposal.kind)
         is_back = kind is TroubleKind.BROKER_GONE and proposal.subject in registered
-        if rules[kind].mode is Mode.OFF:
+        if rules[kind].mode is HealingMode.OFF:
             ended |= end(proposal, State.WITHDRAWN, "It is switched off.", "", facts.now_ms)
         elif is_back or (proposal.cause not in present and kind not in held):
             ended |= end(proposal, State.WITHDRAWN, "It is not so any more.", "", facts.now_ms)

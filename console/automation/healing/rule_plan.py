@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS
-from console.automation.healing.kinds import WORDS, Mode, TroubleRule
+from console.automation.healing.kinds import WORDS, HealingMode, TroubleRule
 from console.kit.common.figures import size
 from console.kit.plans.plan import Plan, PlanLine
 
@@ -20,7 +20,7 @@ def rule_plan(before: TroubleRule, after: TroubleRule, actor_before: str, actor:
         read=(f"{before} {actor_before}",),
         touches=tuple(_touches(after)),
         losses=(),
-        safe_because="" if after.mode is Mode.ACT else "Nothing is done before a person confirms it.",
+        safe_because="" if after.mode is HealingMode.ACT else "Nothing is done before a person confirms it.",
         undo="set it back: the audit keeps what it was.",
     )
 
@@ -32,8 +32,8 @@ def _lines(before: TroubleRule, after: TroubleRule, actor_before: str, actor: st
         "limit, %": (before.limit, after.limit),
         "copied, per second": (size(before.rate), size(after.rate)),
         "in the name of": (
-            actor_before if before.mode is Mode.ACT else "",
-            actor if after.mode is Mode.ACT else "",
+            actor_before if before.mode is HealingMode.ACT else "",
+            actor if after.mode is HealingMode.ACT else "",
         ),
     }
     return (PlanLine(name, old, new) for name, (old, new) in pairs.items() if old != new)
@@ -41,11 +41,11 @@ def _lines(before: TroubleRule, after: TroubleRule, actor_before: str, actor: st
 
 def _touches(after: TroubleRule) -> Iterable[str]:
     words = WORDS[after.kind]
-    if after.mode is Mode.OFF:
+    if after.mode is HealingMode.OFF:
         yield "Nothing is proposed any more, and what is proposed is withdrawn."
         return
     yield f"{words.trouble}, for {after.minutes} minutes in which the console saw it: {words.remedy}."
-    if after.mode is Mode.PROPOSE:
+    if after.mode is HealingMode.PROPOSE:
         yield "That is proposed, as a plan, and a person confirms it."
         return
     yield (

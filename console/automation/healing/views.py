@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console.automation.healing.access import access_healing, access_proposal
 from console.automation.healing.actions import do_confirm, do_dismiss, do_set_rule
 from console.automation.healing.forms import HealingRuleForm
-from console.automation.healing.kinds import DEFAULTS, WORDS, Mode, TroubleKind, TroubleRule, TroubleTexts
+from console.automation.healing.kinds import DEFAULTS, WORDS, HealingMode, TroubleKind, TroubleRule, TroubleTexts
 from console.automation.healing.models import HealingRule, HealingState, Proposal, kept_rules, rules_now
 from console.automation.healing.remedy import NoRemedy, Remedy, remedy_of
 from console.automation.healing.rule_plan import rule_plan
@@ -42,7 +42,7 @@ class KindRow:
 
     @property
     def tone(self) -> str:
-        return {Mode.OFF: "plain", Mode.PROPOSE: "ok", Mode.ACT: "busy"}[self.rule.mode]
+        return {HealingMode.OFF: "plain", HealingMode.PROPOSE: "ok", HealingMode.ACT: "busy"}[self.rule.mode]
 
     @property
     def changed_at(self) -> datetime | None:

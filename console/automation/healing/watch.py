@@ -7,7 +7,7 @@ that is over for one look begins anew, so one that comes and goes is never old.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from console.automation.healing.kinds import Mode, TroubleKind, TroubleRule
+from console.automation.healing.kinds import HealingMode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import HealingFacts, Symptom, look
 
 #: Looks further apart than that leave a hole in what is known.
@@ -51,7 +51,7 @@ class SymptomWatch:
         for symptom in seen.symptoms:
             rule = rules[symptom.kind]
             due_at_ms = self._since_ms[symptom.cause] + rule.minutes * 60_000
-            if rule.mode is Mode.OFF:
+            if rule.mode is HealingMode.OFF:
                 continue
             if facts.now_ms >= due_at_ms:
                 due.append(symptom)

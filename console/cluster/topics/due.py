@@ -30,7 +30,7 @@ from console.kit.gateway.groups.interface import GroupsView
 from console.kit.plans.apply import carry_out
 from console.kit.plans.digest import digest_of
 from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan
-from console.kit.plans.posted import Mode, Posted, posting
+from console.kit.plans.posted import Posted, PostMode, posting
 from console.state.clusters.models import Topic
 
 #: Topics that are looked at together, and how long a beat may take before it leaves the rest to the next.
@@ -100,7 +100,7 @@ def _delete(row: PlannedDeletion, plan: Plan) -> None:
     actor, approver = row.actor, row.approver
     by = f", approved by {approver.get_username()}" if approver else ""
     note = f"Planned by {row.actor_name} at {minute(row.at)}{by}."
-    posted = Posted(path="", mode=Mode.APPROVED, approver=approver, digest=digest_of(plan, approver), note=note)
+    posted = Posted(path="", mode=PostMode.APPROVED, approver=approver, digest=digest_of(plan, approver), note=note)
     try:
         with posting(posted):
             said = Confirmation(digest_of(plan, actor), plan.typed_name)

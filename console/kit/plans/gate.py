@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from console.kit.common.hook_point import HookPoint
 from console.kit.plans.digest import digest_of
 from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan
-from console.kit.plans.posted import Hold, Mode, Posted, is_part_of_confirmed, posted_now
+from console.kit.plans.posted import Hold, Posted, PostMode, is_part_of_confirmed, posted_now
 
 
 class Proposed(Protocol):
@@ -75,9 +75,9 @@ def confirmation_of(plan: Plan, actor: User, confirmation: Confirmation) -> Conf
     if posted is None or is_part_of_confirmed():
         return confirmation
     posted.plan = plan
-    if posted.mode is Mode.LOOK:
+    if posted.mode is PostMode.LOOK:
         raise OnlyLookedAtError("Only the plan was asked for.")
-    if posted.mode is Mode.APPROVED:
+    if posted.mode is PostMode.APPROVED:
         is_same = digest_of(plan, posted.approver) == posted.digest
         return Confirmation(digest_of(plan, actor) if is_same else "", plan.typed_name)
     return confirmation
@@ -91,7 +91,7 @@ def pass_gate(plan: Plan, actor: User) -> None:
     hold = the_gate().hold(plan, actor, posted)
     if hold is None:
         return
-    if posted is None or posted.mode is Mode.APPROVED or not hold.can_wait:
+    if posted is None or posted.mode is PostMode.APPROVED or not hold.can_wait:
         raise ChangeRefusedNow(hold.sentence)
     posted.held = hold
     raise HeldError(hold.sentence)

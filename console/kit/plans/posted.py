@@ -22,7 +22,7 @@ _OWN = frozenset({"csrfmiddlewaretoken", "digest", "typed_name", "emergency"})
 CONFIRMATION_FIELDS = _OWN | {"reason_to_change"}
 
 
-class Mode(StrEnum):
+class PostMode(StrEnum):
     """`LOOK`: only the plan is wanted, and `carry_out` refuses every plan. `APPROVED`: what a second person has
     confirmed is carried out."""
 
@@ -52,7 +52,7 @@ class Posted:
     query: Pairs = ()
     form: Pairs = ()
     emergency: str = ""
-    mode: Mode = Mode.ASK
+    mode: PostMode = PostMode.ASK
     #: Of APPROVED: who has confirmed what, and in the audit's words.
     approver: User | None = None
     digest: str = ""

@@ -21,7 +21,7 @@ from django_htmx.middleware import HtmxDetails
 
 from console.kit.common.managed_here import refuse_elsewhere
 from console.kit.common.user_request import InnerRequest
-from console.kit.plans.posted import CONFIRMATION_FIELDS, Mode, Posted, posting
+from console.kit.plans.posted import CONFIRMATION_FIELDS, Posted, PostMode, posting
 
 Pairs = Iterable[tuple[str, str]]
 _LINK = re.compile(r"<a .*?</a>", re.DOTALL)
@@ -59,7 +59,7 @@ def look(person: User, path: str, query: Pairs = (), form: Pairs | None = None) 
     not relied upon. Raises as `ask`.
     """
     fields = None if form is None else [pair for pair in form if pair[0] not in CONFIRMATION_FIELDS]
-    return ask(person, path, query, fields, Posted(path, tuple(query), tuple(fields or ()), mode=Mode.LOOK))
+    return ask(person, path, query, fields, Posted(path, tuple(query), tuple(fields or ()), mode=PostMode.LOOK))
 
 
 def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Posted | None = None) -> PageResponse:

@@ -11,7 +11,7 @@ from console.kit.common.current_cluster import all_clusters, current_cluster, in
 from console.kit.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.kit.plans.gate import Proposed
 from console.kit.plans.plan import Plan
-from console.kit.plans.posted import Hold, Mode, Posted
+from console.kit.plans.posted import Hold, Posted, PostMode
 from console.shell.changes.models import ChangeRule
 from console.shell.changes.rules import RULES_MAX, ApprovalRule, RuleDemand, RuleError, demand_of, parse_rule
 
@@ -48,7 +48,7 @@ class RulesGate:
         demand = demand_now(plan)
         if not demand.approval and not demand.closed:
             return None
-        is_approved = posted is not None and posted.mode is Mode.APPROVED and _who(actor, posted).pk != actor.pk
+        is_approved = posted is not None and posted.mode is PostMode.APPROVED and _who(actor, posted).pk != actor.pk
         reason = posted.emergency if posted is not None else ""
         in_emergency = bool(demand.closed and reason) and has_right(_who(actor, posted), Right.ADMINISTER)
         held = demand.hold(plan, is_approved=is_approved, in_emergency=in_emergency)

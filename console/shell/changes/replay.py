@@ -13,7 +13,7 @@ from django.urls import Resolver404
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.digest import digest_of
 from console.kit.plans.plan import Plan
-from console.kit.plans.posted import Mode, Posted
+from console.kit.plans.posted import Posted, PostMode
 from console.shell.api import door
 from console.shell.changes.kept_form import UnreadableError, opened
 from console.shell.changes.models import ProposedChange
@@ -45,7 +45,7 @@ def look(change: ProposedChange, person: User | None) -> ReplayedPlan:
     if person is None or not person.is_active:
         return ReplayedPlan(None, GONE)
     try:
-        posted = _posted(change, Mode.LOOK)
+        posted = _posted(change, PostMode.LOOK)
     except UnreadableError:
         return ReplayedPlan(None, UNREADABLE)
     why = _asked(person, posted).why
@@ -65,14 +65,14 @@ def carry_out(change: ProposedChange, approver: User, digest: str, note: str, em
     if person is None or not person.is_active:
         return ReplayOutcome(False, GONE)
     try:
-        posted = _posted(change, Mode.APPROVED)
+        posted = _posted(change, PostMode.APPROVED)
     except UnreadableError:
         return ReplayOutcome(False, UNREADABLE)
     posted.approver, posted.digest, posted.note, posted.emergency = approver, digest, note, emergency
     return _asked(person, posted)
 
 
-def _posted(change: ProposedChange, mode: Mode) -> Posted:
+def _posted(change: ProposedChange, mode: PostMode) -> Posted:
     """Raises UnreadableError."""
     query = tuple((str(name), str(value)) for name, value in change.query)
     return Posted(change.path, query, opened(change.form), mode=mode)

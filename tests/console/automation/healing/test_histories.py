@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
-from console.automation.healing.kinds import DEFAULTS, Mode, TroubleKind, TroubleRule
+from console.automation.healing.kinds import DEFAULTS, HealingMode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import BrokerSeen, HealingFacts
 from console.automation.healing.watch import SymptomWatch
 
 STEP_MS = 10_000
 MINUTE_MS = 60_000
-ACTS = {kind: replace(rule, mode=Mode.ACT) for kind, rule in DEFAULTS.items()}
+ACTS = {kind: replace(rule, mode=HealingMode.ACT) for kind, rule in DEFAULTS.items()}
 AFTER = DEFAULTS[TroubleKind.BROKER_GONE].minutes
 
 
@@ -192,7 +192,7 @@ def test_a_hot_broker_is_one_with_much_traffic_and_not_twice_of_nearly_nothing()
 
 
 def test_what_is_off_is_never_due():
-    off = {kind: replace(rule, mode=Mode.OFF) for kind, rule in DEFAULTS.items()}
+    off = {kind: replace(rule, mode=HealingMode.OFF) for kind, rule in DEFAULTS.items()}
     found = Life(off).passes(AFTER + 1, brokers(away=(3,)))
     assert (causes(found), found.waiting) == ([], ())
 
@@ -208,7 +208,7 @@ def test_one_broker_gone_may_be_acted_on():
 @pytest.mark.parametrize(
     ("rule", "changes", "tried", "why"),
     [
-        (replace(RULE, mode=Mode.PROPOSE), {}, [], "A person decides."),
+        (replace(RULE, mode=HealingMode.PROPOSE), {}, [], "A person decides."),
         (RULE, {"operation": "A decommission"}, [], "A decommission is under way"),
         (RULE, {"moving": True}, [], "on the move"),
         (RULE, {"error": "no answer"}, [], "cannot be seen"),

@@ -7,7 +7,7 @@ import pytest
 from console.kit.access.models import ReadOnlyMode
 from console.kit.audit.models import AuditEvent
 from console.kit.plans.digest import digest_of
-from console.kit.plans.posted import CONFIRMATION_FIELDS, Mode, Posted
+from console.kit.plans.posted import CONFIRMATION_FIELDS, Posted, PostMode
 from console.processes.models import ManagedProcess
 from console.shell.api import door
 from console.shell.api.actions import ACTIONS
@@ -67,7 +67,7 @@ def test_a_page_that_is_only_looked_at_cannot_carry_its_plan_out(administrator, 
     shown = door.look(administrator, path, (), form).shown["plan"]
     confirmed = [*form, ("digest", digest_of(shown, administrator))]
     assert door.look(administrator, path, (), confirmed).shown["error"] == ""
-    refused = door.ask(administrator, path, (), confirmed, Posted(path, mode=Mode.LOOK))
+    refused = door.ask(administrator, path, (), confirmed, Posted(path, mode=PostMode.LOOK))
     assert "Only the plan" in refused.shown["error"]
     assert not ManagedProcess.objects.exists()
     assert door.ask(administrator, path, (), confirmed).has_led_on
