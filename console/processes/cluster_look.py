@@ -5,7 +5,7 @@ And the one thing that is written about processes there: when they were last loo
 
 from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
-from console.processes.truths import BrokerSeen, ClusterLook
+from console.processes.truths import BrokerPresence, ClusterLook
 from console.state.clusters.models import Broker, ClusterState
 from console.state.clusters.queries import all_brokers, cluster_state
 
@@ -29,6 +29,6 @@ def note_look() -> None:
     ClusterState.objects.filter(name=DEFAULT_CLUSTER).update(processes_at_ms=now_ms())
 
 
-def _seen(broker: Broker) -> BrokerSeen:
+def _seen(broker: Broker) -> BrokerPresence:
     incomplete = broker.out_of_sync_count + broker.copying_count
-    return BrokerSeen(broker.is_registered, broker.replica_count, broker.replica_count - incomplete)
+    return BrokerPresence(broker.is_registered, broker.replica_count, broker.replica_count - incomplete)

@@ -42,7 +42,7 @@ class ClusterTruth:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerSeen:
+class BrokerPresence:
     is_registered: bool
     replicas: int
     in_sync: int
@@ -57,7 +57,7 @@ class ClusterLook:
     brokers_error: str = ""
     partitions_at_ms: int = 0
     controller_id: int | None = None
-    brokers: Mapping[int, BrokerSeen] = field(default_factory=dict)
+    brokers: Mapping[int, BrokerPresence] = field(default_factory=dict)
     zookeeper_at_ms: int = 0
     #: One object per server: address, mode, error …
     zookeeper: Sequence[Mapping[str, object]] = ()

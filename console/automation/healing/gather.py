@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet, Sum, Value
 
-from console.automation.healing.symptoms import BrokerSeen, HealingFacts
+from console.automation.healing.symptoms import BrokerSymptoms, HealingFacts
 from console.cluster.brokers.models import BrokerReport
 from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
 from console.kit.common.current_cluster import is_main
@@ -33,8 +33,8 @@ def facts_now(now_ms: int) -> HealingFacts:
     )
 
 
-def _seen(row: Broker, now_ms: int, stopped: frozenset[int], disks: Mapping[int, float]) -> BrokerSeen:
-    return BrokerSeen(
+def _seen(row: Broker, now_ms: int, stopped: frozenset[int], disks: Mapping[int, float]) -> BrokerSymptoms:
+    return BrokerSymptoms(
         broker_id=row.broker_id,
         rack=row.rack,
         is_registered=row.is_registered,

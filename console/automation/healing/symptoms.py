@@ -20,7 +20,7 @@ HOT_FROM = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerSeen:
+class BrokerSymptoms:
     """`changed_at_ms`: when it came or went. `preferred_elsewhere`: partitions it should lead and does not."""
 
     broker_id: int
@@ -43,7 +43,7 @@ class HealingFacts:
 
     now_ms: int
     seen_at_ms: int
-    brokers: tuple[BrokerSeen, ...] = ()
+    brokers: tuple[BrokerSymptoms, ...] = ()
     #: Partitions that lack a replica in sync, or a leader.
     lacking: int = 0
     operation: str = ""
@@ -55,7 +55,7 @@ class HealingFacts:
         return bool(self.error) or not 0 <= self.now_ms - self.seen_at_ms <= FRESH_MS
 
     @property
-    def missing(self) -> list[BrokerSeen]:
+    def missing(self) -> list[BrokerSymptoms]:
         return [broker for broker in self.brokers if not broker.is_registered]
 
 
@@ -171,10 +171,10 @@ def _hot(facts: HealingFacts, rule: TroubleRule) -> Iterable[Symptom]:
             yield Symptom(TroubleKind.HOT, f"broker {broker_id} hot", sentence, broker_id)
 
 
-def is_calm(broker: BrokerSeen, now_ms: int) -> bool:
+def is_calm(broker: BrokerSymptoms, now_ms: int) -> bool:
     return broker.is_registered and not broker.is_flapping and now_ms - broker.changed_at_ms >= CALM_MS
 
 
-def _brokers(brokers: Iterable[BrokerSeen]) -> str:
+def _brokers(brokers: Iterable[BrokerSymptoms]) -> str:
     found = [broker.broker_id for broker in brokers]
     return f"Broker{'' if len(found) == 1 else 's'} {ids(found)} {'is' if len(found) == 1 else 'are'}"

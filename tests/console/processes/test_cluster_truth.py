@@ -9,7 +9,7 @@ from console.processes.cluster_look import cluster_look
 from console.processes.kinds import broker, connect, zookeeper
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
-from console.processes.truths import FRESH_MS, BrokerSeen, ClusterLook, ProcessState, RegistrationState
+from console.processes.truths import FRESH_MS, BrokerPresence, ClusterLook, ProcessState, RegistrationState
 from console.state.clusters.models import Broker, ClusterState
 
 NOW = 1_000_000
@@ -30,13 +30,17 @@ def process(**fields) -> ManagedProcess:
     ("given", "standing", "said"),
     [
         (
-            {"brokers": {1: BrokerSeen(True, 12, 9)}},
+            {"brokers": {1: BrokerPresence(True, 12, 9)}},
             RegistrationState.PRESENT,
             "it is registered in ZooKeeper; 9 of 12",
         ),
-        ({"brokers": {1: BrokerSeen(True, 0, 0)}}, RegistrationState.PRESENT, "no partition yet"),
-        ({"brokers": {1: BrokerSeen(True, 1, 1)}, "controller_id": 1}, RegistrationState.PRESENT, "and is controller"),
-        ({"brokers": {1: BrokerSeen(False, 1, 0)}}, RegistrationState.ABSENT, "it is not registered in ZooKeeper"),
+        ({"brokers": {1: BrokerPresence(True, 0, 0)}}, RegistrationState.PRESENT, "no partition yet"),
+        (
+            {"brokers": {1: BrokerPresence(True, 1, 1)}, "controller_id": 1},
+            RegistrationState.PRESENT,
+            "and is controller",
+        ),
+        ({"brokers": {1: BrokerPresence(False, 1, 0)}}, RegistrationState.ABSENT, "it is not registered in ZooKeeper"),
         ({}, RegistrationState.ABSENT, "it is not registered in ZooKeeper"),
         ({"brokers_error": "No broker answered."}, RegistrationState.UNKNOWN, "No broker answered."),
         ({"brokers_at_ms": NOW - FRESH_MS - 1}, RegistrationState.UNKNOWN, "the collector has not looked of late"),

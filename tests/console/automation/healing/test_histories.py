@@ -6,7 +6,7 @@ import pytest
 
 from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
 from console.automation.healing.kinds import DEFAULTS, HealingMode, TroubleKind, TroubleRule
-from console.automation.healing.symptoms import BrokerSeen, HealingFacts
+from console.automation.healing.symptoms import BrokerSymptoms, HealingFacts
 from console.automation.healing.watch import SymptomWatch
 
 STEP_MS = 10_000
@@ -17,7 +17,7 @@ AFTER = DEFAULTS[TroubleKind.BROKER_GONE].minutes
 
 def brokers(count: int = 6, away: tuple[int, ...] = (), racks: dict[int, str] | None = None, **named):
     return tuple(
-        BrokerSeen(
+        BrokerSymptoms(
             broker_id=index,
             rack=(racks or {}).get(index, ""),
             is_registered=index not in away,
