@@ -15,7 +15,7 @@ GAP_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingSymptom:
     """A trouble that has not lasted long enough."""
 
     symptom: Symptom
@@ -28,7 +28,7 @@ class WatchResult:
 
     present: frozenset[str] | None = None
     due: tuple[Symptom, ...] = ()
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[WaitingSymptom, ...] = ()
     held: Mapping[TroubleKind, str] = field(default_factory=dict)
 
 
@@ -56,6 +56,6 @@ class SymptomWatch:
             if facts.now_ms >= due_at_ms:
                 due.append(symptom)
             else:
-                waiting.append(Waiting(symptom, due_at_ms))
+                waiting.append(WaitingSymptom(symptom, due_at_ms))
         present = frozenset(self._since_ms)
         return WatchResult(present, tuple(due), tuple(waiting), seen.held)

@@ -211,7 +211,7 @@ class Applied(Schema):
     messages: list[str]
 
 
-class Waiting(Applied):
+class WaitingChange(Applied):
     """It is not done: it waits for somebody else, or for its time, as the change of this number."""
 
     change: int
@@ -236,7 +236,7 @@ def plan(request: UserRequest, body: PlanBody) -> dict[str, Any]:
 
 
 @api.post(
-    "/plans/apply", auth=Scope("apply"), response={200: Applied, 202: Waiting}, summary="Carry a plan out",
+    "/plans/apply", auth=Scope("apply"), response={200: Applied, 202: WaitingChange}, summary="Carry a plan out",
     tags=["change"],
 )  # fmt: skip
 def apply(request: UserRequest, body: ApplyBody) -> Status[dict[str, Any]]:
