@@ -34,7 +34,7 @@ UNKNOWN = "min.insync.replicas is not known: acks=all may be refused"
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedRestart:
     name: str
     broker_id: int
     is_controller: bool
@@ -46,7 +46,7 @@ class Planned:
 class RestartPlan:
     """`away` are brokers that are away already: while one is, none is taken. `doubt`: why this may be wrong."""
 
-    brokers: tuple[Planned, ...]
+    brokers: tuple[PlannedRestart, ...]
     away: tuple[int, ...] = ()
     doubt: str = ""
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.db.models import F, Q
 
-from console.automation.rolling_restart.plan import OFFLINE, REFUSES, UNKNOWN, Planned, ReplicaGap, RestartPlan
+from console.automation.rolling_restart.plan import OFFLINE, REFUSES, UNKNOWN, PlannedRestart, ReplicaGap, RestartPlan
 from console.processes.consequences import broker_id_of, brokers_away, hosted_partitions, world_now
 from console.processes.guard import Absence, Hosted, absence_of
 from console.processes.guard_words import doubt_sentence
@@ -21,7 +21,7 @@ def restart_plan() -> RestartPlan:
     broker_ids = {process.name: broker_id_of(process) for process in processes}
     gaps, leads = find_gaps(broker_ids.values()), _leaders()
     planned = [
-        Planned(
+        PlannedRestart(
             name,
             broker_id,
             broker_id == controller_id,

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.automation.rolling_restart.actions import do_begin
 from console.automation.rolling_restart.models import RestartedBroker, RollingRestart
-from console.automation.rolling_restart.plan import Planned, ReplicaGap, RestartPlan
+from console.automation.rolling_restart.plan import PlannedRestart, ReplicaGap, RestartPlan
 from console.automation.rolling_restart.queries import restart_plan
 from console.cluster.placement.sentences import count_of
 from console.kit.access.reach import Reach, Resource
@@ -82,11 +82,11 @@ def _change(request: UserRequest, restart: RollingRestart, do: Callable[[User, R
 
 
 def _context(
-    request: UserRequest, restart: RollingRestart | None, planned: Sequence[Planned] = ()
+    request: UserRequest, restart: RollingRestart | None, planned: Sequence[PlannedRestart] = ()
 ) -> dict[str, object]:
     """`planned` where nothing is under way."""
     reach = reach_of(request.user)
-    brokers: list[Planned | RestartedBroker] = [*(restart.brokers.all() if restart else planned)]
+    brokers: list[PlannedRestart | RestartedBroker] = [*(restart.brokers.all() if restart else planned)]
     shown = [broker for broker in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, broker.name)]
     return {
         "operation": restart,

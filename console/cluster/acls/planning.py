@@ -15,7 +15,7 @@ SHOWN_MAX = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedAcls:
     """A change with what comes of it."""
 
     change: AclChange
@@ -36,13 +36,13 @@ class Planned:
         }
 
 
-def planned(view: AclView, wanted: AclChange) -> Planned:
+def planned(view: AclView, wanted: AclChange) -> PlannedAcls:
     """What of `wanted` makes a difference now."""
     change = AclChange.real(view, wanted.added, wanted.removed)
     is_too_much = len(change.rules) > RULES_MAX
     asked = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()
     found = effects(view, change, asked, lambda resource: known_names(view, resource))
-    return Planned(change, found, change_plan(view, change, found, here.BOOTSTRAP_SERVERS))
+    return PlannedAcls(change, found, change_plan(view, change, found, here.BOOTSTRAP_SERVERS))
 
 
 def _verb(change: AclChange) -> str:

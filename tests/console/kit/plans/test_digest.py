@@ -8,7 +8,7 @@ import pytest
 
 from broker.zookeeper.ensemble_config import parse_config
 from console.automation.decommission.plan import decommission_plan
-from console.automation.rolling_restart.plan import OFFLINE, REFUSES, Planned, ReplicaGap, RestartPlan
+from console.automation.rolling_restart.plan import OFFLINE, REFUSES, PlannedRestart, ReplicaGap, RestartPlan
 from console.cluster.brokers.plan import setting_target
 from console.cluster.placement.cancel import CalledOff, CancelPlan
 from console.cluster.placement.election import ElectionPlan, LeaderMove
@@ -201,7 +201,7 @@ def ensemble(kind=EnsembleChangeKind.REPLACE, version=5, replaced=2, leader=1, *
 
 
 def restarted(name="broker-1", topic="orders", meaning=OFFLINE, away=(), doubt=""):
-    return RestartPlan((Planned(name, 1, False, 5, (ReplicaGap(topic, 0, 1, meaning),)),), away, doubt).as_plan()
+    return RestartPlan((PlannedRestart(name, 1, False, 5, (ReplicaGap(topic, 0, 1, meaning),)),), away, doubt).as_plan()
 
 
 def account_created(name="ada", role="viewer"):

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from console.automation.rolling_restart.plan import OFFLINE, Planned, ReplicaGap, RestartPlan
+from console.automation.rolling_restart.plan import OFFLINE, PlannedRestart, ReplicaGap, RestartPlan
 from console.cluster.brokers.plan import setting_target
 from console.cluster.client_metrics.plan import change_plan as metrics_plan
 from console.cluster.placement.move import World, plan_moves
@@ -128,10 +128,10 @@ def test_a_subscription_that_pushes_fewer_metrics_is_not_called_safe():
 
 
 def test_a_rolling_restart_is_called_safe_only_without_gaps_and_doubts():
-    brokers = (Planned("broker-1", 1, False, 5, ()),)
+    brokers = (PlannedRestart("broker-1", 1, False, 5, ()),)
     assert RestartPlan(brokers, (), "").as_plan().safe_because
     assert RestartPlan(brokers, (), "It was seen long ago.").as_plan().safe_because == ""
-    gap = Planned("broker-1", 1, False, 5, (ReplicaGap("orders", 0, 1, OFFLINE),))
+    gap = PlannedRestart("broker-1", 1, False, 5, (ReplicaGap("orders", 0, 1, OFFLINE),))
     assert RestartPlan((gap,), (), "").as_plan().safe_because == ""
 
 
