@@ -75,7 +75,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ProcessUsage:
     """What a process and its descendants use: bytes of memory, and CPU seconds since they started."""
 
     memory_bytes: int
@@ -317,7 +317,7 @@ def _family(token: str) -> list[psutil.Process]:
     return found
 
 
-def measure(identity: Identity) -> Measure | None:
+def measure(identity: Identity) -> ProcessUsage | None:
     try:
         leader = psutil.Process(identity.pid)
         processes = [leader, *_descendants(leader)]
@@ -331,7 +331,7 @@ def measure(identity: Identity) -> Measure | None:
             times = process.cpu_times()
             cpu_seconds += times.user + times.system
             memory_bytes += memory_of(process)
-    return Measure(memory_bytes, cpu_seconds)
+    return ProcessUsage(memory_bytes, cpu_seconds)
 
 
 def _descendants(process: psutil.Process) -> list[psutil.Process]:

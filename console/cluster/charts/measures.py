@@ -36,7 +36,7 @@ def _count(value: float) -> str:
     return grouped(round(value))
 
 
-class Measure(NamedTuple):
+class ChartMeasure(NamedTuple):
     """`says` is what an object does that has the measure, with its amount in place of {}.
 
     `summary` makes one point of those of a longer time: the worst where a mean would hide a moment of trouble.
@@ -48,35 +48,35 @@ class Measure(NamedTuple):
 
 
 MEASURES = {
-    "records": Measure("takes {} records a second", rate),
-    "bytes": Measure("takes {} a second", byte_size),
-    "read": Measure("is read at {} records a second", rate),
-    "lag": Measure("has {} records not read"),
-    "behind": Measure("is behind by {}", lambda value: duration(round(value))),
-    "arriving": Measure("gets {} records a second", rate),
-    "members": Measure("has {} members"),
-    "size": Measure("holds {}", lambda value: size(round(value))),
-    "out_of_sync": Measure("has {} partitions out of sync", summary=max),
-    "leaderless": Measure("has {} partitions without a leader", summary=max),
-    "brokers": Measure("has {} brokers", summary=min),
-    "disk_used": Measure("has used {} of a volume of its logs", "{:.0f} %".format, max),
-    "leaders": Measure("leads {} partitions"),
-    "requests": Measure("gets {} requests a second", rate),
-    "p50": Measure("takes {} for half of the requests", milliseconds),
-    "p95": Measure("takes up to {} for 95 % of the requests", milliseconds),
-    "p99": Measure("takes up to {} for 99 % of the requests", milliseconds, max),
-    "latency": Measure("answers in {}", milliseconds),
-    "connections": Measure("has {} connections"),
-    "znodes": Measure("holds {} znodes"),
-    "cpu": Measure("takes {} of a core", "{:.0f} %".format),
-    "memory": Measure("takes {} of memory", lambda value: size(round(value))),
-    "restarts": Measure("was started again {} times", summary=max),
-    "processed": Measure("processes {} records a second", rate),
-    "batch": Measure("takes {} for a batch", milliseconds),
-    "delivered": Measure("has come to {} of what was expected", "{:.2f} %".format, min),
-    "again": Measure("has {} records that came again", summary=max),
-    "running": Measure("has running tasks: {}", summary=min),
-    "failed": Measure("has failed tasks: {}", summary=max),
+    "records": ChartMeasure("takes {} records a second", rate),
+    "bytes": ChartMeasure("takes {} a second", byte_size),
+    "read": ChartMeasure("is read at {} records a second", rate),
+    "lag": ChartMeasure("has {} records not read"),
+    "behind": ChartMeasure("is behind by {}", lambda value: duration(round(value))),
+    "arriving": ChartMeasure("gets {} records a second", rate),
+    "members": ChartMeasure("has {} members"),
+    "size": ChartMeasure("holds {}", lambda value: size(round(value))),
+    "out_of_sync": ChartMeasure("has {} partitions out of sync", summary=max),
+    "leaderless": ChartMeasure("has {} partitions without a leader", summary=max),
+    "brokers": ChartMeasure("has {} brokers", summary=min),
+    "disk_used": ChartMeasure("has used {} of a volume of its logs", "{:.0f} %".format, max),
+    "leaders": ChartMeasure("leads {} partitions"),
+    "requests": ChartMeasure("gets {} requests a second", rate),
+    "p50": ChartMeasure("takes {} for half of the requests", milliseconds),
+    "p95": ChartMeasure("takes up to {} for 95 % of the requests", milliseconds),
+    "p99": ChartMeasure("takes up to {} for 99 % of the requests", milliseconds, max),
+    "latency": ChartMeasure("answers in {}", milliseconds),
+    "connections": ChartMeasure("has {} connections"),
+    "znodes": ChartMeasure("holds {} znodes"),
+    "cpu": ChartMeasure("takes {} of a core", "{:.0f} %".format),
+    "memory": ChartMeasure("takes {} of memory", lambda value: size(round(value))),
+    "restarts": ChartMeasure("was started again {} times", summary=max),
+    "processed": ChartMeasure("processes {} records a second", rate),
+    "batch": ChartMeasure("takes {} for a batch", milliseconds),
+    "delivered": ChartMeasure("has come to {} of what was expected", "{:.2f} %".format, min),
+    "again": ChartMeasure("has {} records that came again", summary=max),
+    "running": ChartMeasure("has running tasks: {}", summary=min),
+    "failed": ChartMeasure("has failed tasks: {}", summary=max),
 }
 
 
