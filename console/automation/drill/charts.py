@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from console.automation.drill.samples import Sample
 from console.cluster.charts.drawing import AxisMark, DrawnPanel
 from console.cluster.charts.panels import Panel
-from console.cluster.charts.time_chart import WIDTH, Series, TimeChart, time_chart
+from console.cluster.charts.time_chart import WIDTH, ChartSeries, TimeChart, time_chart
 from console.kit.common.figures import grouped
 
 _LINES: Sequence[tuple[str, str, dict[str, Callable[[Sample], int]]]] = (
@@ -33,7 +33,8 @@ def charts_of(
     panels = []
     for title, note, lines in _LINES if of_broker else _LINES[:1]:
         drawn = [
-            Series(name, [(item.at_ms, float(read(item))) for item in seen], holds=True) for name, read in lines.items()
+            ChartSeries(name, [(item.at_ms, float(read(item))) for item in seen], holds=True)
+            for name, read in lines.items()
         ]
         chart = time_chart(drawn, span_ms, seen[-1].at_ms, _say)
         panels.append(DrawnPanel(Panel(title, note, _say, ()), chart, tuple(_marks(chart, moments))))

@@ -8,7 +8,7 @@ from console.cluster.charts.panels import Curve, Panel
 from console.cluster.charts.queries import Past
 from console.cluster.charts.spans import ChartQuery, column_count
 from console.cluster.charts.tiers import tier_for
-from console.cluster.charts.time_chart import WIDTH, Series, TimeChart, time_chart
+from console.cluster.charts.time_chart import WIDTH, ChartSeries, TimeChart, time_chart
 from console.state.history.models import Change
 
 #: A collector that nobody watches looks a quarter as often.
@@ -54,15 +54,15 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     )
     bridge_ms = 2 * max(_LOOKS_APART_MS, tier_for(to_ms - from_ms, back_ms=now_ms - to_ms).step_ms)
 
-    def series(curve: Curve) -> Iterable[Series]:
+    def series(curve: Curve) -> Iterable[ChartSeries]:
         told = MEASURES[curve.measure].summary
         now = past.values(curve.kind, curve.name, curve.measure)
-        yield Series(curve.words, now, bridge_ms=bridge_ms, told_by=told)
+        yield ChartSeries(curve.words, now, bridge_ms=bridge_ms, told_by=told)
         if former is not None:
             points = [
                 (at_ms + shift_ms, value) for at_ms, value in former.values(curve.kind, curve.name, curve.measure)
             ]
-            yield Series(query.former_words, points, bridge_ms=2 * bridge_ms, is_former=True, told_by=told)
+            yield ChartSeries(query.former_words, points, bridge_ms=2 * bridge_ms, is_former=True, told_by=told)
 
     happened = list(changes)[:MARKS_MAX]
     columns = column_count(to_ms - from_ms, now_ms - to_ms)

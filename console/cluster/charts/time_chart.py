@@ -17,7 +17,7 @@ _MARGIN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class ChartSeries:
     """(ms, value) in the order of time. One that `holds` keeps its value until the next; others are means, and what
     is known of a column is shown in the next ones for `bridge_ms`.
     """
@@ -65,7 +65,7 @@ class TimeChart:
 
 
 def time_chart(
-    series: Sequence[Series],
+    series: Sequence[ChartSeries],
     span_ms: int,
     now_ms: int,
     say: Callable[[float | None], str],
@@ -91,7 +91,7 @@ def time_chart(
     return TimeChart(lines, columns, say(top), middle, say(highest), from_ms, to_ms, WIDTH / column_count)
 
 
-def _numbers(series: Sequence[Series]) -> list[int]:
+def _numbers(series: Sequence[ChartSeries]) -> list[int]:
     numbers: list[int] = []
     for item in series:
         numbers.append(max(1, numbers[-1] + (not item.is_former)) if numbers else 1)
@@ -106,7 +106,7 @@ def nice_top(highest: float) -> float:
     return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= highest * 0.999)
 
 
-def _columns(series: Series, from_ms: int, width_ms: int, count: int, now_ms: int) -> list[float | None]:
+def _columns(series: ChartSeries, from_ms: int, width_ms: int, count: int, now_ms: int) -> list[float | None]:
     found: list[list[float]] = [[] for _ in range(count)]
     before: float | None = None
     for at_ms, value in series.points:
@@ -150,7 +150,7 @@ def _y(value: float, top: float) -> float:
     return _MARGIN + (HEIGHT - 2 * _MARGIN) * (1 - min(value, top) / top)
 
 
-def _last(series: Series) -> float | None:
+def _last(series: ChartSeries) -> float | None:
     return series.points[-1][1] if series.points else None
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from broker.probe.tally import MIRROR
 from console.cluster.charts.drawing import DrawnPanel
 from console.cluster.charts.panels import Panel
-from console.cluster.charts.time_chart import Series, time_chart
+from console.cluster.charts.time_chart import ChartSeries, time_chart
 from console.ecosystem.probe.figures import Figures, added
 from console.ecosystem.probe.gaps import MINUTE_MS, Minute, ProbeGap, gaps
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
@@ -106,7 +106,7 @@ def _charts(minutes: Sequence[Minute], at_ms: int) -> list[DrawnPanel]:
         return [(begins_ms, value) for begins_ms, figures in columns if (value := read(figures)) is not None]
 
     def drawn(title: str, note: str, say: Callable[[float | None], str], lines: _Lines) -> DrawnPanel:
-        series = [Series(name, points(read)) for name, read in lines.items()]
+        series = [ChartSeries(name, points(read)) for name, read in lines.items()]
         return DrawnPanel(Panel(title, note, say, ()), time_chart(series, DAY_MS, at_ms, say, COLUMNS), ())
 
     return [drawn(*panel) for panel in _PANELS]

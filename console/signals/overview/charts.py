@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from console.cluster.charts.drawing import DrawnPanel
 from console.cluster.charts.panels import Panel, in_count
-from console.cluster.charts.time_chart import Series, time_chart
+from console.cluster.charts.time_chart import ChartSeries, time_chart
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.common.figures import byte_size, rate
 from console.kit.common.time_range import TimeRange, length_ms
@@ -35,12 +35,12 @@ def overview_charts(chosen: TimeRange, reach: Reach = EVERYTHING) -> list[DrawnP
     from_ms = min(max(from_ms, newest_ms - KEPT_MS), to_ms - RANGE_MS_MIN)
     samples = list(ClusterSample.objects.filter(at_ms__gte=from_ms, at_ms__lte=to_ms).order_by("at_ms"))
 
-    def drawn(title: str, note: str, link: str, say: Callable[[float | None], str], *lines: Series) -> DrawnPanel:
+    def drawn(title: str, note: str, link: str, say: Callable[[float | None], str], *lines: ChartSeries) -> DrawnPanel:
         return DrawnPanel(Panel(title, note, say, ()), time_chart(lines, to_ms - from_ms, to_ms, say), (), link)
 
-    def of(name: str, column: str) -> Series:
+    def of(name: str, column: str) -> ChartSeries:
         known = ((sample.at_ms, getattr(sample, column)) for sample in samples)
-        return Series(name, [(at_ms, value) for at_ms, value in known if value is not None])
+        return ChartSeries(name, [(at_ms, value) for at_ms, value in known if value is not None])
 
     is_limited = reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP)
     of_all = [] if is_limited else [of("all groups", "lag")]
@@ -63,9 +63,9 @@ def sample_rows() -> Iterator[StoredSample]:
     return ClusterSample.objects.order_by("at_ms").values_list(*columns).iterator()
 
 
-def _largest_lags(from_ms: int, to_ms: int, reach: Reach) -> list[Series]:
+def _largest_lags(from_ms: int, to_ms: int, reach: Reach) -> list[ChartSeries]:
     largest = groups_within(reach).filter(lag__gt=0).order_by("-lag", "name")[:GROUPS_SHOWN]
-    return [Series(_short(group.name), _lag_points(group, from_ms, to_ms), holds=True) for group in largest]
+    return [ChartSeries(_short(group.name), _lag_points(group, from_ms, to_ms), holds=True) for group in largest]
 
 
 def _lag_points(group: ConsumerGroup, from_ms: int, to_ms: int) -> list[tuple[int, float]]:

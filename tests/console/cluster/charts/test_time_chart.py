@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.cluster.charts.time_chart import COLUMNS, HEIGHT, Series, nice_top, time_chart
+from console.cluster.charts.time_chart import COLUMNS, HEIGHT, ChartSeries, nice_top, time_chart
 
 MINUTE = 60_000
 SPAN = COLUMNS * MINUTE
@@ -14,7 +14,7 @@ def say(value: float | None) -> str:
 
 
 def chart(*points, holds=False, now_ms=NOW):
-    return time_chart([Series("a", points, holds)], SPAN, now_ms, say)
+    return time_chart([ChartSeries("a", points, holds)], SPAN, now_ms, say)
 
 
 def told(drawn) -> dict[int, str]:
@@ -66,7 +66,7 @@ def test_every_point_is_inside_the_picture():
 
 
 def test_several_series_are_told_together_by_name():
-    series = [Series("a", [(NOW - MINUTE, 1)]), Series("b", [(NOW - MINUTE, 2)]), Series("c", [])]
+    series = [ChartSeries("a", [(NOW - MINUTE, 1)]), ChartSeries("b", [(NOW - MINUTE, 2)]), ChartSeries("c", [])]
     (column,) = time_chart(series, SPAN, NOW, say).columns
     assert column.text == "a 1 · b 2"
 
@@ -79,7 +79,7 @@ def test_the_axis_ends_at_a_round_number(highest, top):
 
 
 def test_a_name_from_right_to_left_does_not_turn_what_stands_beside_it():
-    series = [Series("orders\u200f", [(NOW - 1, 1.0)]), Series("clicks", [(NOW - 1, 2.0)])]
+    series = [ChartSeries("orders\u200f", [(NOW - 1, 1.0)]), ChartSeries("clicks", [(NOW - 1, 2.0)])]
     chart = time_chart(series, SPAN, NOW, say)
     assert chart.columns[-1].text.startswith("\u2068orders\u200f\u2069 ")
     assert "· clicks " in chart.columns[-1].text
