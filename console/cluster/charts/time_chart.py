@@ -44,7 +44,7 @@ class ChartLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ChartColumn:
     x: float
     at_ms: int
     text: str
@@ -55,7 +55,7 @@ class TimeChart:
     """`top` and `middle` are what the axis says; `columns` are what the pointer finds."""
 
     lines: tuple[ChartLine, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[ChartColumn, ...]
     top: str
     middle: str
     highest: str
@@ -83,7 +83,7 @@ def time_chart(
         for number, item, row in zip(_numbers(series), series, values, strict=True)
     )
     columns = tuple(
-        Column(round(index * WIDTH / column_count, 1), from_ms + index * width_ms, text)
+        ChartColumn(round(index * WIDTH / column_count, 1), from_ms + index * width_ms, text)
         for index in range(column_count)
         if (text := _told([(value.name, row[index]) for value, row in zip(series, values, strict=True)], say))
     )

@@ -29,7 +29,7 @@ _STEP = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,6})\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RecordColumn:
     """`part` is key, value or headers; `steps` lead down from there, by name or by number."""
 
     text: str
@@ -37,9 +37,9 @@ class Column:
     steps: tuple[str | int, ...]
 
 
-def parse_columns(texts: Iterable[str]) -> tuple[Column, ...]:
+def parse_columns(texts: Iterable[str]) -> tuple[RecordColumn, ...]:
     """The first COLUMNS_MAX that are paths, each once; what begins with no part is one of the value."""
-    found: dict[str, Column] = {}
+    found: dict[str, RecordColumn] = {}
     for text in texts:
         column = parse_path(text.strip())
         if column is not None and len(found) < COLUMNS_MAX:
@@ -47,7 +47,7 @@ def parse_columns(texts: Iterable[str]) -> tuple[Column, ...]:
     return tuple(found.values())
 
 
-def parse_path(text: str) -> Column | None:
+def parse_path(text: str) -> RecordColumn | None:
     """None for what is none; what begins with no part is one of the value."""
     if not text or len(text) > PATH_LENGTH_MAX or not text.isprintable():
         return None
@@ -61,7 +61,7 @@ def parse_path(text: str) -> Column | None:
             return None
         steps.append(step[1] if step[1] is not None else int(step[2]))
         at = step.end()
-    return Column(text, part, tuple(steps)) if steps else None
+    return RecordColumn(text, part, tuple(steps)) if steps else None
 
 
 def parse_document(text: str) -> object:

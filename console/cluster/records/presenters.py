@@ -6,7 +6,14 @@ from datetime import datetime
 from functools import cached_property
 from itertools import islice
 
-from console.cluster.records.columns import Column, cell_at, default_paths, offered_paths, parse_columns, parse_document
+from console.cluster.records.columns import (
+    RecordColumn,
+    cell_at,
+    default_paths,
+    offered_paths,
+    parse_columns,
+    parse_document,
+)
 from console.cluster.records.decoders import DecodedText, RecordDecoder
 from console.cluster.records.histogram import Bar, Histogram
 from console.cluster.records.query import RecordQuery
@@ -54,7 +61,7 @@ class ShownRecord:
     shown_as: str
     length_max: int
     decoder: RecordDecoder
-    columns: tuple[Column, ...] = ()
+    columns: tuple[RecordColumn, ...] = ()
     budget: ParseBudget = field(default_factory=lambda: ParseBudget(PAGE_DOCUMENTS_LENGTH_MAX))
 
     @cached_property
@@ -94,7 +101,7 @@ class ShownRecord:
         """Of the columns that were picked."""
         return [self._cell(column) for column in self.columns]
 
-    def _cell(self, column: Column) -> str:
+    def _cell(self, column: RecordColumn) -> str:
         document = self._document_of(column.part)
         return _NOT_PARSED if document is _TOO_MUCH else cell_at(document, column.steps)
 
@@ -162,7 +169,7 @@ def offered_columns(shown: Iterable[ShownRecord]) -> list[str]:
     return offered_paths(document for record in islice(shown, OFFERED_FROM) for document in record.documents)
 
 
-def with_default_columns(shown: list[ShownRecord], query: RecordQuery) -> tuple[Column, ...]:
+def with_default_columns(shown: list[ShownRecord], query: RecordQuery) -> tuple[RecordColumn, ...]:
     """Give the records the columns of the query or, if it names none and does not refuse them, those of most values."""
     columns = query.columns
     is_small = sum(record.record.size_bytes for record in shown) <= DEFAULT_COLUMNS_BYTES_MAX

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.http import QueryDict
 
-from console.cluster.records.columns import Column, parse_columns
+from console.cluster.records.columns import RecordColumn, parse_columns
 from console.kit.common.clock import now_ms
 from console.kit.common.time_range import ANY_TIME, RANGE_NAMES, TimeRange
 from console.kit.gateway.interface import PARTITIONS_PER_TOPIC_MAX
@@ -73,7 +73,7 @@ class RecordQuery:
     cursor: tuple[tuple[int, int], ...] = ()
     #: The search goes on from `cursor`: what lies on its other side has been searched before.
     is_continued: bool = False
-    columns: tuple[Column, ...] = ()
+    columns: tuple[RecordColumn, ...] = ()
     #: A page that names no columns has those that most values have.
     has_default_columns: bool = True
     #: What else of the address is not understood, one sentence each.

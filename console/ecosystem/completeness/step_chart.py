@@ -6,7 +6,7 @@ As Confluent's stream monitoring shows it: the axis is when records were produce
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.cluster.charts.time_chart import HEIGHT, WIDTH, ChartLine, Column, nice_top
+from console.cluster.charts.time_chart import HEIGHT, WIDTH, ChartColumn, ChartLine, nice_top
 from console.ecosystem.completeness.summary import Bin, latencies
 from console.kit.common.figures import UNKNOWN, grouped, milliseconds
 
@@ -22,7 +22,7 @@ class StepChart:
     steps: str
     under: str
     over: str
-    columns: tuple[Column, ...]
+    columns: tuple[ChartColumn, ...]
     top: str
     middle: str
     highest: str
@@ -35,7 +35,7 @@ class StepChart:
 @dataclass(frozen=True, slots=True)
 class LatencyChart:
     lines: tuple[ChartLine, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[ChartColumn, ...]
     top: str
     middle: str
     highest: str
@@ -101,8 +101,8 @@ def _drawn(one: Bin) -> int | None:
     return None if one.expected is None and not one.received else one.received
 
 
-def _column(at: int, at_ms: int, width: float, text: str) -> Column:
-    return Column(round(at * width, 1), at_ms, text)
+def _column(at: int, at_ms: int, width: float, text: str) -> ChartColumn:
+    return ChartColumn(round(at * width, 1), at_ms, text)
 
 
 def _told(bin_: Bin) -> str:
