@@ -107,7 +107,7 @@ def topics_then(query: PastQuery, reach: Reach) -> QuerySet[Was]:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class TimelineTotals:
     topics: int
     partitions: int
     out_of_sync: int
@@ -120,7 +120,7 @@ class Totals:
     lag: float | None
 
 
-def totals(query: PastQuery, reach: Reach) -> Totals:
+def totals(query: PastQuery, reach: Reach) -> TimelineTotals:
     topics = was(TimelineKind.TOPIC, query.at_ms).filter(within(reach, Resource.TOPIC, "name"))
     sums = topics.aggregate(
         topics=Count("pk"),
@@ -131,7 +131,7 @@ def totals(query: PastQuery, reach: Reach) -> Totals:
     brokers = brokers_then(query)
     controller = was(TimelineKind.CONTROLLER, query.at_ms).values_list("name", flat=True).first()
     charted = _charted([(CLUSTER, "")], query.at_ms) if reach.sees_all_names else None
-    return Totals(
+    return TimelineTotals(
         **sums,
         brokers=len(brokers),
         registered=sum(then.is_registered for _, then in brokers),

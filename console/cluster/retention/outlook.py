@@ -8,7 +8,7 @@ from typing import Any
 from console.cluster.retention.later import LaterDeletion, is_overdue, later
 from console.cluster.retention.plan import (
     Loss,
-    Totals,
+    RetentionTotals,
     change_plan,
     compacts_unseen,
     deletes_more,
@@ -41,7 +41,7 @@ class RetentionOutlook:
     young_from: Mapping[int, int | None]
 
     @cached_property
-    def totals(self) -> Totals:
+    def totals(self) -> RetentionTotals:
         return totals(self.view)
 
     @cached_property

@@ -34,7 +34,7 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class RetentionTotals:
     segments: int
     segment_count: int
     size_bytes: int
@@ -117,9 +117,9 @@ def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> t
     return tuple(found)
 
 
-def totals(view: RetentionView) -> Totals:
+def totals(view: RetentionView) -> RetentionTotals:
     asked = [partition for partition in view.partitions if not partition.error]
-    return Totals(
+    return RetentionTotals(
         sum(retention.deleted_segments for retention in asked),
         sum(retention.segment_count for retention in asked),
         sum(retention.deleted_bytes for retention in asked),
@@ -130,7 +130,7 @@ def totals(view: RetentionView) -> Totals:
     )
 
 
-def deletes_more(now: Totals, then: Totals) -> bool:
+def deletes_more(now: RetentionTotals, then: RetentionTotals) -> bool:
     """True if the change deletes at once what would stay otherwise, or nobody can say."""
     goes_now, goes_then = now.records + now.compacted_records, then.records + then.compacted_records
     return goes_then > goes_now or then.unknown_partitions > 0
