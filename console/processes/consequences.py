@@ -15,8 +15,8 @@ from console.processes.guard import (
     GROUPS_TOPIC,
     TRANSACTIONS_TOPIC,
     Ensemble,
+    GuardFacts,
     Hosted,
-    World,
     absence_of,
     absence_of_server,
 )
@@ -102,10 +102,10 @@ def meaning_of_removal(process: ManagedProcess, reach: Reach = EVERYTHING) -> tu
     return tuple(role_sentences(absence, may_see(reach, Resource.GROUP)))
 
 
-def world_now(partitions: Iterable[Hosted] | None = None) -> World:
+def world_now(partitions: Iterable[Hosted] | None = None) -> GuardFacts:
     """As the collector last saw the cluster and the reconcile the processes; with `partitions` instead of all."""
     state = cluster_state()
-    return World(
+    return GuardFacts(
         now_ms=now_ms(),
         seen_at_ms=min(state.topics_at_ms, state.brokers_at_ms),
         error=_error_of(state),

@@ -49,7 +49,7 @@ class PartitionFate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class GuardFacts:
     """What is known now. `seen_at_ms`: when the oldest part of it was seen, 0 for never; `error`: why it may be wrong.
 
     `away`: brokers that are not registered, do not run or are asked to end. `groups`: broker → groups it coordinates.
@@ -123,7 +123,7 @@ def fate_of(partition: Hosted, broker_id: int, away: frozenset[int]) -> Partitio
     return PartitionFate.MOVED if partition.leader == broker_id else PartitionFate.THINNER
 
 
-def absence_of(broker_id: int, world: World) -> Absence:
+def absence_of(broker_id: int, world: GuardFacts) -> Absence:
     """What everybody would notice of `broker_id` being away."""
     others = world.away - {broker_id}
     fates: dict[PartitionFate, list[Hosted]] = {fate: [] for fate in PartitionFate}

@@ -54,7 +54,7 @@ class PartitionMove:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class PlacementFacts:
     """What a plan is worked out from."""
 
     present: Mapping[TopicPartition, tuple[int, ...]]
@@ -154,7 +154,7 @@ class MovePlan:
         )
 
 
-def plan_moves(targets: Targets, world: World, rate: int | None = None) -> MovePlan:
+def plan_moves(targets: Targets, world: PlacementFacts, rate: int | None = None) -> MovePlan:
     """What `targets` change of the world; those that are there already stay."""
     moves, stays = [], []
     for place, target in sorted(targets.items()):
@@ -262,7 +262,7 @@ def _factors(moves: Iterable[PartitionMove]) -> Iterable[str]:
             yield f"{topic}: {count_of(count, 'partition')} with {new} replicas instead of {old}."
 
 
-def _obstacle(moves: Iterable[PartitionMove], world: World, rate: int | None) -> str:
+def _obstacle(moves: Iterable[PartitionMove], world: PlacementFacts, rate: int | None) -> str:
     """Why it cannot be done now; empty: it can."""
     moves = list(moves)
     if len(moves) > PARTITIONS_MAX:

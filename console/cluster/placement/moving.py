@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.db.models import Q
 
 from console.cluster.placement.models import OPEN, Reassignment
-from console.cluster.placement.move import MovePlan, Targets, World, plan_moves
+from console.cluster.placement.move import MovePlan, PlacementFacts, Targets, plan_moves
 from console.cluster.placement.optimise import Goal, Spread, Weighed, propose_balance, spreads
 from console.cluster.placement.propose import (
     Held,
@@ -78,13 +78,13 @@ def partitions_on(broker_id: int) -> int:
     return sum(broker_id in partition for partition in Partition.objects.values_list("replicas", flat=True).iterator())
 
 
-def world_around(places: Collection[TopicPartition]) -> World:
+def world_around(places: Collection[TopicPartition]) -> PlacementFacts:
     """Everything that a plan about `places` hangs on. Raises GatewayError."""
     gateway = cluster_gateway()
     counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))
     held = gateway.moves.bytes_held(places)
     topics = {topic for topic, _ in places}
-    return World(
+    return PlacementFacts(
         present=gateway.moves.assignments(topics),
         under_way=gateway.moves.under_way(),
         alive=frozenset(broker.id for broker in gateway.describe_cluster().brokers),

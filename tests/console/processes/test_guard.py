@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.processes.guard import FRESH_MS, Hosted, PartitionFate, World, absence_of, fate_of
+from console.processes.guard import FRESH_MS, GuardFacts, Hosted, PartitionFate, absence_of, fate_of
 from console.processes.guard_words import course_sentences, harm_sentences
 
 NOW_MS = 1_000_000
@@ -13,9 +13,9 @@ def hosted(topic="orders", replicas=(1, 2, 3), isr=None, leader=None, min_isr: i
     return Hosted(topic, partition, replicas, in_sync, leader if leader is not None else in_sync[0], min_isr)
 
 
-def world(*partitions: Hosted, **changes) -> World:
+def world(*partitions: Hosted, **changes) -> GuardFacts:
     known = {"now_ms": NOW_MS, "seen_at_ms": NOW_MS - 1_000, "partitions": partitions, "controller_id": 1}
-    return World(**known | changes)
+    return GuardFacts(**known | changes)
 
 
 def harms(broker_id: int, *partitions: Hosted, **changes) -> list[str]:

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from console.cluster.placement.move import PARTITIONS_MAX, World, flat, nested, parse_targets, plan_moves
+from console.cluster.placement.move import PARTITIONS_MAX, PlacementFacts, flat, nested, parse_targets, plan_moves
 from console.kit.gateway.moves.interface import MoveView
 
 
-def world(**changes) -> World:
+def world(**changes) -> PlacementFacts:
     facts = {
         "present": {("orders", 0): (1, 2), ("orders", 1): (2, 3)},
         "under_way": {},
@@ -15,7 +15,7 @@ def world(**changes) -> World:
         "replica_counts": {1: 1, 2: 2, 3: 1, 4: 0},
         "preferred_counts": {1: 1, 2: 1, 3: 0, 4: 0},
     }
-    return World(**{**facts, **changes})
+    return PlacementFacts(**{**facts, **changes})
 
 
 def sentences(found) -> str:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from console.automation.rolling_restart.plan import OFFLINE, PlannedRestart, ReplicaGap, RestartPlan
 from console.cluster.brokers.plan import setting_target
 from console.cluster.client_metrics.plan import change_plan as metrics_plan
-from console.cluster.placement.move import World, plan_moves
+from console.cluster.placement.move import PlacementFacts, plan_moves
 from console.cluster.records.copying import Target, copy_plan
 from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.many import TopicEdit, setting_of_many
@@ -64,7 +64,7 @@ def test_an_unclean_leader_by_the_setting_of_a_broker_is_a_loss(value, tells):
 
 
 def test_a_move_to_fewer_replicas_loses_copies_and_one_to_as_many_none():
-    world = World({("orders", 0): (1, 2, 3)}, {}, frozenset({1, 2, 3, 4}), {}, {}, {})
+    world = PlacementFacts({("orders", 0): (1, 2, 3)}, {}, frozenset({1, 2, 3, 4}), {}, {}, {})
     fewer = plan_moves({("orders", 0): (1,)}, world).as_plan(SERVERS)
     assert "1 replicas instead of 3. With one copy its records are lost" in fewer.losses[0]
     same = plan_moves({("orders", 0): (1, 2, 4)}, world).as_plan(SERVERS)
