@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from console.cluster.brokers.doors import losses_of, parse_protocols
 from console.kit.gateway.brokers.interface import BrokerSetting
-from console.kit.plans.setting import Target
+from console.kit.plans.setting import SettingTarget
 
 #: What all brokers together are called in the audit, and typed to confirm.
 ALL = "all"
@@ -30,7 +30,7 @@ _CAUTIONS = {
 
 def setting_target(
     broker_id: int | None, setting: BrokerSetting, everywhere: Mapping[int, Iterable[BrokerSetting]], value: str = ""
-) -> Target:
+) -> SettingTarget:
     """One broker, or all (None), whose setting is to have `value`. `everywhere` is what each that answered says."""
     name = ALL if broker_id is None else str(broker_id)
     words = "all brokers" if broker_id is None else f"broker {broker_id}"
@@ -40,7 +40,7 @@ def setting_target(
     touches = [_who_follows(broker_id, setting.name, everywhere)]
     touches += [_CAUTIONS[setting.name]] if setting.name in _CAUTIONS else []
     losses = (*_losses(setting, value), *losses_of(setting.name, value, _protocols(broker_id, everywhere)))
-    return Target("broker", name, words, options, tuple(touches), losses, _obstacle(setting))
+    return SettingTarget("broker", name, words, options, tuple(touches), losses, _obstacle(setting))
 
 
 def own_value(broker_id: int | None, setting: BrokerSetting) -> str | None:

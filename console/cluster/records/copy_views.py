@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.records.actions import count_reading, do_append
-from console.cluster.records.copying import Target, copy_plan
+from console.cluster.records.copying import CopyTarget, copy_plan
 from console.cluster.records.forms import CopyForm
 from console.cluster.records.masked_source import hidden_from, source_for
 from console.cluster.records.query import RecordQuery
@@ -63,7 +63,7 @@ def _planned(
 ) -> HttpResponse:
     context["is_tombstone"] = is_tombstone
     into, to_partition = to
-    target = Target(into.name, to_partition, into.is_compacted)
+    target = CopyTarget(into.name, to_partition, into.is_compacted)
     with refusable() as answer:
         record = _record(request, topic, *place)
         plan = context["plan"] = copy_plan(topic.name, record, target, is_tombstone=is_tombstone)

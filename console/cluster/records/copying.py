@@ -10,7 +10,7 @@ COPY, TOMBSTONE = "copy record", "produce tombstone"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CopyTarget:
     """Where it goes. `partition` None: as the key says."""
 
     topic: str
@@ -18,7 +18,7 @@ class Target:
     is_compacted: bool
 
 
-def copy_plan(source: str, record: RecordView, target: Target, *, is_tombstone: bool) -> Plan:
+def copy_plan(source: str, record: RecordView, target: CopyTarget, *, is_tombstone: bool) -> Plan:
     """What is in the record is in no plan: a plan is in the audit, and records may be secrets."""
     place = f"partition {record.partition}, offset {record.offset} of {source}"
     what = f"a tombstone for the key of {place}" if is_tombstone else f"as {place}"
@@ -49,14 +49,14 @@ def copy_plan(source: str, record: RecordView, target: Target, *, is_tombstone: 
 _NO_KEY = "The record has no key: a tombstone would remove nothing."
 
 
-def _touches(target: Target, *, is_tombstone: bool) -> tuple[str, ...]:
+def _touches(target: CopyTarget, *, is_tombstone: bool) -> tuple[str, ...]:
     found = ["It is appended with the time of now; whoever reads the topic gets it."]
     if is_tombstone and not target.is_compacted:
         found.append("The topic is not compacted: nothing is removed, readers see a record without a value.")
     return tuple(found)
 
 
-def _losses(target: Target, record: RecordView, *, is_tombstone: bool) -> tuple[str, ...]:
+def _losses(target: CopyTarget, record: RecordView, *, is_tombstone: bool) -> tuple[str, ...]:
     if not target.is_compacted or record.key is None:
         return ()
     if not is_tombstone:

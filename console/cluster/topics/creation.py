@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from console.cluster.topics.settings_plan import with_cautions
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Plan, PlanLine
-from console.kit.plans.setting import Target
+from console.kit.plans.setting import SettingTarget
 
 CREATE = "create topic"
 
@@ -30,7 +30,7 @@ def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) ->
     """`brokers` are the registered ones; none: nobody has seen the cluster, and it has the last word alone."""
     replicas = wish.partition_count * wish.replication_factor
     settings = sorted(wish.configs.items())
-    target = Target("topic", wish.name, "the topic", {})
+    target = SettingTarget("topic", wish.name, "the topic", {})
     for name, value in settings:
         target = with_cautions(target, name, value, wish.replication_factor)
     return CreationPlan(

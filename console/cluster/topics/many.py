@@ -9,7 +9,7 @@ from console.kit.common.figures import grouped, size
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.plan import Plan, PlanLine
-from console.kit.plans.setting import DEFAULT, SettingChange, Target, configs_command
+from console.kit.plans.setting import DEFAULT, SettingChange, SettingTarget, configs_command
 from console.processes.topic_users import sentences
 
 DELETE, SET = "delete topics", "change setting of topics"
@@ -148,7 +148,7 @@ def _followed(topics: Sequence[TopicEdit]) -> Iterable[str]:
         yield f"{_some(names)}: {sentence}"
 
 
-def _cautions(kept: TopicEdit) -> Target:
+def _cautions(kept: TopicEdit) -> SettingTarget:
     return with_cautions(topic_target(kept.topic), kept.setting.name, kept.typed, kept.replication_factor)
 
 

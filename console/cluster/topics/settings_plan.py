@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.kit.gateway.retention.interface import SettingView
-from console.kit.plans.setting import SettingChange, SettingsPlan, Target, change_plan
+from console.kit.plans.setting import SettingChange, SettingsPlan, SettingTarget, change_plan
 
 #: The settings that decide what is deleted, in the order they are shown.
 RETENTION_KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
@@ -28,9 +28,9 @@ _HARMLESS = frozenset(
 _WHY_HARMLESS = "By this setting no record is deleted and no client is refused."
 
 
-def topic_target(topic: str, topic_id: str = "") -> Target:
+def topic_target(topic: str, topic_id: str = "") -> SettingTarget:
     follow = "Every replica of the topic follows the new value at once; no record is touched by the change itself."
-    return Target("topic", topic, "the topic", {"topic": topic}, (follow,), identity=topic_id)
+    return SettingTarget("topic", topic, "the topic", {"topic": topic}, (follow,), identity=topic_id)
 
 
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:
@@ -64,7 +64,7 @@ def why_safe(names: Iterable[str]) -> str:
     return _WHY_HARMLESS if all(name in _HARMLESS for name in names) else ""
 
 
-def with_cautions(target: Target, name: str, value: str, replication_factor: int) -> Target:
+def with_cautions(target: SettingTarget, name: str, value: str, replication_factor: int) -> SettingTarget:
     """`target`, a topic, told what follows if `name` becomes `value`."""
     if name == "unclean.leader.election.enable" and value.lower() == "true":
         return replace(target, losses=(*target.losses, UNCLEAN))

@@ -22,7 +22,7 @@ class SettingsPlan(Plan):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SettingTarget:
     """What may have settings of its own, and how a change of one is called, done and told.
 
     `object_type` and `object_name` are the audit's; `options` name it to kafka-configs."""
@@ -66,7 +66,7 @@ class SettingChange:
         return self.own == self.new
 
 
-def change_plan(target: Target, changes: Sequence[SettingChange], bootstrap_servers: str) -> SettingsPlan:
+def change_plan(target: SettingTarget, changes: Sequence[SettingChange], bootstrap_servers: str) -> SettingsPlan:
     """All of them in one change. Without a difference: no lines."""
     real = [change for change in changes if not change.is_empty]
     return SettingsPlan(
@@ -102,7 +102,7 @@ def _undo(changes: Sequence[SettingChange]) -> str:
     return f"set them back: {', '.join(f'{change.setting.name} to {change.old}' for change in changes)}."
 
 
-def _command(target: Target, changes: Sequence[SettingChange], bootstrap_servers: str) -> str:
+def _command(target: SettingTarget, changes: Sequence[SettingChange], bootstrap_servers: str) -> str:
     added = {change.setting.name: change.typed for change in changes if change.typed != DEFAULT}
     deleted = [change.setting.name for change in changes if change.typed == DEFAULT]
     return configs_command(bootstrap_servers, target.options, added, deleted)

@@ -10,7 +10,7 @@ from console.automation.rolling_restart.plan import OFFLINE, PlannedRestart, Rep
 from console.cluster.brokers.plan import setting_target
 from console.cluster.client_metrics.plan import change_plan as metrics_plan
 from console.cluster.placement.move import PlacementFacts, plan_moves
-from console.cluster.records.copying import Target, copy_plan
+from console.cluster.records.copying import CopyTarget, copy_plan
 from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.many import TopicEdit, setting_of_many
 from console.cluster.topics.settings_plan import settings_plan
@@ -75,7 +75,9 @@ def test_a_move_to_fewer_replicas_loses_copies_and_one_to_as_many_none():
     ("key", "is_compacted", "loses"), [(b"k", True, True), (None, True, False), (b"k", False, False)]
 )
 def test_a_copy_into_a_compacted_topic_takes_the_place_of_its_key(key, is_compacted, loses):
-    plan = copy_plan("orders", RecordView(0, 7, 0, key, b"old"), Target("orders", 0, is_compacted), is_tombstone=False)
+    plan = copy_plan(
+        "orders", RecordView(0, 7, 0, key, b"old"), CopyTarget("orders", 0, is_compacted), is_tombstone=False
+    )
     assert bool(plan.losses) is loses
 
 
