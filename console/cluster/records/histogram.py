@@ -27,7 +27,7 @@ _STEPS_MS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramBar:
     from_ms: int
     to_ms: int
     count: int
@@ -39,7 +39,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    bars: tuple[Bar, ...]
+    bars: tuple[HistogramBar, ...]
 
     @property
     def largest(self) -> int:
@@ -77,7 +77,7 @@ def counted(
 
     sums = [before(place) for place in places]
     bars = [
-        Bar(from_ms, to_ms, max(0, after - earlier))
+        HistogramBar(from_ms, to_ms, max(0, after - earlier))
         for (from_ms, to_ms), (earlier, after) in zip(pairwise(moments), pairwise(sums), strict=True)
     ]
     return Histogram(tuple(bars))

@@ -15,7 +15,7 @@ from console.cluster.records.columns import (
     parse_document,
 )
 from console.cluster.records.decoders import DecodedText, RecordDecoder
-from console.cluster.records.histogram import Bar, Histogram
+from console.cluster.records.histogram import Histogram, HistogramBar
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.text import DOCUMENT_BYTES_MAX, WHOLE_LENGTH_MAX, Text, document_text, text_of
 from console.kit.common.clock import utc
@@ -205,7 +205,7 @@ def _whole(text: Text) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DrawnBar:
-    bar: Bar
+    bar: HistogramBar
     #: Out of 100; what is not nothing is seen.
     height: float
 

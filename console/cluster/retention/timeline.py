@@ -11,7 +11,7 @@ LANES_MAX = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class SegmentBar:
     x: int
     width: int
     segment: DoomedSegment
@@ -22,7 +22,7 @@ class RetentionLane:
     """`kept_x` is where the time of the segments that stay begins; their own times are not asked."""
 
     partition: PartitionRetention
-    bars: tuple[Bar, ...]
+    bars: tuple[SegmentBar, ...]
     kept_x: int
     kept_segments: int
 
@@ -67,7 +67,7 @@ def _lane(partition: PartitionRetention, scale: _Scale) -> RetentionLane:
     for segment in partition.segments:
         end = x if segment.newest_at_ms is None else max(x, min(WIDTH, scale.x(segment.newest_at_ms)))
         width = max(BAR_MIN, end - x - 2)
-        bars.append(Bar(min(x, WIDTH - BAR_MIN), min(width, WIDTH - min(x, WIDTH - BAR_MIN)), segment))
+        bars.append(SegmentBar(min(x, WIDTH - BAR_MIN), min(width, WIDTH - min(x, WIDTH - BAR_MIN)), segment))
         x = max(end, x + width)
     kept = partition.segment_count - partition.deleted_segments
     return RetentionLane(partition, tuple(bars), min(x, WIDTH), kept)
