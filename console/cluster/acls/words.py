@@ -1,12 +1,12 @@
 """Decisions in sentences. Pure."""
 
-from console.kit.gateway.acls.decisions import AclDecision, Cause
+from console.kit.gateway.acls.decisions import AclDecision, DecisionCause
 from console.kit.gateway.acls.interface import in_words
 
 _CAUSES = {
-    Cause.SUPER_USER: "super user",
-    Cause.NO_RULE: "allow.everyone.if.no.acl.found",
-    Cause.NOT_ALLOWED: "no rule allows it",
+    DecisionCause.SUPER_USER: "super user",
+    DecisionCause.NO_RULE: "allow.everyone.if.no.acl.found",
+    DecisionCause.NOT_ALLOWED: "no rule allows it",
 }
 
 
@@ -18,9 +18,9 @@ def told_by(decision: AclDecision) -> str:
 def sentence(decision: AclDecision) -> str:
     """The whole of it, for one operation."""
     done = in_words(decision.operation)
-    if decision.cause is Cause.SUPER_USER:
+    if decision.cause is DecisionCause.SUPER_USER:
         return f"{done} is allowed: a super user may do everything, and no rule is looked at."
-    if decision.cause is Cause.NO_RULE:
+    if decision.cause is DecisionCause.NO_RULE:
         verdict = "allowed" if decision.is_allowed else "denied"
         known = f"allow.everyone.if.no.acl.found is {str(decision.is_allowed).lower()}"
         return f"{done} is {verdict}: no rule at all is about this, and {known}.{_doubt(decision)}"
@@ -36,7 +36,7 @@ def sentence(decision: AclDecision) -> str:
 def _doubt(decision: AclDecision) -> str:
     if decision.is_certain:
         return ""
-    if decision.cause is Cause.NO_RULE:
+    if decision.cause is DecisionCause.NO_RULE:
         return (
             " What is set there this cluster does not tell (false is Kafka's default), nor who its super users are, "
             "who may do everything."

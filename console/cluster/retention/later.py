@@ -13,7 +13,7 @@ from console.cluster.retention.plan import Loss, losses_below
 from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView
 
 
-class Cause(StrEnum):
+class DeletionCause(StrEnum):
     """`OVERDUE`: what is older than retention.ms already, when its segment goes. `SILENCE`: all there is, when nothing
     is written for retention.ms. `SIZE`: partitions beyond retention.bytes, when so much has been written anew."""
 
@@ -26,7 +26,7 @@ class Cause(StrEnum):
 class LaterDeletion:
     """`records` are those that stay now and go then; `losses` counts unread ones from the log start of now on."""
 
-    cause: Cause
+    cause: DeletionCause
     records: int
     losses: tuple[Loss, ...]
 
@@ -53,17 +53,17 @@ def later(
     found = []
     if view.retention_ms >= 0:
         overdue = {retention.partition: _within(retention, young_from) for retention in left}
-        found.append(_later(Cause.OVERDUE, left, overdue, view, committed))
-        found.append(_later(Cause.SILENCE, left, _ends(left), view, committed))
+        found.append(_later(DeletionCause.OVERDUE, left, overdue, view, committed))
+        found.append(_later(DeletionCause.SILENCE, left, _ends(left), view, committed))
     if view.retention_bytes >= 0:
         full = [item for item in left if item.size_bytes - item.deleted_bytes > view.retention_bytes]
-        found.append(_later(Cause.SIZE, full, _ends(full), view, committed))
+        found.append(_later(DeletionCause.SIZE, full, _ends(full), view, committed))
     return tuple(item for item in found if item.records)
 
 
 def is_overdue(found: Iterable[LaterDeletion]) -> bool:
     """True if records beyond a limit stay only as long as their segment does."""
-    return any(symptom.cause in (Cause.OVERDUE, Cause.SIZE) for symptom in found)
+    return any(symptom.cause in (DeletionCause.OVERDUE, DeletionCause.SIZE) for symptom in found)
 
 
 def _ends(partitions: Iterable[PartitionRetention]) -> dict[int, int]:
@@ -78,7 +78,7 @@ def _within(retention: PartitionRetention, young_from: Mapping[int, int | None])
 
 
 def _later(
-    cause: Cause,
+    cause: DeletionCause,
     partitions: Iterable[PartitionRetention],
     starts: Mapping[int, int],
     view: RetentionView,

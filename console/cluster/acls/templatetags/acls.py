@@ -7,7 +7,7 @@ from django import template
 from console.cluster.acls.effects import AclEffect
 from console.cluster.acls.rows import AclRow
 from console.cluster.acls.words import sentence
-from console.kit.gateway.acls.decisions import AclDecision, Cause
+from console.kit.gateway.acls.decisions import AclDecision, DecisionCause
 from console.kit.gateway.acls.interface import Denials, in_words
 
 register = template.Library()
@@ -20,7 +20,7 @@ def mark(decision: AclDecision) -> str:
     """yes, no, or denied: by a rule that says so. What is not certain is said with a question mark."""
     if decision.is_allowed:
         return "yes"
-    is_denied = decision.cause is Cause.RULE
+    is_denied = decision.cause is DecisionCause.RULE
     return "denied" if is_denied else "no" if decision.is_certain else "no?"
 
 

@@ -10,7 +10,7 @@ from broker.security.operations import SUPPORTED, AclOperation, ResourceType
 from console.kit.gateway.acls.interface import OPERATIONS, AclRule, AclView, binding_of, rule_of
 
 
-class Cause(StrEnum):
+class DecisionCause(StrEnum):
     SUPER_USER = "super user"
     RULE = "rule"
     #: No rule at all is about the resource: allow.everyone.if.no.acl.found decides.
@@ -25,7 +25,7 @@ class AclDecision:
 
     operation: str
     is_allowed: bool
-    cause: Cause
+    cause: DecisionCause
     rule: AclRule | None = None
     is_certain: bool = True
 
@@ -53,7 +53,9 @@ class AclDecisions:
     def of(self, principal: str, host: str, resource: str, name: str) -> Mapping[str, AclDecision]:
         """By operation, in Kafka's order; `host` is as `java_host` writes it."""
         if principal in self._super_users:
-            return {operation: AclDecision(operation, True, Cause.SUPER_USER) for operation in OPERATIONS[resource]}
+            return {
+                operation: AclDecision(operation, True, DecisionCause.SUPER_USER) for operation in OPERATIONS[resource]
+            }
         told = self._explained(principal, host, ResourceType[resource], name)
         return {operation.name: self._decision(operation.name, why) for operation, why in told.items()}
 
@@ -81,9 +83,9 @@ class AclDecisions:
         return rules
 
     def _decision(self, operation: str, why: Why) -> AclDecision:
-        cause = Cause.RULE if why.rule else Cause.NO_RULE if why.no_rule else Cause.NOT_ALLOWED
+        cause = DecisionCause.RULE if why.rule else DecisionCause.NO_RULE if why.no_rule else DecisionCause.NOT_ALLOWED
         is_certain = why.is_allowed or self._view.super_users is not None
-        if cause is Cause.NO_RULE and self._view.allows_if_none is None:
+        if cause is DecisionCause.NO_RULE and self._view.allows_if_none is None:
             is_certain = False
         return AclDecision(operation, why.is_allowed, cause, rule_of(why.rule) if why.rule else None, is_certain)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.cluster.retention.later import Cause, is_overdue, later
+from console.cluster.retention.later import DeletionCause, is_overdue, later
 from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView
 
 HOUR = 3_600_000
@@ -26,15 +26,15 @@ def test_old_records_of_a_segment_that_stays_go_with_it_and_all_of_them_in_silen
     """The active segment holds old records and young ones."""
     found = later(view(partition(0, 0, 0, 1_000)), CommittedView({"slow": {0: 100}, "fast": {0: 1_000}}), {0: 800})
     assert told(found) == [
-        (Cause.OVERDUE, 800, [("slow", 700)]),
-        (Cause.SILENCE, 1_000, [("slow", 900)]),
+        (DeletionCause.OVERDUE, 800, [("slow", 700)]),
+        (DeletionCause.SILENCE, 1_000, [("slow", 900)]),
     ]
     assert is_overdue(found)
 
 
 def test_where_everything_is_young_only_silence_deletes():
     found = later(view(partition(0, 0, 0, 1_000)), CommittedView({}), {0: 0})
-    assert told(found) == [(Cause.SILENCE, 1_000, [])]
+    assert told(found) == [(DeletionCause.SILENCE, 1_000, [])]
     assert not is_overdue(found)
 
 
@@ -54,7 +54,7 @@ def test_partitions_beyond_the_size_go_when_as_much_is_written_anew():
         CommittedView({"slow": {0: 90, 1: 0}}),
         {},
     )
-    assert told(found) == [(Cause.SIZE, 100, [("slow", 10)])]
+    assert told(found) == [(DeletionCause.SIZE, 100, [("slow", 10)])]
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,6 @@ def test_nothing_goes_later_where_no_limit_or_no_record_is(nothing):
 
 
 def test_a_partition_whose_times_nobody_told_is_not_called_overdue():
-    assert [symptom.cause for symptom in later(view(partition(0, 0, 0, 9)), CommittedView({}), {})] == [Cause.SILENCE]
+    assert [symptom.cause for symptom in later(view(partition(0, 0, 0, 9)), CommittedView({}), {})] == [
+        DeletionCause.SILENCE
+    ]
