@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from console.cluster.retention.plan import Loss, losses_below
+from console.cluster.retention.plan import UnreadLoss, losses_below
 from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView
 
 
@@ -28,7 +28,7 @@ class LaterDeletion:
 
     cause: DeletionCause
     records: int
-    losses: tuple[Loss, ...]
+    losses: tuple[UnreadLoss, ...]
 
     @property
     def lost_records(self) -> int:

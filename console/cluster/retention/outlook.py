@@ -7,8 +7,8 @@ from typing import Any
 
 from console.cluster.retention.later import LaterDeletion, is_overdue, later
 from console.cluster.retention.plan import (
-    Loss,
     RetentionTotals,
+    UnreadLoss,
     change_plan,
     compacts_unseen,
     deletes_more,
@@ -45,7 +45,7 @@ class RetentionOutlook:
         return totals(self.view)
 
     @cached_property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[UnreadLoss, ...]:
         """Of the groups in reach."""
         return self._within(losses(self.view, self.committed))
 
@@ -55,7 +55,7 @@ class RetentionOutlook:
         found = later(self.view, self.committed, self.young_from)
         return tuple(replace(item, losses=self._within(item.losses)) for item in found)
 
-    def _within(self, found: tuple[Loss, ...]) -> tuple[Loss, ...]:
+    def _within(self, found: tuple[UnreadLoss, ...]) -> tuple[UnreadLoss, ...]:
         return tuple(loss for loss in found if Right.VIEW in self.reach.rights_on(Resource.GROUP, loss.group))
 
     @cached_property

@@ -25,7 +25,7 @@ class SettingDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class UnreadLoss:
     """Records a group has not read and never will."""
 
     group: str
@@ -141,7 +141,7 @@ def compacts_unseen(now: RetentionView, then: RetentionView) -> bool:
     return then.is_estimate and "compact" in then.cleanup_policy and "compact" not in now.cleanup_policy
 
 
-def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
+def losses(view: RetentionView, committed: CommittedView) -> tuple[UnreadLoss, ...]:
     """Groups whose committed offset lies below the new log start, the greatest loss first.
 
     What lies below the log start of now is lost already and not counted.
@@ -152,12 +152,14 @@ def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
     )
 
 
-def losses_below(starts: Mapping[int, int], first: Mapping[int, int], committed: CommittedView) -> tuple[Loss, ...]:
+def losses_below(
+    starts: Mapping[int, int], first: Mapping[int, int], committed: CommittedView
+) -> tuple[UnreadLoss, ...]:
     """As `losses`, if the log of each partition in `starts` began there; `first`: where it begins now."""
     found = []
     for group, offsets in committed.offsets.items():
         lost = [start - max(offsets[item], first[item]) for item, start in starts.items() if item in offsets]
         lost = [count for count in lost if count > 0]
         if lost:
-            found.append(Loss(group, len(lost), sum(lost)))
+            found.append(UnreadLoss(group, len(lost), sum(lost)))
     return tuple(sorted(found, key=lambda loss: (-loss.records, loss.group)))

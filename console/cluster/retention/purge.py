@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from console.cluster.retention.plan import Loss
+from console.cluster.retention.plan import UnreadLoss
 from console.kit.common.figures import grouped
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.records.interface import OffsetSpan
@@ -88,7 +88,7 @@ def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[PurgedPartition,
 def purge_plan(
     doomed: Doomed,
     cuts: Iterable[PurgedPartition],
-    losses: Iterable[Loss],
+    losses: Iterable[UnreadLoss],
     bootstrap_servers: str,
     hidden_losses: int = 0,
 ) -> Plan:
@@ -117,7 +117,7 @@ def purge_plan(
     )
 
 
-def _losses(cuts: tuple[PurgedPartition, ...], losses: Iterable[Loss], hidden: int) -> Iterable[str]:
+def _losses(cuts: tuple[PurgedPartition, ...], losses: Iterable[UnreadLoss], hidden: int) -> Iterable[str]:
     count = sum(cut.records for cut in cuts)
     records = f"{grouped(count)} record{'' if count == 1 else 's'}"
     places = f"{len(cuts)} partition{'' if len(cuts) == 1 else 's'}"

@@ -13,7 +13,7 @@ from django.utils.text import get_text_list
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.retention.actions import do_purge
-from console.cluster.retention.plan import Loss, losses_below
+from console.cluster.retention.plan import UnreadLoss, losses_below
 from console.cluster.retention.purge import PARTITIONS_MAX, Doomed, PurgedPartition, Upto, aimed_at, cuts_of, purge_plan
 from console.cluster.retention.purge_forms import PurgeForm, parse_places
 from console.kit.access.reach import Resource
@@ -106,7 +106,7 @@ def _doomed(request: UserRequest, gateway: ClusterGateway, topic: Topic, before:
 
 def _losses(
     request: UserRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[PurgedPartition, ...]
-) -> tuple[list[Loss], int]:
+) -> tuple[list[UnreadLoss], int]:
     """Of the groups in reach, and how many others lose something."""
     starts = {cut.partition: cut.before for cut in cuts}
     firsts = {cut.partition: cut.span.first for cut in cuts}

@@ -12,7 +12,7 @@ Offsets = Mapping[tuple[str, int], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class CheckpointLoss:
     """Records between where a job would go on and where the log begins now: they are gone before they were read."""
 
     topic: str
@@ -25,17 +25,17 @@ class Loss:
         return self.log_start - self.position
 
 
-def losses(places: Offsets | None, starts: Offsets) -> list[Loss]:
+def losses(places: Offsets | None, starts: Offsets) -> list[CheckpointLoss]:
     """Return them, greatest first."""
     found = [
-        Loss(topic, partition, offset, starts[topic, partition])
+        CheckpointLoss(topic, partition, offset, starts[topic, partition])
         for (topic, partition), offset in (places or {}).items()
         if offset < starts.get((topic, partition), 0)
     ]
     return sorted(found, key=lambda loss: (-loss.offsets, loss.topic, loss.partition))
 
 
-def start_plan(name: str, lost: list[Loss], fails_on_loss: bool) -> Plan:
+def start_plan(name: str, lost: list[CheckpointLoss], fails_on_loss: bool) -> Plan:
     """What starting it now comes to; empty if nothing was lost."""
     if fails_on_loss:
         outcome = (

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from console.cluster.retention.plan import Loss
+from console.cluster.retention.plan import UnreadLoss
 from console.cluster.retention.purge import Doomed, Upto, aimed_at, cuts_of, purge_plan
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.records.interface import OffsetSpan
@@ -63,7 +63,7 @@ def test_an_offset_beyond_the_end_is_refused():
 
 
 def test_new_beginnings_are_confirmed_and_what_moves_by_itself_is_told():
-    plan = purge_plan(DOOMED, cuts_of(DOOMED, {0: 60}), [Loss("readers", 1, 40)], "h:9092")
+    plan = purge_plan(DOOMED, cuts_of(DOOMED, {0: 60}), [UnreadLoss("readers", 1, 40)], "h:9092")
     moved = Doomed("orders", "id", "delete", False, {0: OffsetSpan(30, 900)})
     assert purge_plan(moved, cuts_of(moved, {0: 60}), [], "h:9092").confirmed == plan.confirmed
     assert purge_plan(DOOMED, cuts_of(DOOMED, {0: 61}), [], "h:9092").confirmed != plan.confirmed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, Loss, losses, reset_plan, start_plan
+from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, CheckpointLoss, losses, reset_plan, start_plan
 from console.ecosystem.streams.submission import Preconditions, Submission, submission_plan
 
 STARTS, ENDS = {("t", 0): 100, ("t", 1): 0}, {("t", 0): 150, ("t", 1): 7}
@@ -65,7 +65,7 @@ def test_reset_needs_a_checkpoint_and_a_job_that_stands():
 def test_records_deleted_before_they_were_read_are_found():
     places = {("t", 0): 90, ("t", 1): 3, ("gone", 0): 5}
     lost = losses(places, STARTS)
-    assert lost == [Loss("t", 0, 90, 100)]
+    assert lost == [CheckpointLoss("t", 0, 90, 100)]
     assert "10 offsets were deleted" in start_plan("counts", lost, True).losses[0]
     assert "will stop with an error" in start_plan("counts", lost, True).touches[0]
     assert "goes on without" in start_plan("counts", lost, False).touches[0]

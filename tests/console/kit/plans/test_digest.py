@@ -22,7 +22,7 @@ from console.cluster.topics.grace import Traces, call_off_plan, later_plan
 from console.cluster.topics.settings_plan import topic_target
 from console.cluster.zookeeper.ensemble import EnsembleChangeKind, Server
 from console.cluster.zookeeper.plan import Present, plan_change
-from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, Loss, start_plan
+from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, CheckpointLoss, start_plan
 from console.ecosystem.streams.checkpoint_plan import reset_plan as checkpoint_plan
 from console.ecosystem.streams.submission import Preconditions as StreamPreconditions
 from console.ecosystem.streams.submission import Submission, submission_plan
@@ -182,7 +182,7 @@ def stream_added(has_checkpoint=False, **changed):
 
 
 def started_after_loss(name="counts", topic="orders", position=5, log_start=9):
-    return start_plan(name, [Loss(topic, 0, position, log_start)], True)
+    return start_plan(name, [CheckpointLoss(topic, 0, position, log_start)], True)
 
 
 def checkpoint_reset(name="counts", position=5, target=EARLIEST, obstacle=""):
