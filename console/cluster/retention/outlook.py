@@ -16,7 +16,7 @@ from console.cluster.retention.plan import (
     losses,
     totals,
 )
-from console.cluster.retention.timeline import Timeline, timeline
+from console.cluster.retention.timeline import RetentionTimeline, timeline
 from console.cluster.topics.settings_plan import RETENTION_KEYS
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
@@ -59,7 +59,7 @@ class RetentionOutlook:
         return tuple(loss for loss in found if Right.VIEW in self.reach.rights_on(Resource.GROUP, loss.group))
 
     @cached_property
-    def timeline(self) -> Timeline | None:
+    def timeline(self) -> RetentionTimeline | None:
         return timeline(self.view, now_ms())
 
 

@@ -28,7 +28,7 @@ class RetentionLane:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class RetentionTimeline:
     lanes: tuple[RetentionLane, ...]
     from_ms: int
     to_ms: int
@@ -37,7 +37,7 @@ class Timeline:
     hidden_lanes: int
 
 
-def timeline(view: RetentionView, now_ms: int) -> Timeline | None:
+def timeline(view: RetentionView, now_ms: int) -> RetentionTimeline | None:
     """None if nothing that goes has a time."""
     lanes = [partition for partition in view.partitions if partition.segments]
     moments = [s.newest_at_ms for lane in lanes for s in lane.segments if s.newest_at_ms is not None]
@@ -50,7 +50,7 @@ def timeline(view: RetentionView, now_ms: int) -> Timeline | None:
     cut_ms = now_ms - view.retention_ms
     cut_x = scale.x(cut_ms) if view.retention_ms >= 0 and cut_ms > from_ms else None
     shown = tuple(_lane(lane, scale) for lane in lanes[:LANES_MAX])
-    return Timeline(shown, from_ms, to_ms, cut_x, max(0, len(lanes) - LANES_MAX))
+    return RetentionTimeline(shown, from_ms, to_ms, cut_x, max(0, len(lanes) - LANES_MAX))
 
 
 @dataclass(frozen=True, slots=True)

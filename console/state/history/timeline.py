@@ -49,7 +49,7 @@ class TimelineEntry:
         return (at, self.kind, self.object_name, self.partition, self.sentence, self.person)
 
 
-class Timeline:
+class HistoryTimeline:
     """What a paginator and a file need. `sees_audit`: the reader may see who did what."""
 
     def __init__(self, query: HistoryQuery, reach: Reach, *, sees_audit: bool):

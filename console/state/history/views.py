@@ -13,7 +13,7 @@ from console.kit.common.user_request import UserRequest
 from console.state.clusters.access import access_topic
 from console.state.history.models import TOPIC_KINDS, ChangeKind
 from console.state.history.queries import ACTION, HistoryQuery
-from console.state.history.timeline import LINES_PER_PAGE, TITLES, Timeline
+from console.state.history.timeline import LINES_PER_PAGE, TITLES, HistoryTimeline
 
 
 @require_safe
@@ -39,7 +39,7 @@ def _page(
     """Who may see the audit sees what people did, and who made the changes."""
     sees_audit = has_right(request.user, Right.ADMINISTER)
     query = HistoryQuery.parse(request.GET, topic, sees_audit=sees_audit)
-    timeline = Timeline(query, reach_of(request.user), sees_audit=sees_audit)
+    timeline = HistoryTimeline(query, reach_of(request.user), sees_audit=sees_audit)
     if wants_csv(request):
         return csv_response(request, "history", TITLES, (entry.row for entry in timeline))
     page = Paginator(timeline, LINES_PER_PAGE).get_page(request.GET.get("page", "1"))
