@@ -87,7 +87,7 @@ GONE = Sighting(alive=False)
 _NOT_RUNNING = frozenset([b"Z", b"X", b"x", b"T", b"t"])
 
 
-class Child(Protocol):
+class ChildProcess(Protocol):
     """As Popen tells of a child how it ended."""
 
     returncode: int | None
@@ -96,7 +96,7 @@ class Child(Protocol):
 
 
 #: Children of this very process, kept so that their status is read once and not lost.
-_children: dict[Identity, Child] = {}
+_children: dict[Identity, ChildProcess] = {}
 
 
 def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Path, token: str) -> Identity:

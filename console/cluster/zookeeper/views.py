@@ -94,7 +94,7 @@ def _facts(view: ZnodeView, page: int, form: str) -> dict[str, object]:
     return {
         "znode": view,
         "shown": shown,
-        "children": [Child.of(view.path, child) for child in view.children],
+        "children": [ZnodeChild.of(view.path, child) for child in view.children],
         "is_too_wide": view.child_count > CHILDREN_LISTED_MAX,
         "page_number": page,
         "page_count": -(-view.child_count // CHILDREN_PER_PAGE),
@@ -103,7 +103,7 @@ def _facts(view: ZnodeView, page: int, form: str) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class ZnodeChild:
     name: str
     path: str
     child_count: int | None
@@ -111,7 +111,7 @@ class Child:
     is_ephemeral: bool
 
     @classmethod
-    def of(cls, parent: str, view: ChildView) -> "Child":
+    def of(cls, parent: str, view: ChildView) -> "ZnodeChild":
         path = f"{parent.rstrip('/')}/{view.name}"
         return cls(view.name, path, view.child_count, view.data_bytes, view.is_ephemeral)
 
