@@ -122,7 +122,7 @@ def _lost(topic: str) -> dict[tuple[str, str], int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class DeliveryPast:
     """One reader's past of one topic. `told`: of its settled bins; `findings`: what the verdict says of the reader."""
 
     reader: ReaderRow
@@ -158,7 +158,7 @@ class Delivery:
             )  # fmt: skip
 
 
-def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms: int) -> list[Delivery]:
+def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms: int) -> list[DeliveryPast]:
     """Of readers of `topic`, over the span that is asked for."""
     from_ms, to_ms = query.range_ms(now_ms)
     resolution = resolution_for(now_ms - from_ms)
@@ -173,7 +173,7 @@ def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms:
         mine = bins(expected, received, range(from_ms, to_ms, width_ms), now_ms, begins_for(row.row, width_ms))
         told, steps = summary(mine), step_chart(mine, width_ms)
         latency, said = latency_chart(mine, width_ms), findings.get(row.column, [])
-        found.append(Delivery(row, tuple(mine), width_ms, told, steps, latency, said))
+        found.append(DeliveryPast(row, tuple(mine), width_ms, told, steps, latency, said))
     return found
 
 
