@@ -9,7 +9,7 @@ from broker.audit.increment import AUDIT_TOPIC, AuditTier, Increment
 from broker.audit.ledger import AuditState
 from broker.audit.verdict import judge
 from console.ecosystem.completeness.contributions import SeriesKey, contribution, series_of
-from console.ecosystem.completeness.delivery_store import Heard, forget, write
+from console.ecosystem.completeness.delivery_store import SeriesUpdate, forget, write
 from console.ecosystem.completeness.feature import LIVE_GROUP
 from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.completeness.points import add
@@ -61,7 +61,7 @@ class CompletenessCollector:
         self._judged_ms: dict[str, int] = {}
         self._forgot_ms = 0
         #: What the sums lack of what was read, and how far they are read.
-        self._heard: dict[SeriesKey, Heard] = {}
+        self._heard: dict[SeriesKey, SeriesUpdate] = {}
         self._steps = 0
         self._written_to: dict[int, int] = {}
         self._written_ms = 0
@@ -100,7 +100,7 @@ class CompletenessCollector:
 
     def _hear(self, increment: Increment, now_ms: int) -> None:
         undone = self._ledger.stories[increment.chain].undone
-        heard = self._heard.setdefault(series_of(increment), Heard())
+        heard = self._heard.setdefault(series_of(increment), SeriesUpdate())
         heard.at_ms, heard.window_ms = max(heard.at_ms, increment.at_ms), increment.window_ms
         before = len(heard.points)
         for at_ms, point in contribution(increment, undone, now_ms).items():

@@ -21,7 +21,7 @@ _AT_ONCE = 500
 T = TypeVar("T")
 
 
-class Heard:
+class SeriesUpdate:
     """Of a series since the last time it was written: what is to be added, and when it last spoke."""
 
     __slots__ = ("at_ms", "points", "window_ms")
@@ -38,7 +38,7 @@ def positions(topic_id: str) -> dict[int, int]:
     return dict(AuditPosition.objects.values_list("partition", "offset"))
 
 
-def write(heard: Mapping[SeriesKey, Heard], read_to: Mapping[int, int], topic_id: str, now_ms: int) -> None:
+def write(heard: Mapping[SeriesKey, SeriesUpdate], read_to: Mapping[int, int], topic_id: str, now_ms: int) -> None:
     """All of it or nothing."""
     with cluster_atomic():
         series = _series(heard)
@@ -53,7 +53,7 @@ def write(heard: Mapping[SeriesKey, Heard], read_to: Mapping[int, int], topic_id
         )
 
 
-def _series(heard: Mapping[SeriesKey, Heard]) -> dict[SeriesKey, DeliverySeries]:
+def _series(heard: Mapping[SeriesKey, SeriesUpdate]) -> dict[SeriesKey, DeliverySeries]:
     """Those of `heard`, made where they are new, as long as there is room."""
     topics = {key.topic for key in heard}
     found: dict[SeriesKey, DeliverySeries] = {}
@@ -77,7 +77,7 @@ def _series(heard: Mapping[SeriesKey, Heard]) -> dict[SeriesKey, DeliverySeries]
 
 
 def _write_rows(
-    series: Mapping[SeriesKey, DeliverySeries], heard: Mapping[SeriesKey, Heard], tier: ChartTier, now_ms: int
+    series: Mapping[SeriesKey, DeliverySeries], heard: Mapping[SeriesKey, SeriesUpdate], tier: ChartTier, now_ms: int
 ) -> None:
     added = {
         (series[key].pk, begins_ms): points

@@ -34,7 +34,7 @@ Address = tuple[str, int]
 
 
 @dataclass(slots=True)
-class Heard:
+class BrokerResponses:
     """One answer to each question, in their order; none with an `error`. `served`: what the broker said it serves."""
 
     answers: list[Any] = field(default_factory=list)
@@ -49,14 +49,14 @@ def ask_at_once(
     questions: Mapping[Address, Sequence[Request[Message]]],
     timeout_seconds: float,
     membership: ClusterMembership | None = None,
-) -> dict[Address, Heard]:
+) -> dict[Address, BrokerResponses]:
     """What each broker says, within `timeout_seconds` of being asked; as `membership` where only members may ask."""
-    found: dict[Address, Heard] = {}
+    found: dict[Address, BrokerResponses] = {}
     with ExitStack() as stack:
         begun: dict[int, _Talk] = {}
         for address, lent in _lent(client, questions, timeout_seconds, membership):
             if not isinstance(lent, Lent):
-                found[address] = Heard(error=lent)
+                found[address] = BrokerResponses(error=lent)
                 continue
             talk = _Talk(client, lent, stack.enter_context(ExitStack()))
             found[address] = talk.heard
@@ -76,7 +76,7 @@ class _Talk:
         self._connection = ends.enter_context(lent)
         self._sent: deque[Sent[Message]] = deque()
         self._later: Iterator[Request[Message]] = iter(())
-        self.heard = Heard(served=self._connection.served, features=self._connection.supported_features)
+        self.heard = BrokerResponses(served=self._connection.served, features=self._connection.supported_features)
 
     @property
     def descriptor(self) -> int:

@@ -11,7 +11,7 @@ from broker.client.cluster import parse_bootstrap_servers
 from broker.common.errors import BarnabasError, ErrorCode
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
-from console.kit.gateway.connection.at_once import Address, Heard, ask_at_once
+from console.kit.gateway.connection.at_once import Address, BrokerResponses, ask_at_once
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import (
     ClientRefusedError,
@@ -45,7 +45,7 @@ def ask_all_groups(
     asked = {item: inquiries(groups, listed[item].served) for item, groups in names.items()}
     questions = {item: [request for one in of_one for request in one.requests] for item, of_one in asked.items()}
     told = ask_at_once(client, {item: some for item, some in questions.items() if some}, timeout_seconds)
-    described = {name: told.get(name, Heard()) for name in names}
+    described = {name: told.get(name, BrokerResponses()) for name in names}
     others = _others(client, asked, timeout_seconds)
     groups = _said(
         described,
@@ -70,7 +70,9 @@ def _others(
 
 
 def _said(
-    told: Mapping[Address, Heard], read: Callable[[Address, Heard], list[T]], failures: list[GatewayError]
+    told: Mapping[Address, BrokerResponses],
+    read: Callable[[Address, BrokerResponses], list[T]],
+    failures: list[GatewayError],
 ) -> dict[Address, list[T]]:
     """What each broker's answers say; why there are none goes to `failures`. Raises that the console is not let in."""
     found = {}

@@ -17,7 +17,7 @@ from broker.protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
-from console.kit.gateway.connection.at_once import Address, Heard, ask_at_once
+from console.kit.gateway.connection.at_once import Address, BrokerResponses, ask_at_once
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.groups.interface import TopicPartition
 
@@ -53,7 +53,7 @@ class BoundsLook:
         self._note_silence(told, began_s)
         return {place: bounds for heard in told.values() for place, bounds in _bounds(heard.answers)}
 
-    def _note_silence(self, told: Mapping[Address, Heard], began_s: float) -> None:
+    def _note_silence(self, told: Mapping[Address, BrokerResponses], began_s: float) -> None:
         now_s = self._clock_s()
         for leader, heard in told.items():
             if heard.error is None:

@@ -11,7 +11,7 @@ from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGro
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
 from broker.protocol.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponseGroup
 from broker.protocol.messages.share_group_describe import DescribedShareGroup, ShareGroupDescribeResponse
-from console.kit.gateway.connection.at_once import Heard
+from console.kit.gateway.connection.at_once import BrokerResponses
 from console.kit.gateway.errors import ClientRefusedError, ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.groups import wire as group_wire
 from console.kit.gateway.groups.kafka import KafkaGroups
@@ -47,8 +47,12 @@ def groups(monkeypatch):
     return made
 
 
-def heard(broker, questions: int) -> Heard:
-    return Heard(error=broker) if isinstance(broker, Exception) else Heard(list(islice(broker, questions)))
+def heard(broker, questions: int) -> BrokerResponses:
+    return (
+        BrokerResponses(error=broker)
+        if isinstance(broker, Exception)
+        else BrokerResponses(list(islice(broker, questions)))
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,7 @@ def test_offsets_of_share_groups_that_do_not_come_cost_no_other_group(monkeypatc
 
     def ask_at_once(_client, questions, _timeout_seconds):
         found = next(answers)
-        heard = Heard(error=found) if isinstance(found, Exception) else Heard(found, served=served)
+        heard = BrokerResponses(error=found) if isinstance(found, Exception) else BrokerResponses(found, served=served)
         return dict.fromkeys(questions, heard)
 
     monkeypatch.setattr(group_wire, "ask_at_once", ask_at_once)

@@ -10,7 +10,7 @@ from broker.protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from console.kit.gateway.connection.at_once import Heard
+from console.kit.gateway.connection.at_once import BrokerResponses
 from console.kit.gateway.topics import log_bounds
 from console.kit.gateway.topics.log_bounds import SILENT_LEADER_PAUSE_SECONDS, BoundsLook, LogBounds
 
@@ -30,9 +30,9 @@ class Cluster:
         self.asked.append(sorted(questions))
         self.now_s += self.takes_s
         return {
-            leader: Heard(error=self.silent[leader])
+            leader: BrokerResponses(error=self.silent[leader])
             if leader in self.silent
-            else Heard([self._answer(item) for item in asked])
+            else BrokerResponses([self._answer(item) for item in asked])
             for leader, asked in questions.items()
         }
 
