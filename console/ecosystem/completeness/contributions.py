@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from broker.audit.increment import AuditTier, Increment
 from broker.audit.tally import RecordTally
-from console.ecosystem.completeness.points import FINEST, TIERS, Point, Points, add
+from console.ecosystem.completeness.points import FINEST, TIERS, DeliveryPoint, Points, add
 
 #: A record's time may be ahead of ours by so much; further on it is nobody's clock.
 AHEAD_MS = 3_600_000
@@ -43,20 +43,20 @@ def contribution(increment: Increment, undone: Iterable[Increment], now_ms: int)
     return points
 
 
-def _said(increment: Increment, undone: Iterable[Increment]) -> Iterator[tuple[int, Point]]:
+def _said(increment: Increment, undone: Iterable[Increment]) -> Iterator[tuple[int, DeliveryPoint]]:
     for window, tally in increment.windows.items():
-        yield window, Point(tally.count, tally.bytes)
+        yield window, DeliveryPoint(tally.count, tally.bytes)
     for kind, windows in increment.aside.items():
         for window, tally in windows.items():
-            yield window, Point(aside={kind: tally.count})
+            yield window, DeliveryPoint(aside={kind: tally.count})
     for window, latency in increment.latencies.items():
-        yield window, Point(latency=latency)
+        yield window, DeliveryPoint(latency=latency)
     for before in undone:
         for window, tally in before.windows.items():
-            yield window, Point(again=_from(tally, increment.start))
+            yield window, DeliveryPoint(again=_from(tally, increment.start))
         for kind, windows in before.aside.items():
             for window, tally in windows.items():
-                yield window, Point(aside={kind: -_from(tally, increment.start)})
+                yield window, DeliveryPoint(aside={kind: -_from(tally, increment.start)})
 
 
 def _from(tally: RecordTally, offset: int) -> int:

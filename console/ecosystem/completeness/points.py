@@ -25,7 +25,7 @@ FINEST = TIERS[0]
 _BUCKETS = (1, 2, 3)
 
 
-class Point:
+class DeliveryPoint:
     """`count`: all that came, of which `again` had come before. `aside`: what did not come on purpose, by its kind."""
 
     __slots__ = ("again", "aside", "bytes", "count", "latency")
@@ -42,14 +42,14 @@ class Point:
         self.latency = latency or Latency()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Point) and self.as_list() == other.as_list()
+        return isinstance(other, DeliveryPoint) and self.as_list() == other.as_list()
 
     __hash__ = None  # type: ignore[assignment]  # as any class that has __eq__ and no __hash__
 
     def __repr__(self) -> str:
         return f"Point{self.as_list()}"
 
-    def merge(self, other: "Point") -> None:
+    def merge(self, other: "DeliveryPoint") -> None:
         self.count += other.count
         self.bytes += other.bytes
         self.again += other.again
@@ -71,24 +71,24 @@ class Point:
 
 
 #: By the beginning of their steps.
-Points = dict[int, Point]
+Points = dict[int, DeliveryPoint]
 
 
-def merged(points: Iterable[Point]) -> Point:
-    whole = Point()
+def merged(points: Iterable[DeliveryPoint]) -> DeliveryPoint:
+    whole = DeliveryPoint()
     for point in points:
         whole.merge(point)
     return whole
 
 
-def add(points: Points, at_ms: int, point: Point) -> None:
+def add(points: Points, at_ms: int, point: DeliveryPoint) -> None:
     if at_ms in points:
         points[at_ms].merge(point)
     else:
         points[at_ms] = merged([point])
 
 
-def stepped(points: Mapping[int, Point], step_ms: int) -> Points:
+def stepped(points: Mapping[int, DeliveryPoint], step_ms: int) -> Points:
     """Return the points in longer steps."""
     found: Points = {}
     for at_ms, point in points.items():
@@ -96,7 +96,7 @@ def stepped(points: Mapping[int, Point], step_ms: int) -> Points:
     return found
 
 
-def by_row(points: Mapping[int, Point], tier: ChartTier) -> dict[int, Points]:
+def by_row(points: Mapping[int, DeliveryPoint], tier: ChartTier) -> dict[int, Points]:
     """In the steps of the tier, by the beginnings of its rows."""
     rows: dict[int, Points] = {}
     for at_ms, point in stepped(points, tier.step_ms).items():
@@ -117,7 +117,7 @@ def pack(points: Points, tier: ChartTier, begins_ms: int) -> bytes:
 def unpack(packed: bytes, tier: ChartTier, begins_ms: int) -> Points:
     width = _BUCKETS[tier.number]
     return {
-        begins_ms + step * tier.step_ms: Point(count, size, again, aside, _sparse(latency, width))
+        begins_ms + step * tier.step_ms: DeliveryPoint(count, size, again, aside, _sparse(latency, width))
         for step, count, size, again, aside, latency in orjson.loads(zlib.decompress(packed))
     }
 

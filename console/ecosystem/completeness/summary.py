@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from console.ecosystem.completeness.points import Point, Points, merged, stepped
+from console.ecosystem.completeness.points import DeliveryPoint, Points, merged, stepped
 
 #: Windows that are younger are normally not complete.
 SETTLED_AFTER_MS = 120_000
@@ -33,7 +33,7 @@ class Bin(NamedTuple):
 
     at_ms: int
     expected: int | None
-    point: Point
+    point: DeliveryPoint
     ended_ms: int
 
     @property
@@ -76,7 +76,7 @@ def bins(
         Bin(
             at_ms,
             None if expected is None or at_ms < since_ms else sums.get(at_ms, 0),
-            wide.get(at_ms, Point()),
+            wide.get(at_ms, DeliveryPoint()),
             now_ms - at_ms - width_ms,
         )
         for at_ms in steps
@@ -115,7 +115,7 @@ def summary(found: Sequence[Bin]) -> Summary:
     )
 
 
-def latencies(point: Point) -> tuple[float | None, float | None, float | None, float | None]:
+def latencies(point: DeliveryPoint) -> tuple[float | None, float | None, float | None, float | None]:
     """p50, p95, p99 and the highest."""
     told = [point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
     return told[0], told[1], told[2], float(point.latency.most_ms) if told[0] is not None else None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from console.ecosystem.streams.pace import Point
+from console.ecosystem.streams.pace import PacePoint
 
 WIDTH, HEIGHT = 1_000, 120
 SPAN_MS = 300_000
@@ -18,7 +18,7 @@ class RateChart:
     to_ms: int
 
 
-def rate_chart(points: Sequence[Point]) -> RateChart | None:
+def rate_chart(points: Sequence[PacePoint]) -> RateChart | None:
     """None below two points. The right edge is the newest point, the left one SPAN_MS before it."""
     if len(points) < 2:
         return None
@@ -32,7 +32,7 @@ def rate_chart(points: Sequence[Point]) -> RateChart | None:
     return RateChart(_line(rates["arrived"], to_ms, highest), processed, area, highest, to_ms)
 
 
-def _rate(point: Point, name: str) -> float | None:
+def _rate(point: PacePoint, name: str) -> float | None:
     return point.get("arrived") if name == "arrived" else point.get("processed")
 
 

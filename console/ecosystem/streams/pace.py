@@ -41,7 +41,7 @@ class PaceView:
         return TONES[self.pace]
 
 
-class Point(TypedDict, total=False):
+class PacePoint(TypedDict, total=False):
     """As the driver reports it, and it is stored: arrived and processed are a second's."""
 
     at_ms: Required[int]
@@ -50,7 +50,7 @@ class Point(TypedDict, total=False):
     lag: int | None
 
 
-def pace_of(points: Sequence[Point]) -> PaceView:
+def pace_of(points: Sequence[PacePoint]) -> PaceView:
     """`points` in the order of time."""
     known = [(point, lag) for point in points if (lag := point.get("lag")) is not None]
     lags = [lag for point, lag in known if point["at_ms"] >= known[-1][0]["at_ms"] - WINDOW_MS]

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TypedDict
 
 from console.ecosystem.streams.chart import RateChart, rate_chart
-from console.ecosystem.streams.pace import PaceView, Point, pace_of
+from console.ecosystem.streams.pace import PacePoint, PaceView, pace_of
 from console.processes.models import ManagedProcess
 from console.processes.presenters import ManagedProcessRow
 
@@ -54,7 +54,7 @@ class DriverReport(TypedDict, total=False):
     state: str
     error: str | None
     waiting_for: str
-    recent: list[Point]
+    recent: list[PacePoint]
     lag: int | None
     #: Topic → partition → records that are not read.
     lags: Mapping[str, Mapping[str, int]] | None
@@ -112,7 +112,7 @@ class ShownStream:
         return str(self.facts.get("error")).strip().splitlines()[-1][:500]
 
     @property
-    def points(self) -> list[Point]:
+    def points(self) -> list[PacePoint]:
         return self.facts.get("recent") or []
 
     @cached_property

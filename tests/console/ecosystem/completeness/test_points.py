@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker.audit.increment import DEAD
 from broker.audit.latency import Latency
-from console.ecosystem.completeness.points import TIERS, Point, add, by_row, merged, pack, stepped, unpack
+from console.ecosystem.completeness.points import TIERS, DeliveryPoint, add, by_row, merged, pack, stepped, unpack
 
 MINUTE = 60_000
 
@@ -20,7 +20,7 @@ def latency(values):
 
 counts = st.integers(0, 10**9)
 points = st.builds(
-    Point,
+    DeliveryPoint,
     counts,
     counts,
     counts,
@@ -73,7 +73,7 @@ def test_wide_steps_of_narrow_ones_are_those_of_all(found):
 
 
 def test_adding_changes_nothing_that_was_added():
-    point, whole = Point(3), {}
+    point, whole = DeliveryPoint(3), {}
     add(whole, 0, point)
-    add(whole, 0, Point(4))
+    add(whole, 0, DeliveryPoint(4))
     assert (point.count, whole[0].count) == (3, 7)
