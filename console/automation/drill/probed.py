@@ -2,7 +2,7 @@
 
 from console.automation.drill.compare import Probed
 from console.automation.drill.models import Drill
-from console.ecosystem.probe.figures import Figures, added
+from console.ecosystem.probe.figures import ProbeFigures, added
 from console.ecosystem.probe.models import MINUTE, ProbeWindow
 
 _MINUTE_MS = 60_000
@@ -22,6 +22,6 @@ def probed_of(drill: Drill) -> Probed | None:
     return Probed(during.produce_availability, during.consume_availability, during.p99, before.p99)
 
 
-def _figures(from_ms: int, to_ms: int) -> Figures:
+def _figures(from_ms: int, to_ms: int) -> ProbeFigures:
     rows = ProbeWindow.objects.filter(tier=MINUTE, begins_ms__gte=from_ms, begins_ms__lt=to_ms)
-    return Figures(added(rows.values_list("whole", flat=True)))
+    return ProbeFigures(added(rows.values_list("whole", flat=True)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from console.cluster.brokers.latency import percentile_ms
-from console.kit.gateway.connection.own_requests import ALL_APIS, BOUNDS_US, LIBRARY, Figures, Slots
+from console.kit.gateway.connection.own_requests import ALL_APIS, BOUNDS_US, LIBRARY, OwnRequestFigures, Slots
 
 #: A broker that was not told, and one that is none of this cluster's.
 NOT_TOLD, ELSEWHERE = "not told", "elsewhere"
@@ -56,10 +56,10 @@ class ProcessRow:
 class _Sum:
     """Of several processes: what they counted, and requests, bytes sent and received per second."""
 
-    figures: Figures = field(default_factory=Figures)
+    figures: OwnRequestFigures = field(default_factory=OwnRequestFigures)
     per_second: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
 
-    def add(self, figures: Figures, seconds: float) -> None:
+    def add(self, figures: OwnRequestFigures, seconds: float) -> None:
         self.figures.add(figures)
         for at, count in enumerate((figures.count, figures.sent, figures.received)):
             self.per_second[at] += count / seconds
@@ -122,9 +122,14 @@ def _share(own: float, everybodys: float | None) -> float | None:
     return min(1.0, own / everybodys) if everybodys else None
 
 
-def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str, str, Figures]]:
+def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str, str, OwnRequestFigures]]:
     for address, api, by, count, errors, sent, received, buckets in told["rows"]:
-        yield address, api, by, Figures(count, errors, sent, received, {int(at): n for at, n in buckets.items()})
+        yield (
+            address,
+            api,
+            by,
+            OwnRequestFigures(count, errors, sent, received, {int(at): n for at, n in buckets.items()}),
+        )
 
 
 def _slots(told: Mapping[str, Any]) -> Iterable[tuple[str, Slots]]:

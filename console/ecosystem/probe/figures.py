@@ -39,7 +39,7 @@ def added(tallies: Iterable[Tally]) -> Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ProbeFigures:
     tally: Tally
 
     @property

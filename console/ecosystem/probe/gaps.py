@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.ecosystem.probe.figures import Figures
+from console.ecosystem.probe.figures import ProbeFigures
 
 MINUTE_MS = 60_000
 GAPS_SHOWN = 50
@@ -12,7 +12,7 @@ GAPS_SHOWN = 50
 @dataclass(frozen=True, slots=True)
 class Minute:
     begins_ms: int
-    figures: Figures
+    figures: ProbeFigures
     silent: tuple[int, ...] = ()
 
 
@@ -32,7 +32,7 @@ class ProbeGap:
 
 def gaps(minutes: Sequence[Minute], until_ms: int) -> list[ProbeGap]:
     """Newest first; minutes in a row with the same silent brokers are one. `until_ms`: when it is now."""
-    found: list[tuple[int, int, tuple[int, ...] | None, list[Figures]]] = []
+    found: list[tuple[int, int, tuple[int, ...] | None, list[ProbeFigures]]] = []
     expected = minutes[0].begins_ms if minutes else until_ms
     for minute in minutes:
         if minute.begins_ms > expected:
@@ -45,7 +45,7 @@ def gaps(minutes: Sequence[Minute], until_ms: int) -> list[ProbeGap]:
     return [_told(*item) for item in reversed(found)][:GAPS_SHOWN]
 
 
-def _add(found: list[tuple[int, int, tuple[int, ...] | None, list[Figures]]], minute: Minute) -> None:
+def _add(found: list[tuple[int, int, tuple[int, ...] | None, list[ProbeFigures]]], minute: Minute) -> None:
     end_ms = minute.begins_ms + MINUTE_MS
     if found and found[-1][1] == minute.begins_ms and found[-1][2] == minute.silent:
         from_ms, _, silent, figures = found[-1]
@@ -60,7 +60,7 @@ def _is_well(minute: Minute) -> bool:
     return is_available and not (minute.silent or figures.lost or figures.duplicated or figures.reordered)
 
 
-def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[Figures]) -> ProbeGap:
+def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: list[ProbeFigures]) -> ProbeGap:
     if silent is None:
         return ProbeGap(from_ms, to_ms, "Nothing was measured: the probe did not run, or nobody asked it.", "plain")
     said = [f"Broker {', '.join(map(str, silent))} did not answer"] if silent else []
@@ -69,7 +69,7 @@ def _told(from_ms: int, to_ms: int, silent: tuple[int, ...] | None, figures: lis
     return ProbeGap(from_ms, to_ms, f"{'; '.join(said)}.", "critical" if lost else "warning")
 
 
-def _failures(figures: Iterable[Figures]) -> Iterable[str]:
+def _failures(figures: Iterable[ProbeFigures]) -> Iterable[str]:
     figures = list(figures)
     for name, words in (
         ("not_written", "{} of {} records were not acknowledged"),

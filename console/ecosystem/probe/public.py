@@ -6,7 +6,7 @@ No names, addresses, numbers of brokers or records: shares of what the probe tri
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from console.ecosystem.probe.figures import Figures, added
+from console.ecosystem.probe.figures import ProbeFigures, added
 from console.kit.common.figures import share
 
 HOUR_MS = 3_600_000
@@ -15,7 +15,7 @@ DAYS = 30
 #: Without a minute of the probe for so long nobody knows how it is now.
 SILENT_MS = 5 * 60_000
 
-Window = tuple[int, Figures]
+Window = tuple[int, ProbeFigures]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class ClusterAvailability:
 def availability(title: str, minutes: Sequence[Window], hours: Sequence[Window], now_ms: int) -> ClusterAvailability:
     """`minutes` of the last ones, oldest first; `hours` of thirty days."""
     tone, words = _now(minutes, now_ms)
-    day = Figures(added(hour.tally for begins_ms, hour in hours if begins_ms > now_ms - DAY_MS))
-    month = Figures(added(hour.tally for _, hour in hours))
+    day = ProbeFigures(added(hour.tally for begins_ms, hour in hours if begins_ms > now_ms - DAY_MS))
+    month = ProbeFigures(added(hour.tally for _, hour in hours))
     return ClusterAvailability(
         title,
         tone,
@@ -70,14 +70,16 @@ def _now(minutes: Sequence[Window], now_ms: int) -> tuple[str, str]:
 def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> list[StatusCell]:
     """By the clock (UTC), the present one last."""
     last_ms = now_ms - now_ms % length_ms
-    tallies: dict[int, list[Figures]] = {last_ms - index * length_ms: [] for index in reversed(range(count))}
+    tallies: dict[int, list[ProbeFigures]] = {last_ms - index * length_ms: [] for index in reversed(range(count))}
     for begins_ms, figures in hours:
         if (cell := begins_ms - begins_ms % length_ms) in tallies:
             tallies[cell].append(figures)
-    return [_cell(begins_ms, Figures(added(figure.tally for figure in told))) for begins_ms, told in tallies.items()]
+    return [
+        _cell(begins_ms, ProbeFigures(added(figure.tally for figure in told))) for begins_ms, told in tallies.items()
+    ]
 
 
-def _cell(begins_ms: int, figures: Figures) -> StatusCell:
+def _cell(begins_ms: int, figures: ProbeFigures) -> StatusCell:
     write, read = figures.produce_availability, figures.consume_availability
     if write is None and read is None:
         return StatusCell(begins_ms, "", "not measured")
@@ -85,7 +87,7 @@ def _cell(begins_ms: int, figures: Figures) -> StatusCell:
     return StatusCell(begins_ms, _tone(figures), ", ".join(said))
 
 
-def _tone(figures: Figures) -> str:
+def _tone(figures: ProbeFigures) -> str:
     """Nothing of the one or the other is critical; one in a thousand may fail on a good day."""
     known = [item for item in (figures.produce_availability, figures.consume_availability) if item is not None]
     if not known:

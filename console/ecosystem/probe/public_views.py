@@ -14,7 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
-from console.ecosystem.probe.figures import Figures
+from console.ecosystem.probe.figures import ProbeFigures
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeWindow
 from console.ecosystem.probe.public import DAY_MS, DAYS, SILENT_MS, ClusterAvailability, Window, availability
 from console.kit.access.clusters import declared_clusters
@@ -59,4 +59,4 @@ def _of(cluster: DeclaredCluster, at_ms: int) -> ClusterAvailability:
 
 def _windows(tier: int, since_ms: int) -> list[Window]:
     rows = ProbeWindow.objects.filter(tier=tier, begins_ms__gt=since_ms).order_by("begins_ms")
-    return [(begins_ms, Figures(whole)) for begins_ms, whole in rows.values_list("begins_ms", "whole")]
+    return [(begins_ms, ProbeFigures(whole)) for begins_ms, whole in rows.values_list("begins_ms", "whole")]

@@ -7,7 +7,7 @@ from broker.probe.tally import MIRROR
 from console.cluster.charts.drawing import DrawnPanel
 from console.cluster.charts.panels import Panel
 from console.cluster.charts.time_chart import ChartSeries, time_chart
-from console.ecosystem.probe.figures import Figures, added
+from console.ecosystem.probe.figures import ProbeFigures, added
 from console.ecosystem.probe.gaps import MINUTE_MS, Minute, ProbeGap, gaps
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
 from console.ecosystem.probe.rows import PartRow, broker_rows, partition_rows
@@ -32,7 +32,7 @@ def _count(value: float | None) -> str:
     return grouped(None if value is None else round(value))
 
 
-_Lines = dict[str, Callable[[Figures], float | None]]
+_Lines = dict[str, Callable[[ProbeFigures], float | None]]
 _PANELS: tuple[tuple[str, str, Callable[[float | None], str], _Lines], ...] = (
     (
         "Not available",
@@ -67,11 +67,11 @@ class Day:
     """The last 24 hours; the figures are of the whole."""
 
     state: ProbeState
-    figures: Figures
+    figures: ProbeFigures
     charts: list[DrawnPanel]
     brokers: list[PartRow]
     partitions: list[PartRow]
-    mirror: Figures
+    mirror: ProbeFigures
     gaps: list[ProbeGap]
 
 
@@ -82,11 +82,11 @@ def last_day() -> Day:
     hours = list(rows.values_list("begins_ms", "parts"))
     return Day(
         kept,
-        Figures(added(minute.figures.tally for minute in minutes)),
+        ProbeFigures(added(minute.figures.tally for minute in minutes)),
         _charts(minutes, at_ms),
         broker_rows(kept.brokers, hours, at_ms),
         partition_rows(kept.partitions, kept.troubled, hours, at_ms),
-        Figures(added(parts.get(MIRROR, {}) for _, parts in hours)),
+        ProbeFigures(added(parts.get(MIRROR, {}) for _, parts in hours)),
         gaps(minutes, at_ms - at_ms % MINUTE_MS),
     )
 
@@ -94,7 +94,7 @@ def last_day() -> Day:
 def _minutes(at_ms: int) -> list[Minute]:
     rows = ProbeWindow.objects.filter(tier=MINUTE, begins_ms__gt=at_ms - DAY_MS)
     columns = rows.values_list("begins_ms", "whole", "silent")
-    return [Minute(begins_ms, Figures(whole), tuple(silent)) for begins_ms, whole, silent in columns]
+    return [Minute(begins_ms, ProbeFigures(whole), tuple(silent)) for begins_ms, whole, silent in columns]
 
 
 def _charts(minutes: Sequence[Minute], at_ms: int) -> list[DrawnPanel]:
@@ -102,7 +102,7 @@ def _charts(minutes: Sequence[Minute], at_ms: int) -> list[DrawnPanel]:
         return []
     columns = _columns(minutes)
 
-    def points(read: Callable[[Figures], float | None]) -> list[tuple[int, float]]:
+    def points(read: Callable[[ProbeFigures], float | None]) -> list[tuple[int, float]]:
         return [(begins_ms, value) for begins_ms, figures in columns if (value := read(figures)) is not None]
 
     def drawn(title: str, note: str, say: Callable[[float | None], str], lines: _Lines) -> DrawnPanel:
@@ -112,11 +112,12 @@ def _charts(minutes: Sequence[Minute], at_ms: int) -> list[DrawnPanel]:
     return [drawn(*panel) for panel in _PANELS]
 
 
-def _columns(minutes: Sequence[Minute]) -> list[tuple[int, Figures]]:
+def _columns(minutes: Sequence[Minute]) -> list[tuple[int, ProbeFigures]]:
     """Minutes added up as the chart's columns have them: of percentiles there is no mean."""
     found: dict[int, list[Minute]] = {}
     for minute in minutes:
         found.setdefault(minute.begins_ms - minute.begins_ms % _COLUMN_MS, []).append(minute)
     return [
-        (begins_ms, Figures(added(minute.figures.tally for minute in column))) for begins_ms, column in found.items()
+        (begins_ms, ProbeFigures(added(minute.figures.tally for minute in column)))
+        for begins_ms, column in found.items()
     ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from console.ecosystem.probe.figures import Figures, Tally, added
+from console.ecosystem.probe.figures import ProbeFigures, Tally, added
 
 HOUR_MS = 3_600_000
 #: Hours of a strip: those of a day, the present one included.
@@ -34,7 +34,7 @@ class PartRow:
     word: str
     tone: str
     note: str
-    figures: Figures
+    figures: ProbeFigures
     strip: tuple[StripCell, ...]
     leader: int | None = None
     leads: int = 0
@@ -69,12 +69,12 @@ def partition_rows(
     return rows
 
 
-def _day(name: str, hours: Hours) -> Figures:
-    return Figures(added(parts[name] for _, parts in hours if name in parts))
+def _day(name: str, hours: Hours) -> ProbeFigures:
+    return ProbeFigures(added(parts[name] for _, parts in hours if name in parts))
 
 
 def _strip(name: str, hours: Hours, now_ms: int, share: Any) -> tuple[StripCell, ...]:
-    known = {begins_ms: share(Figures(parts[name])) for begins_ms, parts in hours if name in parts}
+    known = {begins_ms: share(ProbeFigures(parts[name])) for begins_ms, parts in hours if name in parts}
     last_ms = now_ms - now_ms % HOUR_MS
     return tuple(
         StripCell(begins_ms, known.get(begins_ms))

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from broker.probe.tally import MINUTE_MS, WHOLE
-from console.ecosystem.probe.figures import Figures, Tally, added, silent_brokers
+from console.ecosystem.probe.figures import ProbeFigures, Tally, added, silent_brokers
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
 from console.ecosystem.probe.status import ProbeStatus
 from console.kit.common.databases import cluster_atomic
@@ -108,4 +108,4 @@ def _add_to(tier: int, begins_ms: int, parts: Mapping[str, Tally]) -> None:
 
 def _lost(now_ms: int) -> int:
     hours = ProbeWindow.objects.filter(tier=HOUR, begins_ms__gt=now_ms - DAY_MS)
-    return Figures(added(hours.values_list("whole", flat=True))).lost
+    return ProbeFigures(added(hours.values_list("whole", flat=True))).lost

@@ -39,7 +39,7 @@ ALL_APIS = ""
 
 
 @dataclass(slots=True)
-class Figures:
+class OwnRequestFigures:
     """`buckets`: index of BOUNDS_US → requests that took no longer."""
 
     count: int = 0
@@ -52,7 +52,7 @@ class Figures:
         at = min(bisect_left(BOUNDS_US, micros), len(BOUNDS_US) - 1)
         self.buckets[at] = self.buckets.get(at, 0) + count
 
-    def add(self, other: "Figures") -> None:
+    def add(self, other: "OwnRequestFigures") -> None:
         self.count += other.count
         self.errors += other.errors
         self.sent += other.sent
@@ -84,7 +84,7 @@ Key = tuple[str, str, str]
 @dataclass(slots=True)
 class _Part:
     began_ms: int
-    rows: dict[Key, Figures] = field(default_factory=dict)
+    rows: dict[Key, OwnRequestFigures] = field(default_factory=dict)
     slots: dict[str, Slots] = field(default_factory=dict)
 
 
@@ -153,7 +153,9 @@ class OwnRequests:
 
     # What librdkafka tells -------------------------------------------------------------------------------------------
 
-    def told(self, address: str, apis: Mapping[str, int], together: Figures, in_flight: int, waiting: int) -> None:
+    def told(
+        self, address: str, apis: Mapping[str, int], together: OwnRequestFigures, in_flight: int, waiting: int
+    ) -> None:
         """Since it told before. What is `waiting` for a connection, and not for its turn, has not reached the limit."""
         with self._lock:
             for api, count in apis.items():
@@ -165,7 +167,7 @@ class OwnRequests:
 
     def told_nothing(self, api: str, requests: int, received: int, sent: int = 0) -> None:
         """A client that was over before it told: what is known of it, of no broker in particular."""
-        together = Figures(requests, 0, sent, received)
+        together = OwnRequestFigures(requests, 0, sent, received)
         with self._lock:
             self._row("", api, LIBRARY).count += requests
             self._row("", ALL_APIS, LIBRARY).add(together)
@@ -176,11 +178,11 @@ class OwnRequests:
         """The last minute, as JSON keeps it."""
         with self._lock:
             self._part()
-            rows: dict[Key, Figures] = {}
+            rows: dict[Key, OwnRequestFigures] = {}
             slots: dict[str, Slots] = {}
             for part in self._parts:
                 for key, figures in part.rows.items():
-                    rows.setdefault(key, Figures()).add(figures)
+                    rows.setdefault(key, OwnRequestFigures()).add(figures)
                 for address, item in part.slots.items():
                     slots.setdefault(address, Slots()).add(item)
             span_ms = max(1_000, self._now_ms() - self._parts[0].began_ms)
@@ -202,11 +204,11 @@ class OwnRequests:
             self._parts.append(_Part(now_ms))
         return self._parts[-1]
 
-    def _row(self, address: str, api: str, by: str) -> Figures:
+    def _row(self, address: str, api: str, by: str) -> OwnRequestFigures:
         rows, key = self._part().rows, (address, api, by)
         if key not in rows and len(rows) >= ROWS_MAX:
             key = (OTHERS, ALL_APIS if api == ALL_APIS else OTHERS, by)
-        return rows.setdefault(key, Figures())
+        return rows.setdefault(key, OwnRequestFigures())
 
     def _slots(self, address: str) -> Slots:
         slots = self._part().slots
@@ -235,12 +237,12 @@ class LibraryStatistics:
             if not apis and not any(grown.values()):
                 continue
             errors = grown["txerrs"] + grown["rxerrs"] + grown["req_timeouts"]
-            together = Figures(sum(apis.values()), errors, grown["txbytes"], grown["rxbytes"])
+            together = OwnRequestFigures(sum(apis.values()), errors, grown["txbytes"], grown["rxbytes"])
             _take_round_trips(together, now["rtt"])
             self._requests.told(now["nodename"], apis, together, now["waitresp_cnt"], now["outbuf_cnt"])
 
 
-def _take_round_trips(together: Figures, told: Mapping[str, int]) -> None:
+def _take_round_trips(together: OwnRequestFigures, told: Mapping[str, int]) -> None:
     """As many as were told below each percentile, at that percentile: so they are what percentiles say again."""
     left = count = told["cnt"]
     for share, micros in ((0.5, told["p50"]), (0.95, told["p95"]), (0.99, told["p99"]), (1.0, told["max"])):

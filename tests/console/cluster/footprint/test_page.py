@@ -13,7 +13,7 @@ from console.cluster.footprint.rows import broker_rows, process_rows
 from console.cluster.footprint.ticks import tick, tick_and_tell
 from console.cluster.records.read_ledger import LEDGER
 from console.kit.gateway.connection import own_requests as counted
-from console.kit.gateway.connection.own_requests import Figures, OwnRequests, Process
+from console.kit.gateway.connection.own_requests import OwnRequestFigures, OwnRequests, Process
 from console.kit.live import audience
 from console.state.clusters.models import Broker
 from tests.console.kit.live.conftest import layer, redis_url  # noqa: F401
@@ -189,7 +189,7 @@ async def test_an_open_page_is_told_that_there_are_new_figures(viewer):
 
 
 def test_figures_add_up():
-    figures = Figures()
+    figures = OwnRequestFigures()
     figures.took(5_000, 3)
     figures.took(10**12)
     assert sum(figures.buckets.values()) == 4

@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.test import Client, RequestFactory
 
 from console.ecosystem.probe import public_views
-from console.ecosystem.probe.figures import Figures
+from console.ecosystem.probe.figures import ProbeFigures
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
 from console.ecosystem.probe.public import DAY_MS, HOUR_MS, SILENT_MS, availability
 from console.kit.common.clock import now_ms
@@ -19,8 +19,8 @@ from tests.barnabas_cluster import await_true
 NOON_MS = 1_790_000_000_000 // DAY_MS * DAY_MS + DAY_MS // 2
 
 
-def tried(written=100, not_written=0, fetched=100, not_fetched=0) -> Figures:
-    return Figures(
+def tried(written=100, not_written=0, fetched=100, not_fetched=0) -> ProbeFigures:
+    return ProbeFigures(
         {
             "written": written,
             "not_written": not_written,
@@ -96,7 +96,7 @@ def test_a_database_that_fails_is_told_as_not_measured(switched_on, monkeypatch)
         (tried(fetched=10, not_fetched=90), "Partly available"),
         (tried(0, 100), "Not available"),
         (tried(fetched=0, not_fetched=5), "Not available"),
-        (Figures({}), "Not known"),
+        (ProbeFigures({}), "Not known"),
     ],
 )
 def test_how_it_is_now_is_what_the_last_minute_tried(figures, words):
