@@ -13,7 +13,7 @@ METRICS_PORT_DISTANCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Preconditions:
+class AdditionFacts:
     """What is there already. `listening`: ports of the spec that somebody answers on; `owners`: directory → broker id
     of what lies in it, None for anything that is no broker's."""
 
@@ -31,7 +31,7 @@ def name_of(broker_id: int) -> str:
     return f"broker-{broker_id}"
 
 
-def addition_plan(spec: Spec, around: Preconditions) -> Plan:
+def addition_plan(spec: Spec, around: AdditionFacts) -> Plan:
     """`spec` has been checked by the broker's kind."""
     broker_id = spec["broker_id"]
     values = {
@@ -62,7 +62,7 @@ def addition_plan(spec: Spec, around: Preconditions) -> Plan:
     )
 
 
-def _obstacles(spec: Spec, around: Preconditions) -> Sequence[str]:
+def _obstacles(spec: Spec, around: AdditionFacts) -> Sequence[str]:
     """In the order in which a person would look for them."""
     broker_id, found = spec["broker_id"], []
     if name_of(broker_id) in around.names:

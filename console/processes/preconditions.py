@@ -5,7 +5,7 @@ from pathlib import Path
 from django.conf import settings
 
 from console.kit.gateway.connect import cluster_gateway
-from console.processes.addition import METRICS_PORT_DISTANCE, Preconditions, next_broker_id, next_port
+from console.processes.addition import METRICS_PORT_DISTANCE, AdditionFacts, next_broker_id, next_port
 from console.processes.embedded import broker_directory, first_broker_properties, managed_zookeepers
 from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess
@@ -16,10 +16,10 @@ from console.state.clusters.models import Broker
 _META = "meta.properties"
 
 
-def preconditions_of(spec: Spec) -> Preconditions:
+def preconditions_of(spec: Spec) -> AdditionFacts:
     rows = list(ManagedProcess.objects.all())
     asked = [port for port in (spec["port"], spec["metrics_port"]) if port]
-    return Preconditions(
+    return AdditionFacts(
         names={row.name for row in rows},
         ports=_ports_of(rows),
         registered=set(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True)),

@@ -4,7 +4,7 @@ from django.conf import settings
 
 from broker.common.extras import missing_part
 from console.ecosystem.streams.forms import StreamForm
-from console.ecosystem.streams.submission import Preconditions, Submission
+from console.ecosystem.streams.submission import Submission, SubmissionFacts
 from console.kit.access.internal_topics import internal_topics
 from console.kit.gateway.processes.stream_jobs import JobView, checkpoint_of
 from console.processes.models import ManagedProcess
@@ -26,10 +26,10 @@ def submission_of(job: JobView, form: StreamForm) -> Submission:
     return Submission(name, str(directory), of_host | form.properties, form.topics(job.reads), form.topics(job.writes))
 
 
-def preconditions_of(submission: Submission) -> Preconditions:
+def preconditions_of(submission: Submission) -> SubmissionFacts:
     rows = list(ManagedProcess.objects.all())
     streams = [row for row in rows if row.kind == ManagedProcess.Kind.STREAM]
-    return Preconditions(
+    return SubmissionFacts(
         names={row.name for row in rows},
         topics=set(Topic.objects.values_list("name", flat=True)),
         writers={topic: row.name for row in streams if (topic := row.spec.get("properties", {}).get("output.topic"))},

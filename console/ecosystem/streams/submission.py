@@ -27,7 +27,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Preconditions:
+class SubmissionFacts:
     """`writers` says which stream job writes a topic; `has_checkpoint` whether a job of this name left one behind."""
 
     names: Collection[str]
@@ -41,7 +41,7 @@ class Preconditions:
     missing: str = ""
 
 
-def submission_plan(submission: Submission, around: Preconditions) -> Plan:
+def submission_plan(submission: Submission, around: SubmissionFacts) -> Plan:
     obstacles = _obstacles(submission, around)
     made = [topic for topic in (*submission.reads, *submission.writes) if topic not in around.topics]
     touches = [
@@ -68,7 +68,7 @@ def submission_plan(submission: Submission, around: Preconditions) -> Plan:
     )
 
 
-def _obstacles(submission: Submission, around: Preconditions) -> list[str]:
+def _obstacles(submission: Submission, around: SubmissionFacts) -> list[str]:
     found = [around.missing] if around.missing else []
     if submission.name in around.names:
         found.append(f"There is a process called {submission.name} already.")

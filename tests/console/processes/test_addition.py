@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.processes.addition import Preconditions, addition_plan, next_broker_id, next_port
+from console.processes.addition import AdditionFacts, addition_plan, next_broker_id, next_port
 
 SPEC = {
     "broker_id": 4,
@@ -17,9 +17,9 @@ SPEC = {
 }
 
 
-def around(**given) -> Preconditions:
+def around(**given) -> AdditionFacts:
     usual = {"names": {"broker-1"}, "ports": {9092: "broker-1"}, "registered": {1}, "directories": {"/one": "broker-1"}}
-    return Preconditions(**(usual | given))
+    return AdditionFacts(**(usual | given))
 
 
 def test_plan_shows_every_key_that_is_written_and_how_to_go_back():

@@ -3,7 +3,7 @@
 import pytest
 
 from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, CheckpointLoss, losses, reset_plan, start_plan
-from console.ecosystem.streams.submission import Preconditions, Submission, submission_plan
+from console.ecosystem.streams.submission import Submission, SubmissionFacts, submission_plan
 
 STARTS, ENDS = {("t", 0): 100, ("t", 1): 0}, {("t", 0): 150, ("t", 1): 7}
 
@@ -12,9 +12,9 @@ def submission(reads=("in",), writes=("out",)) -> Submission:
     return Submission("counts", "/data/streams/counts", {"job": "dedupe", "input.topic": "in"}, reads, writes)
 
 
-def around(**given) -> Preconditions:
+def around(**given) -> SubmissionFacts:
     usual = {"names": {"demo"}, "topics": {"in"}, "writers": {}, "jobs_max": 3, "jobs": 1, "has_checkpoint": False}
-    return Preconditions(**(usual | given))
+    return SubmissionFacts(**(usual | given))
 
 
 def test_plan_is_the_properties_file_and_what_it_makes():

@@ -24,8 +24,7 @@ from console.cluster.zookeeper.ensemble import EnsembleChangeKind, Server
 from console.cluster.zookeeper.plan import Present, plan_change
 from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, CheckpointLoss, start_plan
 from console.ecosystem.streams.checkpoint_plan import reset_plan as checkpoint_plan
-from console.ecosystem.streams.submission import Preconditions as StreamPreconditions
-from console.ecosystem.streams.submission import Submission, submission_plan
+from console.ecosystem.streams.submission import Submission, SubmissionFacts, submission_plan
 from console.kit.access.reach import AccessRule, Level, Resource
 from console.kit.access.read_only import CLUSTER, CONSOLE, ReadOnly
 from console.kit.gateway.brokers.interface import BrokerSetting
@@ -41,7 +40,7 @@ from console.people.users.plan import change_plan as account_plan
 from console.people.users.plan import creation_plan as account_creation_plan
 from console.people.users.plan import end_logins_plan, password_plan
 from console.people.users.queries import UserRights
-from console.processes.addition import Preconditions, addition_plan
+from console.processes.addition import AdditionFacts, addition_plan
 from console.processes.consequences import Consequence
 from console.processes.ending import KILL, RESTART, STOP, ending_plan
 from console.processes.removal import removal_plan
@@ -168,9 +167,9 @@ SPEC = {
     "zookeeper": "zk:2181",
     "first_properties": {"a": "1"},
 }
-NOTHING_THERE = Preconditions((), {}, (), {})
+NOTHING_THERE = AdditionFacts((), {}, (), {})
 STREAM = Submission("counts", "/data/streams/counts", {"job": "dedupe"}, ("in",), ("out",))
-NO_STREAMS = StreamPreconditions((), ("in", "out"), {}, 3, 0, False)
+NO_STREAMS = SubmissionFacts((), ("in", "out"), {}, 3, 0, False)
 
 
 def broker_added(listening=(), **changed):
