@@ -11,7 +11,7 @@ from console.processes import os_process
 from console.processes.kinds import kind_named
 from console.processes.log_files import last_line
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity, Sighting
+from console.processes.os_process import ProcessIdentity, Sighting
 from console.processes.restarts import Policy
 from console.processes.run_files import read_run_file
 from console.processes.states import Desired, ManagedProcessFacts, Observed, Request
@@ -25,14 +25,14 @@ def run_files_of_processes() -> Path:
     return settings.RUN_DIR / "processes"
 
 
-def recorded_identity(process: ManagedProcess) -> Identity | None:
+def recorded_identity(process: ManagedProcess) -> ProcessIdentity | None:
     """Return who the row means; None for a row without a process."""
     if process.pid is None or process.create_time is None:
         return None
-    return Identity(process.pid, process.create_time, process.run_token)
+    return ProcessIdentity(process.pid, process.create_time, process.run_token)
 
 
-def identity_of(process: ManagedProcess) -> Identity | None:
+def identity_of(process: ManagedProcess) -> ProcessIdentity | None:
     """Who the row means; found again by run file or token when a worker died between the start and the row."""
     if (recorded := recorded_identity(process)) is not None:
         return recorded
@@ -45,7 +45,7 @@ def identity_of(process: ManagedProcess) -> Identity | None:
 
 
 def gather_facts(
-    process: ManagedProcess, identity: Identity | None, sighting: Sighting, now: datetime
+    process: ManagedProcess, identity: ProcessIdentity | None, sighting: Sighting, now: datetime
 ) -> ManagedProcessFacts:
     facts = ManagedProcessFacts(
         now=now,

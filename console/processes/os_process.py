@@ -57,7 +57,7 @@ ONE_ARENA = {"MALLOC_ARENA_MAX": "1"}
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ProcessIdentity:
     """One process for ever: no other has the same three."""
 
     pid: int
@@ -96,10 +96,10 @@ class ChildProcess(Protocol):
 
 
 #: Children of this very process, kept so that their status is read once and not lost.
-_children: dict[Identity, ChildProcess] = {}
+_children: dict[ProcessIdentity, ChildProcess] = {}
 
 
-def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Path, token: str) -> Identity:
+def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Path, token: str) -> ProcessIdentity:
     """Start `argv` in a session of its own, so that nothing that happens to us reaches it. Raises OSError.
 
     Output goes to the end of `log_path`; the environment is `child_environment(env)` and the token. Python finds this
@@ -137,7 +137,7 @@ class _Inherited:
         return self.returncode
 
 
-def inherit(identity: Identity) -> None:
+def inherit(identity: ProcessIdentity) -> None:
     """Be the parent of what this process has started before it ran another program (exec)."""
     _children[identity] = _Inherited(identity.pid)
 
@@ -161,11 +161,11 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def identify(pid: int, token: str) -> Identity:
-    return Identity(pid, psutil.Process(pid).create_time(), token)
+def identify(pid: int, token: str) -> ProcessIdentity:
+    return ProcessIdentity(pid, psutil.Process(pid).create_time(), token)
 
 
-def look(identity: Identity) -> Sighting:
+def look(identity: ProcessIdentity) -> Sighting:
     """Whether it lives. A zombie is dead: it is reaped if it is our child, and its status is taken either way."""
     if not identity.token:
         return GONE  # nothing of ours: every process without a token has that one
@@ -180,7 +180,7 @@ def look(identity: Identity) -> Sighting:
         return GONE
 
 
-def runs(identity: Identity) -> bool:
+def runs(identity: ProcessIdentity) -> bool:
     """Whether it lives and is not suspended, by one short file: for looks in between, since another process may have
     been given the pid of one that was not our child."""
     try:
@@ -190,7 +190,7 @@ def runs(identity: Identity) -> bool:
     return state not in _NOT_RUNNING
 
 
-def _look_from_outside(identity: Identity) -> Sighting:
+def _look_from_outside(identity: ProcessIdentity) -> Sighting:
     """Raises NoSuchProcess; ZombieProcess if it ends between two questions."""
     process = psutil.Process(identity.pid)
     token = _token_of(process)
@@ -202,7 +202,7 @@ def _look_from_outside(identity: Identity) -> Sighting:
     return Sighting(alive=True, suspended=status == psutil.STATUS_STOPPED)
 
 
-def _has_same_age(process: psutil.Process, identity: Identity) -> bool:
+def _has_same_age(process: psutil.Process, identity: ProcessIdentity) -> bool:
     """The second best proof: a create time moves with the clock, for it is counted from the boot time."""
     return abs(process.create_time() - identity.create_time) <= CREATE_TIME_TOLERANCE_S
 
@@ -219,7 +219,7 @@ def _token_of(process: psutil.Process) -> str | None:
     return environment.get(RUN_TOKEN_VARIABLE, "") if environment else None
 
 
-def _status_of_dead(identity: Identity) -> int | None:
+def _status_of_dead(identity: ProcessIdentity) -> int | None:
     """By waitpid if it is our child, else from /proc/PID/stat: its last field is a zombie's wait status, on Linux."""
     child = _children.get(identity)
     if child is not None and child.poll() is not None:
@@ -231,23 +231,23 @@ def _status_of_dead(identity: Identity) -> int | None:
     return os.waitstatus_to_exitcode(int(fields[-1]))
 
 
-def forget_ended(known: set[Identity]) -> None:
+def forget_ended(known: set[ProcessIdentity]) -> None:
     """Reap children that ended and are none of `known`, so that no zombie waits for a look that never comes."""
     for identity, child in list(_children.items()):
         if identity not in known and child.poll() is not None:
             del _children[identity]
 
 
-def find_leader(token: str) -> Identity | None:
+def find_leader(token: str) -> ProcessIdentity | None:
     """The process that was started with `token`, when its pid was not written down: the leader of its session."""
     for process in _family(token):
         with suppress(psutil.NoSuchProcess, ProcessLookupError):
             if os.getsid(process.pid) == process.pid:
-                return Identity(process.pid, process.create_time(), token)
+                return ProcessIdentity(process.pid, process.create_time(), token)
     return None
 
 
-def terminate(identity: Identity) -> None:
+def terminate(identity: ProcessIdentity) -> None:
     """SIGTERM to the process itself, not to its group: a Spark driver stops its own JVM, in its own order."""
     if look(identity).alive:
         with suppress(ProcessLookupError):
@@ -255,7 +255,7 @@ def terminate(identity: Identity) -> None:
             os.kill(identity.pid, signal.SIGCONT)
 
 
-def kill(identity: Identity) -> int:
+def kill(identity: ProcessIdentity) -> int:
     """SIGKILL to the process and everything it started; the number of processes hit."""
     session = _session(identity) if look(identity).alive else []
     return _kill_all({*session, *_family(identity.token)})
@@ -297,7 +297,7 @@ def _kill_all(processes: set[psutil.Process]) -> int:
     return killed
 
 
-def _session(leader: Identity) -> list[psutil.Process]:
+def _session(leader: ProcessIdentity) -> list[psutil.Process]:
     """Everything in the session of `leader`: a program that rewrites its title (Redis) writes over its token."""
     found = []
     for process in psutil.process_iter():
@@ -317,7 +317,7 @@ def _family(token: str) -> list[psutil.Process]:
     return found
 
 
-def measure(identity: Identity) -> ProcessUsage | None:
+def measure(identity: ProcessIdentity) -> ProcessUsage | None:
     try:
         leader = psutil.Process(identity.pid)
         processes = [leader, *_descendants(leader)]

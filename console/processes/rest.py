@@ -14,7 +14,7 @@ from django.db.models import F, Q, QuerySet
 from console.kit.common.kept_statements import kept_rows
 from console.kit.live.attention import is_any_page_open
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity, runs
+from console.processes.os_process import ProcessIdentity, runs
 from console.processes.states import Desired, Observed, Request
 from console.processes.truths import ProcessState
 
@@ -53,16 +53,16 @@ class CooldownClock:
     def __init__(
         self,
         is_disturbed: Callable[[], bool] = lambda: is_any_page_open() or is_anything_wished(),
-        runs: Callable[[Identity], bool] = runs,
+        runs: Callable[[ProcessIdentity], bool] = runs,
         clock_s: Callable[[], float] = time.monotonic,
     ):
         self._is_disturbed = is_disturbed
         self._runs = runs
         self._clock_s = clock_s
         #: Until when, and who runs meanwhile.
-        self._resting: tuple[float, frozenset[Identity]] | None = None
+        self._resting: tuple[float, frozenset[ProcessIdentity]] | None = None
 
-    def began(self, running: Iterable[Identity]) -> None:
+    def began(self, running: Iterable[ProcessIdentity]) -> None:
         """All is as it is wanted, and these run."""
         self._resting = self._clock_s() + EVERY_S, frozenset(running)
 

@@ -5,10 +5,10 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-from console.processes.os_process import Identity
+from console.processes.os_process import ProcessIdentity
 
 
-def write_run_file(directory: Path, name: str, identity: Identity) -> None:
+def write_run_file(directory: Path, name: str, identity: ProcessIdentity) -> None:
     _write(directory, name, asdict(identity))
 
 
@@ -20,21 +20,21 @@ def _write(directory: Path, name: str, told: dict[str, object]) -> None:
     os.replace(draft, path)
 
 
-def read_run_file(directory: Path, name: str) -> Identity | None:
+def read_run_file(directory: Path, name: str) -> ProcessIdentity | None:
     """None if there is no such file, or not one of ours."""
     try:
         told = json.loads(_path(directory, name).read_text())
-        return Identity(told["pid"], told["create_time"], told["token"])
+        return ProcessIdentity(told["pid"], told["create_time"], told["token"])
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def note_end(directory: Path, name: str, identity: Identity, exit_status: int) -> None:
+def note_end(directory: Path, name: str, identity: ProcessIdentity, exit_status: int) -> None:
     """Only one process ever learns how another ended. What it cannot write into the row now is here for whoever can."""
     _write(directory, name, asdict(identity) | {"exit_status": exit_status})
 
 
-def noted_end(directory: Path, name: str, identity: Identity) -> int | None:
+def noted_end(directory: Path, name: str, identity: ProcessIdentity) -> int | None:
     """How it ended, if somebody noted it."""
     if read_run_file(directory, name) != identity:
         return None
@@ -42,7 +42,7 @@ def noted_end(directory: Path, name: str, identity: Identity) -> int | None:
     return status if isinstance(status, int) else None
 
 
-def forget_run(directory: Path, name: str, identity: Identity) -> None:
+def forget_run(directory: Path, name: str, identity: ProcessIdentity) -> None:
     """Remove the file if it is still about `identity`."""
     if read_run_file(directory, name) == identity:
         remove_run_file(directory, name)

@@ -27,7 +27,7 @@ from console.processes.kinds import LIGHT, kind_named, refuse_uninstalled
 from console.processes.kinds.spec import SpecError, check_name
 from console.processes.log_files import bound_log
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity, Sighting
+from console.processes.os_process import ProcessIdentity, Sighting
 from console.processes.presenters import TONES
 from console.processes.restarts import deaths_within
 from console.processes.run_files import forget_run, note_end, noted_end, write_run_file
@@ -91,7 +91,7 @@ def step(name: str, look: ClusterLook | None = None) -> ManagedProcess:
     return process
 
 
-def _look_at(name: str, identity: Identity | None) -> Sighting:
+def _look_at(name: str, identity: ProcessIdentity | None) -> Sighting:
     """How it ended is in the run file until the row has it: a worker may be ended while the database is locked."""
     if identity is None:
         return os_process.GONE
@@ -124,7 +124,7 @@ def rests(process: ManagedProcess, look: ClusterLook) -> bool:
 
 
 def _write_down(
-    process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision, living: Identity | None
+    process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision, living: ProcessIdentity | None
 ) -> None:
     _note(process, decision, facts)
     if living is not None:
@@ -149,7 +149,7 @@ def _note(process: ManagedProcess, decision: ProcessDecision, facts: ManagedProc
 
 
 def _carry_out(
-    process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision, identity: Identity | None
+    process: ManagedProcess, facts: ManagedProcessFacts, decision: ProcessDecision, identity: ProcessIdentity | None
 ) -> ProcessDecision:
     match decision.do:
         case ProcessStep.SPAWN:
@@ -162,7 +162,7 @@ def _carry_out(
     return decision
 
 
-def _leader(identity: Identity | None) -> Identity:
+def _leader(identity: ProcessIdentity | None) -> ProcessIdentity:
     """Return who is to be ended. Only a process that lives is ended, and only a known one is seen to live."""
     assert identity is not None
     return identity
@@ -235,7 +235,7 @@ def _port_says(process: ManagedProcess, facts: ManagedProcessFacts) -> str:
     return kind_named(process.kind).describe_answer(process) if process.observed == Observed.RUNNING else ""
 
 
-def _measure(process: ManagedProcess, identity: Identity, now: datetime) -> None:
+def _measure(process: ManagedProcess, identity: ProcessIdentity, now: datetime) -> None:
     if not measure_is_due(process, now):
         return
     bound_log(process.log_path)

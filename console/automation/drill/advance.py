@@ -21,7 +21,7 @@ from console.kit.operations.queries import operation_under_way
 from console.kit.operations.rows import settle
 from console.processes.access import may_still_operate
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity
+from console.processes.os_process import ProcessIdentity
 
 State = Drill.State
 _STATES = {DrillStep.FINISH: State.DONE, DrillStep.CALL_OFF: State.CALLED_OFF}
@@ -77,7 +77,10 @@ def _facts(drill: Drill, process: ManagedProcess | None, samples: list[Sample]) 
 
 def _why_not(drill: Drill, process: ManagedProcess | None) -> str:
     """Asked again until the moment it begins."""
-    if process is None or Identity(process.pid or 0, process.create_time or 0.0, process.run_token) != drill.identity:
+    if (
+        process is None
+        or ProcessIdentity(process.pid or 0, process.create_time or 0.0, process.run_token) != drill.identity
+    ):
         return f"{drill.name} is not the process any more that it was planned for."
     if not may_still_operate(drill.actor, [drill.name]):
         return f"{drill.actor_name} may not do this any more."

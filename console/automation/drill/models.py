@@ -13,7 +13,7 @@ from console.automation.drill.groups import GroupLine, affected, read_stories, s
 from console.automation.drill.samples import Sample, read_samples
 from console.kit.common.stored_fields import from_stored
 from console.kit.operations.models import Operation, one_open
-from console.processes.os_process import Identity
+from console.processes.os_process import ProcessIdentity
 
 OBJECT_TYPE = "process"
 #: Reports that are kept; what was done stays in the audit.
@@ -80,8 +80,8 @@ class Drill(Operation):
         return "stopping" if self.is_called_off else self.phase
 
     @property
-    def identity(self) -> Identity | None:
-        return Identity(**self.target) if self.target else None
+    def identity(self) -> ProcessIdentity | None:
+        return ProcessIdentity(**self.target) if self.target else None
 
     @property
     def expectation(self) -> ExpectedEffects:

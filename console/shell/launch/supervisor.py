@@ -9,7 +9,7 @@ from pathlib import Path
 from broker.common.backoff import pause_after
 from console.processes import os_process
 from console.processes.log_files import bound_log
-from console.processes.os_process import Identity
+from console.processes.os_process import ProcessIdentity
 from console.processes.run_files import read_run_file, remove_run_file, run_file_names, write_run_file
 from console.processes.states import name_signal
 from console.shell.launch.forked import fork
@@ -32,7 +32,7 @@ def restart_delay_s(deaths_in_a_row: int) -> float:
 @dataclass
 class _Watched:
     service: Service
-    identity: Identity
+    identity: ProcessIdentity
     started_s: float
     deaths: int = 0
     start_again_s: float | None = None
@@ -49,7 +49,7 @@ class Supervisor:
     _watched: dict[str, _Watched] = field(default_factory=dict)
     _bounded_s: float = 0.0
 
-    def start(self, service: Service) -> Identity:
+    def start(self, service: Service) -> ProcessIdentity:
         identity = self._spawn(service)
         self._watched[service.name] = _Watched(service, identity, self.clock())
         return identity
@@ -100,7 +100,7 @@ class Supervisor:
         how = describe_end(sighting.exit_status)
         return f"{watched.service.name} {how}; started again in {delay:g} s (see {watched.service.log_path})"
 
-    def _spawn(self, service: Service) -> Identity:
+    def _spawn(self, service: Service) -> ProcessIdentity:
         token = secrets.token_hex(16)
         identity = self._fork(service, token) or os_process.spawn(
             service.argv, self.environment | dict(service.environment), self.working_dir, service.log_path, token
@@ -108,7 +108,7 @@ class Supervisor:
         write_run_file(self.run_files, service.name, identity)
         return identity
 
-    def _fork(self, service: Service, token: str) -> Identity | None:
+    def _fork(self, service: Service, token: str) -> ProcessIdentity | None:
         if not service.is_forked or not self.is_alive(FORK_SERVER):
             return None
         pid = fork(service, self.working_dir, token, lambda: self.is_alive(FORK_SERVER))

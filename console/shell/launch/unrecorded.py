@@ -6,7 +6,7 @@ from collections.abc import Callable
 from console.processes import os_process
 from console.processes.facts import run_files_of_processes
 from console.processes.kinds.zookeeper import NAME as ZOOKEEPER
-from console.processes.os_process import Identity
+from console.processes.os_process import ProcessIdentity
 from console.processes.run_files import read_run_file, remove_run_file, run_file_names
 from console.shell.launch.progress import LaunchProgress
 
@@ -39,5 +39,5 @@ def _end(names: list[str], progress: LaunchProgress, hurried: Callable[[], bool]
     return len(found)
 
 
-def _lives(identity: Identity) -> bool:
+def _lives(identity: ProcessIdentity) -> bool:
     return os_process.look(identity).alive

@@ -50,7 +50,7 @@ def spawned():
     """Start `python -c CODE` by way of os_process; everything with a token of the test is killed at its end."""
     tokens = []
 
-    def spawn(code: str, log_path: Path, token: str) -> os_process.Identity:
+    def spawn(code: str, log_path: Path, token: str) -> os_process.ProcessIdentity:
         tokens.append(token)
         return os_process.spawn([sys.executable, "-c", code], {}, log_path.parent, log_path, token)
 

@@ -10,7 +10,7 @@ from console.processes import os_process, step
 from console.processes.facts import run_files_of_processes
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity
+from console.processes.os_process import ProcessIdentity
 from console.processes.states import Desired, Observed, Request
 from console.processes.tasks import reconcile_host
 
@@ -90,7 +90,7 @@ def test_a_process_that_is_none_of_ours_is_not_ended(row):
     bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
         created = os_process.identify(bystander.pid, "").create_time
-        assert not os_process.look(Identity(bystander.pid, created, "")).alive
+        assert not os_process.look(ProcessIdentity(bystander.pid, created, "")).alive
         row(pid=bystander.pid, create_time=created, run_token="", desired=Desired.STOPPED, request=Request.KILL)
         step.step("demo")
         assert bystander.poll() is None

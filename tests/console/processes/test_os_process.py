@@ -55,7 +55,7 @@ def test_a_zombie_of_somebody_else_is_dead_and_tells_its_status(tmp_path):
     with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1, text=True) as parent:
         pid = int(parent.stdout.readline())
         zombie = wait_until(lambda: (p := psutil.Process(pid)).status() == psutil.STATUS_ZOMBIE and p)
-        sighting = os_process.look(os_process.Identity(pid, zombie.create_time(), "any"))
+        sighting = os_process.look(os_process.ProcessIdentity(pid, zombie.create_time(), "any"))
         parent.stdin.close()
     assert (sighting.alive, sighting.exit_status) == (False, 7)
 
@@ -64,7 +64,7 @@ def test_a_process_outlives_its_parent_and_is_known_by_the_next(tmp_path):
     log = tmp_path / "log"
     arguments = [sys.executable, "-c", PARENT, SLEEPER, str(log), "token-orphan"]
     answer = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=Path.cwd()).stdout.split()
-    identity = os_process.Identity(int(answer[0]), float(answer[1]), "token-orphan")
+    identity = os_process.ProcessIdentity(int(answer[0]), float(answer[1]), "token-orphan")
     try:
         assert os_process.look(identity).alive
         assert os_process.find_leader("token-orphan") == identity
@@ -82,7 +82,7 @@ def known_by_token(identity):
 
 def test_a_pid_used_again_is_not_taken_for_the_old_process(spawned, tmp_path):
     identity = known_by_token(spawned(SLEEPER, tmp_path / "log", "token-reuse"))
-    assert not os_process.look(os_process.Identity(identity.pid, identity.create_time, "another-token")).alive
+    assert not os_process.look(os_process.ProcessIdentity(identity.pid, identity.create_time, "another-token")).alive
 
 
 def test_a_clock_that_was_set_hides_no_process(spawned, tmp_path):

@@ -11,7 +11,7 @@ from django.conf import settings
 
 from console.processes import tasks
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity, runs
+from console.processes.os_process import ProcessIdentity, runs
 from console.processes.rest import EVERY_S, CooldownClock, is_anything_wished, is_as_wanted
 from console.processes.states import Observed, Request
 from console.processes.tasks import reconcile_host
@@ -19,7 +19,7 @@ from console.processes.truths import ProcessState
 from tests.barnabas_cluster import await_true
 from tests.console.processes.test_step import start
 
-ONE, TWO = Identity(1, 1.0, "one"), Identity(2, 2.0, "two")
+ONE, TWO = ProcessIdentity(1, 1.0, "one"), ProcessIdentity(2, 2.0, "two")
 
 
 class World:
@@ -63,7 +63,7 @@ def test_a_rest_is_over_as_soon_as_anything_is_otherwise(world, disturb):
 
 def test_a_suspended_process_does_not_run_and_a_dead_one_neither():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    identity = Identity(child.pid, 0.0, "")
+    identity = ProcessIdentity(child.pid, 0.0, "")
     try:
         assert runs(identity)
         os.kill(child.pid, signal.SIGSTOP)

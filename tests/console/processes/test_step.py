@@ -50,7 +50,7 @@ def until(name: str, observed: Observed) -> ManagedProcess:
 def test_started_process_is_recorded_with_pid_create_time_and_token(make_process):
     row = start(make_process())
     assert (row.observed, row.request) == (Observed.RUNNING, Request.NONE)
-    assert os_process.look(os_process.Identity(row.pid, row.create_time, row.run_token)).alive
+    assert os_process.look(os_process.ProcessIdentity(row.pid, row.create_time, row.run_token)).alive
     assert read_run_file(run_files_of_processes(), row.name).pid == row.pid
 
 
@@ -342,7 +342,7 @@ def test_a_process_is_stepped_as_soon_as_anything_is_otherwise(make_process, set
     match disturb:
         case "killed":
             os.kill(row.pid, signal.SIGKILL)
-            while os_process.look(os_process.Identity(row.pid, row.create_time, row.run_token)).alive:
+            while os_process.look(os_process.ProcessIdentity(row.pid, row.create_time, row.run_token)).alive:
                 time.sleep(0.01)
         case "suspended":
             os.kill(row.pid, signal.SIGSTOP)

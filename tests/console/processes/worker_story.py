@@ -33,7 +33,7 @@ def wait_for(observed: str) -> dict:
     return {"observed": row.observed, "sentence": row.sentence, "pid": row.pid}
 
 
-def start_worker(token: str) -> os_process.Identity:
+def start_worker(token: str) -> os_process.ProcessIdentity:
     worker = next(service for service in console_services() if service.name == "worker")
     return os_process.spawn(worker.argv, dict(os.environ), settings.RUN_DIR, worker.log_path, token)
 

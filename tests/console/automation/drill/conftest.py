@@ -12,7 +12,7 @@ from console.automation.drill.models import Drill
 from console.kit.common.clock import now_ms
 from console.processes import consequences, os_process, tasks
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity, look
+from console.processes.os_process import ProcessIdentity, look
 from tests.manual_clock import ManualClock
 
 COUNT = "import time\nwhile True:\n    time.sleep(0.001)\n"
@@ -46,14 +46,14 @@ class Stage:
         self.cluster, self.collect, self.clock = cluster, collect, clock
         settings.DRILLS, settings.RUN_DIR, settings.LOG_DIR = True, directory, directory
         self.host, self.directory = settings.HOST_NAME, directory
-        self.targets: dict[int, Identity] = {}
+        self.targets: dict[int, ProcessIdentity] = {}
         self.tokens: list[str] = []
         for number in (1, 2, 3):
             self.targets[number] = self.run(f"broker-{number}", "broker")
         cluster.create_topic("orders", 3, 3)
         collect()
 
-    def run(self, name: str, kind: str, **values) -> Identity:
+    def run(self, name: str, kind: str, **values) -> ProcessIdentity:
         """A process that counts, and the row of it."""
         argv, token = [sys.executable, "-c", COUNT], secrets.token_hex(16)
         found = os_process.spawn(argv, {}, self.directory, self.directory / "log", token)

@@ -12,7 +12,7 @@ import pytest
 from broker.common.installation import RUN_TOKEN_VARIABLE
 from console.automation.drill import holder
 from console.processes import os_process
-from console.processes.os_process import Identity, look
+from console.processes.os_process import ProcessIdentity, look
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -51,7 +51,7 @@ def await_true(ask, what: str) -> None:
         time.sleep(0.01)
 
 
-def is_stopped(target: Identity) -> bool:
+def is_stopped(target: ProcessIdentity) -> bool:
     return look(target).suspended
 
 

@@ -83,9 +83,9 @@ class Stage:
     def one_that(self, mode: str) -> str:
         return next(name for name, found in self.modes().items() if found == mode)
 
-    def identity(self, name: str) -> os_process.Identity:
+    def identity(self, name: str) -> os_process.ProcessIdentity:
         row = ManagedProcess.objects.get(name=name)
-        return os_process.Identity(row.pid, row.create_time, row.run_token)
+        return os_process.ProcessIdentity(row.pid, row.create_time, row.run_token)
 
     def begin(self, whom: str, fault: Fault, seconds: int) -> Drill:
         await_true(lambda: self.planned(whom, fault, seconds)[2].obstacle == "", "nothing is in the way", DEADLINE_S)

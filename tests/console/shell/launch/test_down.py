@@ -57,7 +57,7 @@ def test_services_and_brokers_are_ended_and_the_broker_stays_wanted(supervisor, 
 
 
 def test_process_whose_row_is_lost_is_ended_by_its_run_file(broker, directories):
-    identity = os_process.Identity(broker.pid, broker.create_time, broker.run_token)
+    identity = os_process.ProcessIdentity(broker.pid, broker.create_time, broker.run_token)
     broker.delete()
     write_run_file(run_files_of_processes(), "broker-1", identity)
     assert "1 left over, ended." in down()

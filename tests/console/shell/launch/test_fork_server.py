@@ -59,7 +59,7 @@ def supervising(directory: Path, command: list[str]) -> Iterator[Supervisor]:
 def story(forking):
     names = []
 
-    def started(name: str, *arguments: str, **changes) -> os_process.Identity:
+    def started(name: str, *arguments: str, **changes) -> os_process.ProcessIdentity:
         names.append(name)
         log = forking.working_dir / f"{name}.log"
         service = Service(name, module_command(STORY, *arguments), log, is_forked=True)

@@ -60,7 +60,7 @@ def up(directories, settings):
     if process.poll() is None:
         process.kill()
         process.wait()
-    os_process.kill(read_run_file(run / "services", "web") or os_process.Identity(0, 0.0, ""))
+    os_process.kill(read_run_file(run / "services", "web") or os_process.ProcessIdentity(0, 0.0, ""))
 
 
 def command_of(pid: int) -> list[str]:
@@ -238,7 +238,7 @@ def test_who_has_claimed_the_data_directory_since_has_what_works_in_it(up, tmp_p
                 os_process.kill(item)
 
 
-def sleeper_in(directory: Path, token: str = "") -> os_process.Identity:
+def sleeper_in(directory: Path, token: str = "") -> os_process.ProcessIdentity:
     token = token or f"token-{directory.name}"
     return os_process.spawn([sys.executable, "-c", SLEEPER], {}, directory, directory / "log", token)
 

@@ -62,7 +62,7 @@ def test_database_that_fails_on_the_way_down_keeps_nothing_up(small_house, monke
     assert not os_process.look(identity).alive
 
 
-def run(name: str) -> os_process.Identity:
+def run(name: str) -> os_process.ProcessIdentity:
     """A process that only its run file knows."""
     argv = [sys.executable, "-c", SLEEPER]
     identity = os_process.spawn(argv, {}, settings.DATA_DIR, settings.LOG_DIR / name, secrets.token_hex(16))
