@@ -4,7 +4,7 @@ and failed logins that count."""
 from django.conf import settings
 from django.db import models
 
-from console.kit.access.reach import PATTERN_LENGTH_MAX, AccessRule, Level, Resource
+from console.kit.access.reach import PATTERN_LENGTH_MAX, AccessLevel, AccessRule, Resource
 
 USERNAME_LENGTH_MAX = 150
 ADDRESS_LENGTH_MAX = 45
@@ -41,18 +41,18 @@ class NameRule(models.Model):
 
     @property
     def rule(self) -> AccessRule:
-        return AccessRule(Resource(self.resource), self.pattern, Level(self.level))
+        return AccessRule(Resource(self.resource), self.pattern, AccessLevel(self.level))
 
 
 class ClusterRole(models.Model):
-    """The role of one person in one cluster, where it is another than everywhere else: a `Level`.
+    """The role of one person in one cluster, where it is another than everywhere else: a `AccessLevel`.
 
     None of them administers: accounts are those of all clusters.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="cluster_roles")
     cluster = models.CharField(max_length=CLUSTER_LENGTH_MAX)
-    role = models.CharField(max_length=10, choices=[(item.value, item.value) for item in Level])
+    role = models.CharField(max_length=10, choices=[(item.value, item.value) for item in AccessLevel])
 
     class Meta:
         ordering = ["cluster"]

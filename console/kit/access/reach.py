@@ -23,7 +23,7 @@ class Resource(StrEnum):
     CLUSTER = "cluster"
 
 
-class Level(StrEnum):
+class AccessLevel(StrEnum):
     """What a rule says of the names it matches."""
 
     VIEWER = "viewer"
@@ -42,7 +42,7 @@ class AccessRule:
 
     resource: Resource
     pattern: str
-    level: Level
+    level: AccessLevel
 
     def __str__(self) -> str:
         return f"{self.level} on {self.resource} {self.pattern}"
@@ -63,7 +63,7 @@ class Reach:
 
     def with_role_of(self, level: str) -> "Reach":
         """Where another role counts than elsewhere, with the same rules; `nothing` leaves nothing of these either."""
-        return NOWHERE if level == Level.NOTHING else Reach(ROLES[level], self.rules, self.internal)
+        return NOWHERE if level == AccessLevel.NOTHING else Reach(ROLES[level], self.rules, self.internal)
 
     def sees(self, resource: Resource, name: str) -> bool:
         """As `VIEW in rights_on(…)`, and never with a question to the database."""
@@ -80,7 +80,7 @@ class Reach:
         if self.is_unbound:
             return self.role
         matching = [rule for rule in self._rules_of(resource) if matches(rule.pattern, name)]
-        if any(rule.level is Level.NOTHING for rule in matching):
+        if any(rule.level is AccessLevel.NOTHING for rule in matching):
             return frozenset()
         return self._base(resource).union(*(rule.level.rights for rule in matching))
 
@@ -120,7 +120,7 @@ class Reach:
         return tuple(rule.pattern for rule in self._rules_of(resource) if right in rule.level.rights)
 
     def taken_away(self, resource: Resource) -> tuple[str, ...]:
-        return tuple(rule.pattern for rule in self._rules_of(resource) if rule.level is Level.NOTHING)
+        return tuple(rule.pattern for rule in self._rules_of(resource) if rule.level is AccessLevel.NOTHING)
 
     def _rules_of(self, resource: Resource) -> list[AccessRule]:
         return [] if self.is_unbound else [rule for rule in self.rules if rule.resource is resource]

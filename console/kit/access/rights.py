@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from console.kit.access.internal_names import ONLY_ADMINISTRATORS, InternalTopics
 from console.kit.access.internal_topics import internal_topics
 from console.kit.access.models import ClusterRole, NameRule
-from console.kit.access.reach import NOWHERE, AccessRule, Level, Reach, Resource, matches
+from console.kit.access.reach import NOWHERE, AccessLevel, AccessRule, Reach, Resource, matches
 from console.kit.access.roles import ROLES
 from console.kit.access.roles import Right as Right  # part of what this module offers
 from console.kit.common.current_cluster import NOBODYS, current_cluster
@@ -156,7 +156,7 @@ def _to_ask_for(user: Person, right: Right) -> str:
     if resource is Resource.CLUSTER or right is Right.ADMINISTER:
         return f"Ask an administrator for the role {role}."
     rule = f"{role} on {resource} {name or '*'}"
-    if name and any(rule.level is Level.NOTHING for rule in _rules_on(user, resource, name)):
+    if name and any(rule.level is AccessLevel.NOTHING for rule in _rules_on(user, resource, name)):
         return f"A rule takes it away; ask an administrator to narrow that, then for the rule “{rule}”."
     if name:
         return f"Ask an administrator for the rule “{rule}”."

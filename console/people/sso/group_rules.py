@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, AccessRule, Level, Reach, Resource
+from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, AccessLevel, AccessRule, Reach, Resource
 from console.kit.access.roles import ROLES
 
 GROUPS_MAX = 1_000
@@ -79,8 +79,8 @@ def _joined(rules: Iterable[AccessRule]) -> tuple[AccessRule, ...]:
     return tuple(sorted(found.values()))
 
 
-def _strength(level: Level) -> int:
-    return len(Level) if level is Level.NOTHING else len(level.rights)
+def _strength(level: AccessLevel) -> int:
+    return len(AccessLevel) if level is AccessLevel.NOTHING else len(level.rights)
 
 
 def parse_rules(text: str) -> GroupRules:
@@ -122,9 +122,9 @@ def _role(value: object, place: str) -> str:
 
 def _rule(value: object) -> AccessRule:
     words = value.split() if isinstance(value, str) else []
-    is_whole = len(words) == 4 and words[1] == "on" and words[0] in set(Level) and words[2] in set(Resource)
+    is_whole = len(words) == 4 and words[1] == "on" and words[0] in set(AccessLevel) and words[2] in set(Resource)
     if not is_whole or words[3].count("*") > STARS_MAX or "**" in words[3] or len(words[3]) > PATTERN_LENGTH_MAX:
         raise RulesError(f"{value!r} is no rule such as “operator on topic payments.*”.")
     if words[2] == Resource.CLUSTER and words[3] != "cluster":
         raise RulesError(f"{value!r}: of the cluster there is one, “{words[0]} on cluster cluster”.")
-    return AccessRule(Resource(words[2]), words[3], Level(words[0]))
+    return AccessRule(Resource(words[2]), words[3], AccessLevel(words[0]))

@@ -10,7 +10,7 @@ from django.contrib.auth.validators import ASCIIUsernameValidator
 
 from console.kit.access.clusters import declared_clusters
 from console.kit.access.models import USERNAME_LENGTH_MAX
-from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, AccessRule, Level, Resource
+from console.kit.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, AccessLevel, AccessRule, Resource
 from console.kit.access.rights import CLUSTER
 from console.kit.access.roles import ROLES
 from console.kit.common.names import RESERVED_NAMES
@@ -21,7 +21,7 @@ RULES_MAX = 50
 ROWS_SPARE = 3
 _IN_CLUSTER = "cluster-"
 #: Nobody administers one cluster alone: accounts are those of all of them.
-CLUSTER_ROLES = [("", "as everywhere"), *((str(item), str(item)) for item in Level)]
+CLUSTER_ROLES = [("", "as everywhere"), *((str(item), str(item)) for item in AccessLevel)]
 ROLE_CHOICES = [(NO_ROLE, "none: only what rules give"), *((role, role) for role in ROLES)]
 
 
@@ -115,13 +115,13 @@ class StandingForm(forms.Form):
     def _rule(self, resource: str, pattern: str, level: str) -> AccessRule:
         while "**" in pattern:
             pattern = pattern.replace("**", "*")
-        if resource not in set(Resource) or level not in set(Level):
+        if resource not in set(Resource) or level not in set(AccessLevel):
             raise forms.ValidationError("A rule needs a kind of object and what it allows.")
         if len(pattern) > PATTERN_LENGTH_MAX or pattern.count("*") > STARS_MAX or "\0" in pattern:
             raise forms.ValidationError(
                 f"A pattern has at most {PATTERN_LENGTH_MAX} characters and {STARS_MAX} stars: {pattern[:60]}"
             )
-        return AccessRule(Resource(resource), CLUSTER if resource == Resource.CLUSTER else pattern, Level(level))
+        return AccessRule(Resource(resource), CLUSTER if resource == Resource.CLUSTER else pattern, AccessLevel(level))
 
 
 def _typed_rules(data: Any) -> list[tuple[str, str, str]]:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.kit.access.identities import BY_SINGLE_SIGN_ON, may_have_password
 from console.kit.access.one_time import MUST_CHANGE
-from console.kit.access.reach import Level, Resource
+from console.kit.access.reach import AccessLevel, Resource
 from console.kit.access.rights import Right, require
 from console.kit.audit.refusals import count_quietly
 from console.kit.common.csv_table import csv_response, wants_csv
@@ -100,7 +100,7 @@ def _user_page(
         "person": person,
         "form": form,
         "resources": list(Resource),
-        "levels": list(Level),
+        "levels": list(AccessLevel),
         "cluster_now": cluster_words(standing_of(person)),
     }
     return render(request, "users/user.html", context, status=status)

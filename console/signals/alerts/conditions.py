@@ -24,7 +24,7 @@ from console.cluster.charts.measures import (
 )
 from console.kit.common.any_name import AnyNameConverter
 from console.signals.alerts.rules import AlertRule, Ruleset
-from console.signals.overview.health import Health, HealthReason, Level
+from console.signals.overview.health import Health, HealthLevel, HealthReason
 
 #: Of one rule; whoever has more has one trouble, and not thousands.
 OBJECTS_MAX = 500
@@ -80,12 +80,12 @@ def _of_reading(rule: AlertRule, reading: Reading, name: str, *, was_bad: bool) 
     )
 
 
-def _of_health(rule: AlertRule, least: Level, health: Health, *, is_starting: bool) -> Iterator[AlertCondition]:
+def _of_health(rule: AlertRule, least: HealthLevel, health: Health, *, is_starting: bool) -> Iterator[AlertCondition]:
     """An unknown state breaks every rule: it may be the worst."""
-    levels = list(Level)
+    levels = list(HealthLevel)
     for reason in health.reasons:
-        if reason.level is Level.UNKNOWN or levels.index(reason.level) >= levels.index(least):
-            is_bad = None if is_starting and reason.level is Level.UNKNOWN else True
+        if reason.level is HealthLevel.UNKNOWN or levels.index(reason.level) >= levels.index(least):
+            is_bad = None if is_starting and reason.level is HealthLevel.UNKNOWN else True
             yield AlertCondition(
                 rule.name, _name_of(reason), is_bad, f"{reason.text} {reason.action.text}.", _HEALTH_LINK
             )

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from console.cluster.charts.measures import CLUSTER, KINDS
 from console.signals.alerts.channels import CHANNEL_KINDS, Channel
 from console.signals.alerts.page_channels import MADE_ON_PAGE, refusal_on_page
-from console.signals.overview.health import Level
+from console.signals.overview.health import HealthLevel
 
 RULES_MAX, CHANNELS_MAX, TEXT_LENGTH_MAX = 200, 50, 2_000
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,60}")
@@ -60,7 +60,7 @@ class AlertRule:
     repeat_ms: int = 0
     escalate_after_ms: int = 0
     escalate_to: tuple[str, ...] = ()
-    health: Level | None = None
+    health: HealthLevel | None = None
     kind: str = ""
     measure: str = ""
     objects: str = "*"
@@ -177,7 +177,7 @@ def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channe
         raise RulesError(f"{where} must have either health or measure.")
     subject = _of_health(said, where) if "health" in said else _of_measure(said, where)
     severity = _text(
-        said, "severity", where, default="critical" if subject.get("health") is Level.CRITICAL else "warning"
+        said, "severity", where, default="critical" if subject.get("health") is HealthLevel.CRITICAL else "warning"
     )
     if severity not in SEVERITIES:
         raise RulesError(f"{where}: severity must be one of {', '.join(SEVERITIES)}.")
@@ -203,7 +203,7 @@ def _of_health(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     level = _text(said, "health", where)
     if level not in SEVERITIES:
         raise RulesError(f"{where}: health must be one of {', '.join(SEVERITIES)}: from which level on.")
-    return {"health": Level(level)}
+    return {"health": HealthLevel(level)}
 
 
 def _of_measure(said: Mapping[str, Any], where: str) -> dict[str, Any]:

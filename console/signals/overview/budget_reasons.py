@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.kit.common.figures import grouped, size
-from console.signals.overview.health import Action, BrokerBudget, HealthReason, Level
+from console.signals.overview.health import Action, BrokerBudget, HealthLevel, HealthReason
 
 #: What a broker keeps, and what it refuses, by the name of the bound.
 _WORDS = {
@@ -33,7 +33,7 @@ def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[HealthReason]:
         else:
             text = f"Broker {broker_id} has little left of the {things}: {refused} will be refused."
         yield HealthReason(
-            Level.WARNING,
+            HealthLevel.WARNING,
             f"Broker {broker_id}",
             text,
             Action(

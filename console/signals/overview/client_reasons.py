@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import duration, grouped
-from console.signals.overview.health import Action, HealthReason, Level, TroubledGroup
+from console.signals.overview.health import Action, HealthLevel, HealthReason, TroubledGroup
 
 #: Groups with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4
@@ -19,7 +19,7 @@ def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Healt
     if more > 0:
         text = f"{grouped(more)} more consumer {'group is' if more == 1 else 'groups are'} in trouble."
         action = Action("See those in trouble", "consumers")
-        yield HealthReason(Level.WARNING, "Consumer groups", text, action, key="more groups", weight=more)
+        yield HealthReason(HealthLevel.WARNING, "Consumer groups", text, action, key="more groups", weight=more)
 
 
 def group_reason(group: TroubledGroup) -> HealthReason:
@@ -54,7 +54,7 @@ def _badly_read(group: TroubledGroup) -> HealthReason:
 
 def _reason(trouble: str, group: TroubledGroup, text: str, action: Action) -> HealthReason:
     return HealthReason(
-        Level.WARNING,
+        HealthLevel.WARNING,
         f"Group {_short(group.name)}",
         text,
         action,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import utc_minute
-from console.signals.overview.health import Action, DisagreeingTopic, HealthReason, LateTopic, Level
+from console.signals.overview.health import Action, DisagreeingTopic, HealthLevel, HealthReason, LateTopic
 
 
 def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[HealthReason]:
@@ -13,14 +13,14 @@ def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iter
         text = f"What was counted at one tier is not what was counted at the next, in {windows}."
         action = Action("See which windows, tiers and offsets", "completeness-topic", topic.name)
         yield HealthReason(
-            Level.WARNING, f"Topic {topic.name}", text, action, topic.told, key=f"incomplete:{topic.name}",
+            HealthLevel.WARNING, f"Topic {topic.name}", text, action, topic.told, key=f"incomplete:{topic.name}",
             weight=topic.windows,
         )  # fmt: skip
     if count > len(topics):
         more = count - len(topics)
         text = f"Of {more} more topic{'' if more == 1 else 's'} tiers of the message audit disagree."
         yield HealthReason(
-            Level.WARNING, "More topics", text, Action("See which", "completeness"), key="incomplete others"
+            HealthLevel.WARNING, "More topics", text, Action("See which", "completeness"), key="incomplete others"
         )
 
 
@@ -35,9 +35,17 @@ def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[HealthReas
         told = "It was never complete." if until is None else f"It is complete until {utc_minute(until)}."
         action = Action("See which tier lags", "completeness-topic", topic.name)
         yield HealthReason(
-            Level.WARNING, f"Topic {topic.name}", text, action, told, key=f"late:{topic.name}", weight=topic.windows
+            HealthLevel.WARNING,
+            f"Topic {topic.name}",
+            text,
+            action,
+            told,
+            key=f"late:{topic.name}",
+            weight=topic.windows,
         )
     if count > len(topics):
         more = count - len(topics)
         text = f"Of {more} more topic{'' if more == 1 else 's'} windows of the message audit are late."
-        yield HealthReason(Level.WARNING, "More topics", text, Action("See which", "completeness"), key="late others")
+        yield HealthReason(
+            HealthLevel.WARNING, "More topics", text, Action("See which", "completeness"), key="late others"
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthReason, Level, TroubledConnector
+from console.signals.overview.health import Action, HealthLevel, HealthReason, TroubledConnector
 
 #: Connectors with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4
@@ -17,7 +17,7 @@ def connector_reasons(connectors: Sequence[TroubledConnector], count: int) -> It
     if more > 0:
         text = f"{more} more connector{' has' if more == 1 else 's have'} failed."
         action = Action("See those that failed", "connectors")
-        yield HealthReason(Level.WARNING, "Connectors", text, action, key="more connectors", weight=more)
+        yield HealthReason(HealthLevel.WARNING, "Connectors", text, action, key="more connectors", weight=more)
 
 
 def silence_reasons(error: str) -> Iterable[HealthReason]:
@@ -25,7 +25,7 @@ def silence_reasons(error: str) -> Iterable[HealthReason]:
         action = Action("See which worker answers; start one", "connectors")
         text = "Kafka Connect cannot be asked: what its connectors do is not known."
         yield HealthReason(
-            Level.WARNING, "Kafka Connect", text, action, error[:_ERROR_LENGTH_MAX], key="connect silent"
+            HealthLevel.WARNING, "Kafka Connect", text, action, error[:_ERROR_LENGTH_MAX], key="connect silent"
         )
 
 
@@ -45,7 +45,7 @@ def _failed(connector: TroubledConnector) -> HealthReason:
     key = f"connector:{connector.name}"
     subject = f"Connector {name}"
     return HealthReason(
-        Level.WARNING,
+        HealthLevel.WARNING,
         subject,
         text,
         action,

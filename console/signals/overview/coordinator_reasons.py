@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthReason, Level, UnloadedCoordinators
+from console.signals.overview.health import Action, HealthLevel, HealthReason, UnloadedCoordinators
 
 
 def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[HealthReason]:
@@ -26,7 +26,7 @@ def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[Healt
         )
         action = Action("Read its log for why; stopping it moves them to another replica", "processes")
         yield HealthReason(
-            Level.CRITICAL,
+            HealthLevel.CRITICAL,
             f"Broker {coordinators.broker_id}",
             text,
             action,
@@ -47,5 +47,5 @@ def lone_topic_reasons(topics: Sequence[str]) -> Iterable[HealthReason]:
     action = Action("Add replicas, now that there are more brokers", "placement")
     evidence = "Made while there was one broker"
     yield HealthReason(
-        Level.WARNING, "Coordinators", text, action, evidence, key="lone internal topics", parts=tuple(topics)
+        HealthLevel.WARNING, "Coordinators", text, action, evidence, key="lone internal topics", parts=tuple(topics)
     )

@@ -40,9 +40,9 @@ from console.signals.overview.health import (
     EndingCertificate,
     FailingPartition,
     HealthFacts,
+    HealthLevel,
     KeptTopic,
     LateTopic,
-    Level,
     PastElection,
     ProbeWord,
     Quiet,
@@ -402,7 +402,7 @@ def _as_group(group: ConsumerGroup) -> TroubledGroup:
 
 
 def _as_quiet(row: QuietReason) -> Quiet:
-    level, parts = Level(row.level), tuple(row.parts)
+    level, parts = HealthLevel(row.level), tuple(row.parts)
     return Quiet(row.key, row.kind, level, row.weight, parts, row.until_ms, row.actor_name, row.why)
 
 

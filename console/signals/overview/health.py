@@ -9,7 +9,7 @@ from console.cluster.brokers.budgets import CrowdedBudget
 from console.state.clusters.outage import Outage
 
 
-class Level(StrEnum):
+class HealthLevel(StrEnum):
     """The word that stands beside the colour is `label`. UNKNOWN of a cluster that cannot be read hides lesser ones."""
 
     OK = "ok"
@@ -310,7 +310,7 @@ class Quiet:
 
     key: str
     kind: str
-    level: Level
+    level: HealthLevel
     weight: int
     parts: tuple[str, ...]
     until_ms: int | None
@@ -326,7 +326,7 @@ class HealthReason:
     partitions it is of. `name` is the group's or process's it is about, of the resource `about`.
     """
 
-    level: Level
+    level: HealthLevel
     subject: str
     text: str
     action: Action
@@ -348,14 +348,14 @@ class HealthReason:
 class Health:
     """`muted` reasons are true too, and somebody has said that they do not count."""
 
-    level: Level
+    level: HealthLevel
     reasons: tuple[HealthReason, ...]
     muted: tuple[HealthReason, ...] = ()
 
     @property
     def is_unknown(self) -> bool:
         """Whether some of the cluster's state cannot be read; that may have been muted."""
-        return any(reason.level is Level.UNKNOWN for reason in (*self.reasons, *self.muted))
+        return any(reason.level is HealthLevel.UNKNOWN for reason in (*self.reasons, *self.muted))
 
     @property
     def muted_count(self) -> int:

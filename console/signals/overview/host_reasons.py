@@ -8,8 +8,8 @@ from console.signals.overview.health import (
     Action,
     CrowdedBroker,
     EndingCertificate,
+    HealthLevel,
     HealthReason,
-    Level,
     SetAsideLogs,
     TightDirectory,
     TroubledProcess,
@@ -45,7 +45,7 @@ def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[HealthReason]:
             str(stray.broker_id),
         )
         yield HealthReason(
-            Level.WARNING, f"Broker {stray.broker_id}", text, action,
+            HealthLevel.WARNING, f"Broker {stray.broker_id}", text, action,
             f"{size(stray.bytes)} in directories below {paths} whose names end in -stray",
             key=f"strays:{stray.broker_id}", weight=stray.count,
         )  # fmt: skip
@@ -62,7 +62,7 @@ def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[HealthReason]:
     )
     action = Action("Stop them, and give their cluster a chroot of its own", "zookeeper")
     yield HealthReason(
-        Level.WARNING, "Foreign brokers", text, action, "Their registrations are not of this cluster's brokers",
+        HealthLevel.WARNING, "Foreign brokers", text, action, "Their registrations are not of this cluster's brokers",
         key="foreign brokers", parts=tuple(map(str, broker_ids)),
     )  # fmt: skip
 
@@ -73,7 +73,12 @@ def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[HealthReason]:
         action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
         evidence = f"{broker.open_files:,} of {broker.limit:,} are open"
         yield HealthReason(
-            Level.WARNING, f"Broker {broker.broker_id}", text, action, evidence, key=f"open files:{broker.broker_id}"
+            HealthLevel.WARNING,
+            f"Broker {broker.broker_id}",
+            text,
+            action,
+            evidence,
+            key=f"open files:{broker.broker_id}",
         )
 
 
@@ -85,7 +90,7 @@ def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[H
         action = Action("Renew it: a keystore that changes on disk counts for the next connection", "processes")
         evidence = f"it ends at {datetime.fromtimestamp(certificate.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
         level, key = (
-            Level.CRITICAL if ended else Level.WARNING,
+            HealthLevel.CRITICAL if ended else HealthLevel.WARNING,
             f"certificate:{certificate.broker_id}:{certificate.listener}",
         )
         yield HealthReason(level, f"Broker {certificate.broker_id}", text, action, evidence, key=key)
@@ -103,7 +108,7 @@ def _offline(directory: TightDirectory) -> HealthReason:
     )
     action = Action("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
     evidence, key = f"{directory.path}: {directory.error}", _key("offline", directory)
-    return HealthReason(Level.CRITICAL, f"Broker {directory.broker_id}", text, action, evidence, key=key)
+    return HealthReason(HealthLevel.CRITICAL, f"Broker {directory.broker_id}", text, action, evidence, key=key)
 
 
 def _key(trouble: str, directory: TightDirectory) -> str:
@@ -119,7 +124,7 @@ def _full(directory: TightDirectory) -> HealthReason:
         "Free some of the disk, or shorten retention: leaders come back", "broker", str(directory.broker_id)
     )
     subject, key = f"Broker {directory.broker_id}", _key("no room", directory)
-    return HealthReason(Level.CRITICAL, subject, text, action, _left(directory), key=key)
+    return HealthReason(HealthLevel.CRITICAL, subject, text, action, _left(directory), key=key)
 
 
 def _left(directory: TightDirectory) -> str:
@@ -129,7 +134,7 @@ def _left(directory: TightDirectory) -> str:
 
 
 def _nearly_full(directory: TightDirectory) -> HealthReason:
-    level = Level.CRITICAL if directory.is_critical else Level.WARNING
+    level = HealthLevel.CRITICAL if directory.is_critical else HealthLevel.WARNING
     text = (
         f"The volume of broker {directory.broker_id} is nearly full: without room the broker hands over what it leads, "
         "and cannot follow."
@@ -155,7 +160,7 @@ _STATE_WORDS = {
 
 def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[HealthReason]:
     for process in processes:
-        level = Level.CRITICAL if process.is_lost else Level.WARNING
+        level = HealthLevel.CRITICAL if process.is_lost else HealthLevel.WARNING
         action = Action("Read the end of its log, cure the cause, start it", "process", process.name)
         text = f"{process.name} should be running and {_STATE_WORDS.get(process.state, f'is {process.state}')}."
         key = f"process:{process.state}:{process.name}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from console.signals.overview.health import Action, HealthReason, Level, TroubledMirror
+from console.signals.overview.health import Action, HealthLevel, HealthReason, TroubledMirror
 
 _ERROR_LENGTH_MAX = 300
 
@@ -16,13 +16,19 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[HealthReason]:
             action = Action("See which, and what they are told", "mirrors")
             error = mirror.error[:_ERROR_LENGTH_MAX]
             yield HealthReason(
-                Level.WARNING, subject, text, action, error, key=f"mirror fails:{mirror.flow}", weight=mirror.failing
+                HealthLevel.WARNING,
+                subject,
+                text,
+                action,
+                error,
+                key=f"mirror fails:{mirror.flow}",
+                weight=mirror.failing,
             )
         if mirror.silent:
             text = f"Nothing is said any more of {mirror.silent} of its topics: nobody seems to copy them."
             action = Action("Start the mirror again, or its connector; copies stay and are gone on with", "mirrors")
             yield HealthReason(
-                Level.WARNING, subject, text, action, "A mirror tells of each topic once a minute", mirror.since_ms,
+                HealthLevel.WARNING, subject, text, action, "A mirror tells of each topic once a minute", mirror.since_ms,
                 f"mirror silent:{mirror.flow}", mirror.silent,
             )  # fmt: skip
 

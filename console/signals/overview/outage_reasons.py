@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from console.kit.gateway.errors import OTHER
-from console.signals.overview.health import Action, HealthFacts, HealthReason, Level
+from console.signals.overview.health import Action, HealthFacts, HealthLevel, HealthReason
 from console.state.clusters.outage import Outage
 
 
@@ -35,5 +35,5 @@ def _of_brokers(outage: Outage, facts: HealthFacts) -> HealthReason:
 def _unknown(subject: str, text: str, action: Action, outage: Outage) -> HealthReason:
     since_ms = outage.seen_at_ms or None
     return HealthReason(
-        Level.UNKNOWN, subject, text, action, outage.evidence, since_ms, f"{subject.lower()} unreachable"
+        HealthLevel.UNKNOWN, subject, text, action, outage.evidence, since_ms, f"{subject.lower()} unreachable"
     )

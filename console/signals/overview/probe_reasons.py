@@ -5,7 +5,7 @@ A broker that is not registered, and a process that should run, have reasons of 
 
 from collections.abc import Iterable, Mapping
 
-from console.signals.overview.health import Action, HealthReason, Level, ProbeWord
+from console.signals.overview.health import Action, HealthLevel, HealthReason, ProbeWord
 
 _ERROR_LENGTH_MAX = 300
 
@@ -25,7 +25,7 @@ def probe_reasons(word: ProbeWord | None, missing: Iterable[int], managed: Itera
         text = "The probe does not answer: what clients see of the cluster is not known."
         evidence = word.error[:_ERROR_LENGTH_MAX]
         yield HealthReason(
-            Level.WARNING, "Probe", text, action, evidence, word.error_since_ms, "probe silent",
+            HealthLevel.WARNING, "Probe", text, action, evidence, word.error_since_ms, "probe silent",
             about="process", name=word.process,
         )  # fmt: skip
 
@@ -38,7 +38,7 @@ def _silent(silent: Mapping[int, tuple[int, str]], managed: set[int]) -> Iterabl
         else:
             action = Action("See what it does on its own host; if it hangs, restart it there")
         yield HealthReason(
-            Level.CRITICAL, f"Broker {broker}", text, action, _evidence(why), since_ms, f"silent:{broker}"
+            HealthLevel.CRITICAL, f"Broker {broker}", text, action, _evidence(why), since_ms, f"silent:{broker}"
         )
 
 
@@ -57,7 +57,7 @@ def _failing(word: ProbeWord, explained: set[int]) -> Iterable[HealthReason]:
     action = Action("Let replicas catch up; see which partitions fail", "probe")
     since_ms = min(partition.since_ms for partition in failing)
     parts = tuple(str(partition.partition) for partition in failing)
-    yield HealthReason(Level.WARNING, "Probe", text, action, evidence, since_ms, "probe failing", parts=parts)
+    yield HealthReason(HealthLevel.WARNING, "Probe", text, action, evidence, since_ms, "probe failing", parts=parts)
 
 
 def _lost(count: int) -> HealthReason:
@@ -65,5 +65,5 @@ def _lost(count: int) -> HealthReason:
     text = f"{records} of the probe not there any more: what happened to them may have happened to others."
     action = Action("See when and where, before anything is restarted or deleted", "probe")
     return HealthReason(
-        Level.CRITICAL, "Probe", text, action, "Within the last 24 hours", key="probe lost", weight=count
+        HealthLevel.CRITICAL, "Probe", text, action, "Within the last 24 hours", key="probe lost", weight=count
     )

@@ -6,7 +6,7 @@ It holds for the reason as it was: one that has become worse, or speaks of somet
 from collections.abc import Mapping
 from enum import StrEnum
 
-from console.signals.overview.health import HealthReason, Level, Quiet
+from console.signals.overview.health import HealthLevel, HealthReason, Quiet
 
 
 class QuietKind(StrEnum):
@@ -46,7 +46,7 @@ def holds(said: Quiet, reason: HealthReason, now_ms: int) -> bool:
 
 def is_worse(reason: HealthReason, said: Quiet) -> bool:
     """Than when it was said: of a higher level, more of it, or of partitions that were not among it."""
-    levels = list(Level)
+    levels = list(HealthLevel)
     return (
         levels.index(reason.level) > levels.index(said.level)
         or reason.weight > said.weight

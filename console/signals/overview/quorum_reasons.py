@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from console.kit.common.figures import grouped
-from console.signals.overview.health import Action, HealthReason, Level
+from console.signals.overview.health import Action, HealthLevel, HealthReason
 
 
 def quorum_reasons(quorum: Mapping[str, Any] | None) -> Iterable[HealthReason]:
@@ -17,7 +17,7 @@ def quorum_reasons(quorum: Mapping[str, Any] | None) -> Iterable[HealthReason]:
         cause = "has no leader" if quorum["leader_id"] is None else "has no majority of voters that fetch"
         text = f"The KRaft quorum {cause}: no topic, setting or leader can be changed."
         action = Action("Start the controllers that are down; read their logs", "quorum")
-        yield HealthReason(Level.CRITICAL, "KRaft quorum", text, action, evidence, key="quorum")
+        yield HealthReason(HealthLevel.CRITICAL, "KRaft quorum", text, action, evidence, key="quorum")
     elif behind:
         named, verb = ", ".join(map(str, behind)), "is" if len(behind) == 1 else "are"
         text = f"Voter{'' if len(behind) == 1 else 's'} {named} of the KRaft quorum {verb} behind the leader."
@@ -25,4 +25,6 @@ def quorum_reasons(quorum: Mapping[str, Any] | None) -> Iterable[HealthReason]:
         if quorum["largest_lag"] is not None:
             evidence += f", largest lag {grouped(quorum['largest_lag'])} records"
         parts = tuple(map(str, behind))
-        yield HealthReason(Level.WARNING, "KRaft quorum", text, action, evidence, key="quorum behind", parts=parts)
+        yield HealthReason(
+            HealthLevel.WARNING, "KRaft quorum", text, action, evidence, key="quorum behind", parts=parts
+        )

@@ -9,7 +9,7 @@ from console.signals.overview.client_reasons import group_reason, group_reasons
 from console.signals.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.signals.overview.connector_reasons import connector_reasons, silence_reasons
 from console.signals.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
-from console.signals.overview.health import Action, Health, HealthFacts, HealthReason, Level, TroubledPartition
+from console.signals.overview.health import Action, Health, HealthFacts, HealthLevel, HealthReason, TroubledPartition
 from console.signals.overview.host_reasons import (
     certificate_reasons,
     crowded_reasons,
@@ -38,13 +38,13 @@ def assess(facts: HealthFacts) -> Health:
     said = {quiet.key: quiet for quiet in facts.quiets}
     told = (reason if facts.manages_processes else _where_it_runs(reason) for reason in _reasons(facts))
     found = [replace(item, quiet=quiet_of(item, said, facts.now_ms)) for item in told]
-    found.sort(key=lambda reason: list(Level).index(reason.level), reverse=True)
+    found.sort(key=lambda reason: list(HealthLevel).index(reason.level), reverse=True)
     muted = tuple(reason for reason in found if is_silent(reason))
     reasons = tuple(reason for reason in found if not is_silent(reason))
     if reasons:
         return Health(reasons[0].level, reasons, muted)
     is_known = facts.is_seen and not facts.outage
-    return Health(Level.OK if is_known else Level.UNKNOWN, (), muted)
+    return Health(HealthLevel.OK if is_known else HealthLevel.UNKNOWN, (), muted)
 
 
 def _reasons(facts: HealthFacts) -> Iterable[HealthReason]:
@@ -103,7 +103,7 @@ def _where_it_runs(reason: HealthReason) -> HealthReason:
 
 
 def _zookeeper_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
-    level = Level.WARNING if facts.has_quorum else Level.CRITICAL
+    level = HealthLevel.WARNING if facts.has_quorum else HealthLevel.CRITICAL
     meaning = "" if facts.has_quorum else ": no broker can join and no leader can be elected until it is back"
     serving = facts.zookeeper_count - len(facts.zookeeper_errors)
     for address, error in sorted(facts.zookeeper_errors.items()):
@@ -120,14 +120,14 @@ def _no_controller(facts: HealthFacts) -> HealthReason:
     else:
         action = Action("Wait a few seconds for the election; if none comes, read the brokers' logs", "processes")
     return HealthReason(
-        Level.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller"
+        HealthLevel.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller"
     )
 
 
 def _flapping(broker_id: int, times: int, facts: HealthFacts) -> HealthReason:
     action = _process_action("Read the end of its log before starting it again", broker_id, facts)
     return HealthReason(
-        Level.WARNING,
+        HealthLevel.WARNING,
         f"Broker {broker_id}",
         f"Broker {broker_id} comes and goes: each time leaders move and replicas have to catch up.",
         action,
@@ -145,7 +145,7 @@ def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: He
     text = f"Broker {broker_id} is not registered"
     text += f": {told}." if (told := "; ".join(_effects(*effects))) else "."
     return HealthReason(
-        Level.CRITICAL if leaderless or refusing else Level.WARNING,
+        HealthLevel.CRITICAL if leaderless or refusing else HealthLevel.WARNING,
         f"Broker {broker_id}",
         text,
         _process_action(f"Start broker {broker_id}", broker_id, facts),
@@ -202,21 +202,21 @@ def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[HealthReaso
     if leaderless:
         text = f"{_partitions(leaderless)} {_has(leaderless)} no leader, though every replica's broker is registered."
         action = Action("Wait for the last broker of the ISR to recover its log; read that broker's log", "processes")
-        yield _of_partitions("leaderless", Level.CRITICAL, leaderless, text, action, _examples(leaderless))
+        yield _of_partitions("leaderless", HealthLevel.CRITICAL, leaderless, text, action, _examples(leaderless))
     if refusing:
         text = (
             f"{_partitions(refusing)} {_is(refusing)} below min.insync.replicas and {_refuse(refusing)}, "
             "though every replica's broker is registered."
         )
-        yield _of_partitions("below", Level.CRITICAL, refusing, text, _WAIT_FOR_REPLICAS, _examples(refusing))
+        yield _of_partitions("below", HealthLevel.CRITICAL, refusing, text, _WAIT_FOR_REPLICAS, _examples(refusing))
     if lagging:
         text = f"{_partitions(lagging)} {_is(lagging)} under-replicated: a replica is out of sync."
         evidence = f"{_out_of_sync(lagging)} · {_examples(lagging)}"
-        yield _of_partitions("under-replicated", Level.WARNING, lagging, text, _WAIT_FOR_REPLICAS, evidence)
+        yield _of_partitions("under-replicated", HealthLevel.WARNING, lagging, text, _WAIT_FOR_REPLICAS, evidence)
 
 
 def _of_partitions(
-    key: str, level: Level, found: Sequence[TroubledPartition], text: str, action: Action, evidence: str
+    key: str, level: HealthLevel, found: Sequence[TroubledPartition], text: str, action: Action, evidence: str
 ) -> HealthReason:
     subject = "Partition" if len(found) == 1 else "Partitions"
     parts = tuple(sorted(partition.name for partition in found))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthReason, KeptTopic, Level
+from console.signals.overview.health import Action, HealthLevel, HealthReason, KeptTopic
 
 #: Of a name in a sentence.
 _NAME_LENGTH_MAX = 40
@@ -15,7 +15,7 @@ def kept_reasons(topics: Sequence[KeptTopic], count: int) -> Iterable[HealthReas
         name = topic.name if len(topic.name) <= _NAME_LENGTH_MAX else f"{topic.name[:_NAME_LENGTH_MAX]}…"
         text = f"Topic {name} was to be deleted after a day of grace, and was kept."
         key = f"kept topic:{topic.name}"
-        yield HealthReason(Level.WARNING, f"Topic {topic.name}", text, action, topic.why, topic.since_ms, key)
+        yield HealthReason(HealthLevel.WARNING, f"Topic {topic.name}", text, action, topic.why, topic.since_ms, key)
     if more := count - len(topics):
         text = f"{more} more topic{' was' if more == 1 else 's were'} to be deleted, and kept."
-        yield HealthReason(Level.WARNING, "More topics", text, action, key="kept topics", weight=more)
+        yield HealthReason(HealthLevel.WARNING, "More topics", text, action, key="kept topics", weight=more)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthReason, Level, PastElection
+from console.signals.overview.health import Action, HealthLevel, HealthReason, PastElection
 
 #: As long as anything can be quiet: what was acknowledged is not heard again by getting old.
 TOLD_FOR_MS = 30 * 24 * 3_600_000
@@ -18,7 +18,7 @@ def unclean_reason(elections: Sequence[PastElection]) -> Iterable[HealthReason]:
     is_certain = any(election.is_certain for election in elections)
     text = f"{_who_led(elections, is_certain)}: acknowledged records may be lost."
     yield HealthReason(
-        Level.CRITICAL if is_certain else Level.WARNING,
+        HealthLevel.CRITICAL if is_certain else HealthLevel.WARNING,
         "Unclean elections",
         text,
         Action("See in the history what it cost, have its producers send again, then acknowledge it", "history"),

@@ -9,7 +9,7 @@ from console.cluster.brokers.certificates import ends_soon
 from console.cluster.brokers.models import BrokerReport
 from console.kit.gateway.brokers.certificates import certificates_end_in_s
 from console.processes.models import ManagedProcess
-from console.signals.overview.health import EndingCertificate, HealthFacts, Level
+from console.signals.overview.health import EndingCertificate, HealthFacts, HealthLevel
 from console.signals.overview.reasons import assess
 from tests.zookeeper_server import free_ports
 
@@ -74,10 +74,10 @@ def test_soon_is_within_thirty_days(days, is_soon):
 @pytest.mark.parametrize(
     ("left_ms", "level", "words"),
     [
-        (12 * DAY_MS, Level.WARNING, "ends in 12 days."),
-        (DAY_MS, Level.WARNING, "ends in 1 day."),
-        (DAY_MS // 2, Level.WARNING, "ends within a day."),
-        (-1, Level.CRITICAL, "has ended"),
+        (12 * DAY_MS, HealthLevel.WARNING, "ends in 12 days."),
+        (DAY_MS, HealthLevel.WARNING, "ends in 1 day."),
+        (DAY_MS // 2, HealthLevel.WARNING, "ends within a day."),
+        (-1, HealthLevel.CRITICAL, "has ended"),
     ],
 )
 def test_health_says_which_when_and_what_helps(left_ms, level, words):

@@ -9,7 +9,7 @@ import pytest
 from console.cluster.brokers.models import BrokerReport
 from console.cluster.brokers.open_files import OpenFiles, open_files_of
 from console.processes.models import ManagedProcess
-from console.signals.overview.health import CrowdedBroker, HealthFacts, Level
+from console.signals.overview.health import CrowdedBroker, HealthFacts, HealthLevel
 from console.signals.overview.reasons import assess
 
 #: Opens as many files as it may have, says so, and waits to be ended.
@@ -55,7 +55,11 @@ def test_near_is_four_fifths(count, is_near):
 
 def test_health_says_how_many_and_what_helps():
     (reason,) = assess(HealthFacts(is_seen=True, controller_id=1, crowded=(CrowdedBroker(2, 3_500, 4_096),))).reasons
-    assert (reason.level, reason.subject, reason.evidence) == (Level.WARNING, "Broker 2", "3,500 of 4,096 are open")
+    assert (reason.level, reason.subject, reason.evidence) == (
+        HealthLevel.WARNING,
+        "Broker 2",
+        "3,500 of 4,096 are open",
+    )
     assert "LimitNOFILE=" in reason.action.text
 
 

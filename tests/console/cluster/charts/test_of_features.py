@@ -14,7 +14,7 @@ from console.kit.common.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.signals.alerts.conditions import conditions
 from console.signals.alerts.rules import parse_rules
-from console.signals.overview.health import Health, Level
+from console.signals.overview.health import Health, HealthLevel
 from console.state.clusters import store
 from console.state.consumers.models import ConsumerGroup
 from tests.console.cluster.charts.test_pages import lines
@@ -128,7 +128,9 @@ def test_an_alert_may_be_raised_on_each(features, measure, limit, sentence, link
         f'[rules.r]\nmeasure = "{measure}"\nabove = {limit}\nchannels = ["ops"]\n'
     )
     bad = [
-        condition for condition in conditions(rules, readings(now_ms()), Health(Level.OK, ()), {}) if condition.is_bad
+        condition
+        for condition in conditions(rules, readings(now_ms()), Health(HealthLevel.OK, ()), {})
+        if condition.is_bad
     ]
     assert [(item.sentence, item.link) for item in bad] == [(sentence, link)]
 

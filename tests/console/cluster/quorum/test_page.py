@@ -8,7 +8,7 @@ from broker.common.errors import ErrorCode
 from console.cluster.quorum.members import QuorumSummary, is_writable, members_of, summary_of
 from console.kit.gateway.errors import refusal
 from console.kit.gateway.quorum.interface import FeatureView, QuorumReplicaView, QuorumView
-from console.signals.overview.health import HealthFacts, Level
+from console.signals.overview.health import HealthFacts, HealthLevel
 from console.signals.overview.reasons import assess
 from console.state.clusters.queries import cluster_state
 
@@ -133,10 +133,14 @@ def test_a_quorum_that_does_not_answer_is_unknown_and_no_trouble_of_before_is_to
 @pytest.mark.parametrize(
     ("view", "level", "text"),
     [
-        (quorum(1, (1, 9, None), (2, 9, 9), (3, 9, 9)), Level.OK, ""),
-        (quorum(1, (1, 9, None), (2, 9, 9), (3, 1, 9_000)), Level.WARNING, "Voter 3 of the KRaft quorum is behind"),
-        (quorum(1, (1, 9, None), (2, 1, 9_000), (3, 1, 9_000)), Level.CRITICAL, "no majority of voters"),
-        (quorum(None, (1, 9, 9), (2, 9, 9), (3, 9, 9)), Level.CRITICAL, "no leader"),
+        (quorum(1, (1, 9, None), (2, 9, 9), (3, 9, 9)), HealthLevel.OK, ""),
+        (
+            quorum(1, (1, 9, None), (2, 9, 9), (3, 1, 9_000)),
+            HealthLevel.WARNING,
+            "Voter 3 of the KRaft quorum is behind",
+        ),
+        (quorum(1, (1, 9, None), (2, 1, 9_000), (3, 1, 9_000)), HealthLevel.CRITICAL, "no majority of voters"),
+        (quorum(None, (1, 9, 9), (2, 9, 9), (3, 9, 9)), HealthLevel.CRITICAL, "no leader"),
     ],
 )
 def test_health_tells_of_a_quorum_that_lost_voters(view, level, text):

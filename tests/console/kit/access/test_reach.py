@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.kit.access.filters import within
-from console.kit.access.reach import NOWHERE, AccessRule, Level, Reach, Resource, matches
+from console.kit.access.reach import NOWHERE, AccessLevel, AccessRule, Reach, Resource, matches
 from console.kit.access.roles import ROLES, Right
 from console.state.clusters.models import Topic
 from tests.examples import examples
@@ -15,7 +15,8 @@ TOPIC = Resource.TOPIC
 
 def reach(role: str, *rules: tuple[str, str], resource: Resource = TOPIC) -> Reach:
     return Reach(
-        ROLES.get(role, frozenset()), tuple(AccessRule(resource, pattern, Level(level)) for pattern, level in rules)
+        ROLES.get(role, frozenset()),
+        tuple(AccessRule(resource, pattern, AccessLevel(level)) for pattern, level in rules),
     )
 
 
@@ -90,7 +91,7 @@ LETTERS = st.text(alphabet="aA-_%[]\\.*?", max_size=6)
 @settings(max_examples=examples(150))
 @given(
     names=st.sets(LETTERS.filter(bool), max_size=12),
-    rules=st.lists(st.tuples(LETTERS.filter(bool), st.sampled_from(list(Level))), max_size=4),
+    rules=st.lists(st.tuples(LETTERS.filter(bool), st.sampled_from(list(AccessLevel))), max_size=4),
     role=st.sampled_from(["", "viewer", "operator", "admin"]),
     right=st.sampled_from([Right.VIEW, Right.OPERATE]),
 )

@@ -25,7 +25,7 @@ from console.cluster.zookeeper.plan import Present, plan_change
 from console.ecosystem.streams.checkpoint_plan import EARLIEST, LATEST, CheckpointLoss, start_plan
 from console.ecosystem.streams.checkpoint_plan import reset_plan as checkpoint_plan
 from console.ecosystem.streams.submission import Submission, SubmissionFacts, submission_plan
-from console.kit.access.reach import AccessRule, Level, Resource
+from console.kit.access.reach import AccessLevel, AccessRule, Resource
 from console.kit.access.read_only import CLUSTER, CONSOLE, ReadOnly
 from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.groups.interface import GroupView, OffsetBounds
@@ -297,14 +297,14 @@ def test_what_goes_on_changing_by_itself_keeps_the_digest():
 
 
 def test_what_differs_between_accounts_gives_another_digest(viewer, operator):
-    rule = AccessRule(Resource.TOPIC, "a*", Level.NOTHING)
+    rule = AccessRule(Resource.TOPIC, "a*", AccessLevel.NOTHING)
     plans = [
         account_plan(viewer, UserRights("viewer", True, (rule,))),
         account_plan(operator, UserRights("viewer", True, (rule,))),
         account_plan(viewer, UserRights("viewer", False, (rule,))),
         account_plan(viewer, UserRights("admin", True, (rule,))),
         account_plan(viewer, UserRights("viewer", True, (replace(rule, pattern="b*"),))),
-        account_plan(viewer, UserRights("viewer", True, (replace(rule, level=Level.VIEWER),))),
+        account_plan(viewer, UserRights("viewer", True, (replace(rule, level=AccessLevel.VIEWER),))),
         *(make(user) for make in (password_plan, end_logins_plan) for user in (viewer, operator)),
     ]
     assert len({digest_of(plan, ADA) for plan in plans}) == len(plans)

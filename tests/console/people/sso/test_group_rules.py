@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from console.kit.access.reach import Level, Resource, matches
+from console.kit.access.reach import AccessLevel, Resource, matches
 from console.kit.access.roles import ROLES
 from console.people.sso.group_rules import (
     RULES_OF_PERSON_MAX,
@@ -76,7 +76,7 @@ def worlds(seed: int) -> GroupRules:
 
     def rule() -> str:
         pattern = choose.choice(["payments.*", "payments.cards", "*", "orders", "?ayments.in"])
-        return f"{choose.choice(list(Level))} on {choose.choice(['topic', 'group'])} {pattern}"
+        return f"{choose.choice(list(AccessLevel))} on {choose.choice(['topic', 'group'])} {pattern}"
 
     lines = [f'default = "{choose.choice(["viewer", "none", "reader"])}"'] if choose.random() < 0.5 else []
     for name in "abcde":
@@ -109,7 +109,7 @@ def test_a_person_has_what_the_groups_give_together_less_what_one_takes_and_noth
                     if rule.resource is resource and matches(rule.pattern, name)
                 ]
                 wanted = role_rights.union(*(rule.level.rights for rule in matching))
-                if any(rule.level is Level.NOTHING for rule in matching):
+                if any(rule.level is AccessLevel.NOTHING for rule in matching):
                     wanted = frozenset()
                 assert grant.reach.rights_on(resource, name) == wanted
 

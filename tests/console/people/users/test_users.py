@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from console.kit.access.models import NameRule, PasswordToChange
-from console.kit.access.reach import AccessRule, Level, Resource
+from console.kit.access.reach import AccessLevel, AccessRule, Resource
 from console.kit.audit.models import AuditEvent
 from console.people.users.preview import VisibleObjects, preview
 from console.people.users.queries import logins_of, role_of, standing_of
@@ -109,8 +109,8 @@ def test_role_and_rules_are_changed_as_planned_and_audited(admin, viewer):
     now = standing_of(User.objects.get(pk=viewer.pk))
     assert now.role == "operator"
     assert set(now.rules) == {
-        AccessRule(Resource.TOPIC, "secret-*", Level.NOTHING),
-        AccessRule(Resource.GROUP, "g*", Level.VIEWER),
+        AccessRule(Resource.TOPIC, "secret-*", AccessLevel.NOTHING),
+        AccessRule(Resource.GROUP, "g*", AccessLevel.VIEWER),
     }
     (event,) = AuditEvent.objects.filter(action="change user")
     assert event.before == {"role": "viewer", "group g*": None, "topic secret-*": None}

@@ -5,13 +5,13 @@ import pytest
 from console.cluster.charts.measures import CLUSTER, KINDS, MEASURES, Reading
 from console.signals.alerts.conditions import conditions
 from console.signals.alerts.rules import AlertRule, Ruleset
-from console.signals.overview.health import Health, Level
+from console.signals.overview.health import Health, HealthLevel
 
 
 def condition_of(kind, measure):
     rule = AlertRule("a-rule", ("ops",), kind=kind, measure=measure, threshold=1.0)
     reading = Reading(kind, "" if kind == CLUSTER else "7/x", tuple(2.0 for _ in KINDS[kind]))
-    (found,) = conditions(Ruleset({"a-rule": rule}), [reading], Health(Level.OK, ()), {})
+    (found,) = conditions(Ruleset({"a-rule": rule}), [reading], Health(HealthLevel.OK, ()), {})
     return found
 
 

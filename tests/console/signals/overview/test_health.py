@@ -2,7 +2,7 @@
 
 from console.signals.overview.health import (
     HealthFacts,
-    Level,
+    HealthLevel,
     Quiet,
     TightDirectory,
     TroubledGroup,
@@ -32,25 +32,25 @@ def sentences(**changed) -> list[str]:
 
 
 def test_a_well_cluster_needs_no_reason():
-    assert assess(WELL).level == Level.OK
+    assert assess(WELL).level == HealthLevel.OK
     assert assess(WELL).reasons == ()
 
 
 def test_a_cluster_never_seen_is_unknown_not_well():
-    assert assess(HealthFacts(is_seen=False)).level == Level.UNKNOWN
+    assert assess(HealthFacts(is_seen=False)).level == HealthLevel.UNKNOWN
 
 
 def test_a_missing_broker_names_what_lost_its_leader():
     health = assess(facts(missing=frozenset({2}), troubled=(leaderless("orders", 2),) * 3))
 
-    assert health.level == Level.CRITICAL
+    assert health.level == HealthLevel.CRITICAL
     assert health.reasons[0].text == "Broker 2 is not registered: 3 partitions of orders have no leader."
 
 
 def test_a_missing_broker_whose_partitions_have_other_leaders_is_a_warning():
     health = assess(facts(missing=frozenset({2}), troubled=(lagging("orders", (1, 2), (1,)),)))
 
-    assert health.level == Level.WARNING
+    assert health.level == HealthLevel.WARNING
     assert health.reasons[0].text == "Broker 2 is not registered: 1 partition of orders is under-replicated."
 
 
@@ -85,7 +85,7 @@ def test_a_very_long_name_is_cut():
 def test_no_controller_says_what_cannot_be_done():
     health = assess(facts(controller_id=None))
 
-    assert health.level == Level.CRITICAL
+    assert health.level == HealthLevel.CRITICAL
     assert "no controller" in health.reasons[0].text
 
 
@@ -102,7 +102,7 @@ def test_a_cluster_that_cannot_be_read_is_unknown_with_what_was_tried_and_the_ag
     health = assess(unreachable(controller_id=None))
 
     (reason,) = health.reasons
-    assert (health.level, reason.level) == (Level.UNKNOWN, Level.UNKNOWN)
+    assert (health.level, reason.level) == (HealthLevel.UNKNOWN, HealthLevel.UNKNOWN)
     assert reason.text == "The state of this cluster is unknown: No broker answered in time."
     assert reason.evidence.replace("\u202f", " ") == "Last read 5 min ago · tried k1:9092"
     assert reason.since_ms == 700_000
@@ -125,14 +125,14 @@ def test_a_dead_process_is_known_also_while_the_cluster_is_not():
     dead = TroubledProcess("broker-2", "failed", "gave up after 3 tries", is_lost=True, broker_id=2)
     health = assess(unreachable(missing=frozenset({2}), processes=(dead,)))
 
-    assert [reason.level for reason in health.reasons] == [Level.CRITICAL, Level.UNKNOWN]
+    assert [reason.level for reason in health.reasons] == [HealthLevel.CRITICAL, HealthLevel.UNKNOWN]
 
 
 def test_a_muted_outage_does_not_make_an_unknown_cluster_healthy():
-    muted = Quiet("brokers unreachable", "muted", Level.UNKNOWN, 0, (), None, "ada", "a planned stop")
+    muted = Quiet("brokers unreachable", "muted", HealthLevel.UNKNOWN, 0, (), None, "ada", "a planned stop")
     health = assess(unreachable(quiets=(muted,)))
 
-    assert (health.level, health.reasons, health.is_unknown) == (Level.UNKNOWN, (), True)
+    assert (health.level, health.reasons, health.is_unknown) == (HealthLevel.UNKNOWN, (), True)
 
 
 def test_topics_that_cannot_be_read_leave_the_brokers_known():
@@ -151,14 +151,14 @@ def test_groups_that_cannot_be_read_are_unknown_and_the_rest_is_known():
     health = assess(facts(groups_outage=unread(), groups=(group(),), groups_count=1))
 
     (reason,) = health.reasons
-    assert (health.level, reason.subject) == (Level.UNKNOWN, "Consumer groups")
+    assert (health.level, reason.subject) == (HealthLevel.UNKNOWN, "Consumer groups")
 
 
 def test_a_cluster_that_does_not_let_the_console_in_is_told_as_it_said_it():
     error = "The cluster does not let the console in: the broker at h:1 does not let us in: no."
     (reason,) = assess(unreachable(error, is_refused=True, controller_id=None)).reasons
 
-    assert (reason.level, reason.text) == (Level.UNKNOWN, f"The state of this cluster is unknown: {error}")
+    assert (reason.level, reason.text) == (HealthLevel.UNKNOWN, f"The state of this cluster is unknown: {error}")
     assert "client configuration" in reason.action.text
 
 
@@ -166,7 +166,7 @@ def test_losing_a_minority_of_zookeeper_is_a_warning_and_a_majority_is_critical(
     one = assess(facts(zookeeper_count=3, zookeeper_errors={"a:2181": "does not answer"}))
     two = assess(facts(zookeeper_count=3, zookeeper_errors={"a:2181": "does not answer", "b:2181": "has no quorum"}))
 
-    assert (one.level, two.level) == (Level.WARNING, Level.CRITICAL)
+    assert (one.level, two.level) == (HealthLevel.WARNING, HealthLevel.CRITICAL)
     assert one.reasons[0].text == "ZooKeeper a:2181 does not answer."
     assert "no leader can be elected until it is back" in two.reasons[0].text
 
@@ -174,8 +174,8 @@ def test_losing_a_minority_of_zookeeper_is_a_warning_and_a_majority_is_critical(
 def test_the_worst_reason_stands_first_and_decides():
     health = assess(facts(missing=frozenset({9}), troubled=(leaderless("orders", 1),)))
 
-    assert [reason.level for reason in health.reasons] == [Level.CRITICAL, Level.WARNING]
-    assert health.level == Level.CRITICAL
+    assert [reason.level for reason in health.reasons] == [HealthLevel.CRITICAL, HealthLevel.WARNING]
+    assert health.level == HealthLevel.CRITICAL
 
 
 def refusing(topic: str, replicas: tuple[int, ...], isr: tuple[int, ...]) -> TroubledPartition:
@@ -185,7 +185,7 @@ def refusing(topic: str, replicas: tuple[int, ...], isr: tuple[int, ...]) -> Tro
 def test_a_partition_below_min_isr_is_critical_though_it_is_led():
     (reason,) = assess(facts(missing=frozenset({2}), troubled=(refusing("orders", (1, 2), (1,)),))).reasons
 
-    assert reason.level == Level.CRITICAL
+    assert reason.level == HealthLevel.CRITICAL
     assert "1 partition of orders is below min.insync.replicas and refuses acks=all" in reason.text
     assert reason.evidence == "orders-4: in sync: [1], replicas: [1, 2]"
 
@@ -193,7 +193,7 @@ def test_a_partition_below_min_isr_is_critical_though_it_is_led():
 def test_min_isr_is_missed_also_when_every_broker_is_registered():
     (reason,) = assess(facts(troubled=(refusing("orders", (1, 2), (1,)),))).reasons
 
-    assert reason.level == Level.CRITICAL
+    assert reason.level == HealthLevel.CRITICAL
     assert reason.text.endswith("though every replica's broker is registered.")
     assert "stop no other broker" in reason.action.text
 
@@ -255,7 +255,7 @@ def test_nothing_leads_to_processes_that_another_runs():
 def test_a_process_that_is_not_as_wanted_is_named_with_its_own_sentence():
     failed = TroubledProcess("clicks", "failed", "gave up after 3 tries", is_lost=True)
     health = assess(facts(processes=(failed,)))
-    assert (health.level, health.reasons[0].text) == (Level.CRITICAL, "clicks should be running and has failed.")
+    assert (health.level, health.reasons[0].text) == (HealthLevel.CRITICAL, "clicks should be running and has failed.")
     assert (health.reasons[0].action.argument, health.reasons[0].evidence) == ("clicks", "gave up after 3 tries")
 
 
@@ -272,7 +272,7 @@ def group(name="readers", **values) -> TroubledGroup:
 
 def test_a_group_that_does_not_get_on_says_how_and_how_much_waits():
     (reason,) = assess(facts(groups=(group(behind_ms=7_200_000),), groups_count=1)).reasons
-    assert reason.level == Level.WARNING
+    assert reason.level == HealthLevel.WARNING
     assert reason.text == ("Group readers does not get on (stalled): it commits the same offset again and again.")
     assert reason.evidence.replace("\u202f", " ") == "consumer lag 12 345 · behind by 2 h · 2 members"
     assert (reason.action.page, reason.action.argument) == ("group", "readers")
@@ -309,7 +309,7 @@ def test_an_offline_directory_is_critical_and_a_filling_one_a_warning():
     filling = TightDirectory(2, "/data/2", left_share=0.12, usable_bytes=12_000_000_000, is_critical=False)
     health = assess(facts(directories=(filling, offline)))
     assert [(reason.level, reason.subject) for reason in health.reasons] == [
-        (Level.CRITICAL, "Broker 1"),
-        (Level.WARNING, "Broker 2"),
+        (HealthLevel.CRITICAL, "Broker 1"),
+        (HealthLevel.WARNING, "Broker 2"),
     ]
     assert health.reasons[1].evidence.replace("\u202f", " ") == "/data/2: 12 GB left, 12 % of the volume"

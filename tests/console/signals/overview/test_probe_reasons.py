@@ -1,6 +1,6 @@
 """What the probe says, as reasons of health: the right broker, the next safe action, nothing that is said already."""
 
-from console.signals.overview.health import FailingPartition, Level, ProbeWord
+from console.signals.overview.health import FailingPartition, HealthLevel, ProbeWord
 from console.signals.overview.probe_reasons import probe_reasons
 
 
@@ -15,7 +15,7 @@ def test_without_a_probe_or_with_one_to_which_all_is_well_there_is_no_reason():
 
 def test_a_registered_broker_that_does_not_answer_is_critical_and_leads_to_its_process():
     reason = reasons(ProbeWord("probe", silent={2: (1_000, "timed out")}))["silent:2"]
-    assert (reason.level, reason.since_ms) == (Level.CRITICAL, 1_000)
+    assert (reason.level, reason.since_ms) == (HealthLevel.CRITICAL, 1_000)
     assert (reason.action.page, reason.action.argument) == ("process", "broker-2")
     assert "timed out" in reason.evidence
 
@@ -42,9 +42,9 @@ def test_a_partition_is_told_of_only_if_no_broker_of_it_is_silent():
 
 def test_lost_records_are_critical():
     reason = reasons(ProbeWord("probe", lost=2))["probe lost"]
-    assert (reason.level, reason.weight, reason.action.page) == (Level.CRITICAL, 2, "probe")
+    assert (reason.level, reason.weight, reason.action.page) == (HealthLevel.CRITICAL, 2, "probe")
 
 
 def test_a_probe_that_is_silent_is_itself_a_reason():
     reason = reasons(ProbeWord("probe", error="timed out", error_since_ms=9))["probe silent"]
-    assert (reason.level, reason.name, reason.since_ms) == (Level.WARNING, "probe", 9)
+    assert (reason.level, reason.name, reason.since_ms) == (HealthLevel.WARNING, "probe", 9)

@@ -7,8 +7,8 @@ import pytest
 from console.signals.overview.health import (
     Action,
     HealthFacts,
+    HealthLevel,
     HealthReason,
-    Level,
     Quiet,
     TroubledGroup,
     TroubledPartition,
@@ -37,20 +37,20 @@ def say(reason: HealthReason, kind=QuietKind.MUTED, until_ms: int | None = NOW_M
 
 def test_muted_it_does_not_count_and_is_still_told():
     found = health(say(LAGS))
-    assert (found.level, found.reasons) == (Level.OK, ())
+    assert (found.level, found.reasons) == (HealthLevel.OK, ())
     assert [(item.text, item.quiet.why) for item in found.muted] == [(LAGS.text, "known")]
     assert (found.muted_count, found.retired_count) == (1, 0)
 
 
 def test_acknowledged_it_counts_and_says_by_whom():
     found = health(say(LAGS, QuietKind.ACKNOWLEDGED))
-    assert (found.level, found.muted) == (Level.WARNING, ())
+    assert (found.level, found.muted) == (HealthLevel.WARNING, ())
     assert found.reasons[0].quiet.by == "olga"
 
 
 def test_it_is_heard_again_when_its_time_is_over():
-    assert health(say(LAGS, until_ms=NOW_MS)).level == Level.WARNING
-    assert health(say(LAGS, until_ms=NOW_MS + 1)).level == Level.OK
+    assert health(say(LAGS, until_ms=NOW_MS)).level == HealthLevel.WARNING
+    assert health(say(LAGS, until_ms=NOW_MS + 1)).level == HealthLevel.OK
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_missing_broker_is_heard_again_when_its_partitions_have_no_leader():
     said = say(missing)
     assert health(said, missing=frozenset({2})).reasons == ()
     worse = (lagging(0), replace(lagging(1), has_leader=False, isr=()))
-    assert health(said, missing=frozenset({2}), troubled=worse).level == Level.CRITICAL
+    assert health(said, missing=frozenset({2}), troubled=worse).level == HealthLevel.CRITICAL
     assert health(said, missing=frozenset({2, 1})).reasons[0].key == "missing:1"
 
 
@@ -87,11 +87,11 @@ def reasons_of(*groups: TroubledGroup, said=()) -> list[str]:
 def test_four_retired_groups_do_not_degrade_the_cluster():
     groups = tuple(group(f"old-{number}") for number in range(4))
     before = health(troubled=(), groups=groups, groups_count=4)
-    assert before.level == Level.WARNING
+    assert before.level == HealthLevel.WARNING
     found = health(
         *(say(reason, QuietKind.RETIRED, None) for reason in before.reasons), troubled=(), quiet_groups=groups
     )
-    assert (found.level, found.retired_count, found.muted_count) == (Level.OK, 4, 0)
+    assert (found.level, found.retired_count, found.muted_count) == (HealthLevel.OK, 4, 0)
 
 
 def test_a_retired_group_is_silent_whatever_it_loses_and_heard_again_with_a_member():
@@ -113,6 +113,6 @@ def test_a_muted_group_is_heard_again_when_it_will_lose_records_or_lost_more():
 
 def test_every_reason_says_which_it_is():
     assert LAGS.key == "under-replicated"
-    assert HealthReason(Level.OK, "x", "x", Action("x")).key == ""
+    assert HealthReason(HealthLevel.OK, "x", "x", Action("x")).key == ""
     assert health().find("") is None
     assert health(say(LAGS)).find(LAGS.key).text == LAGS.text
