@@ -8,8 +8,8 @@ from console.kit.features.declaration import (
     Database,
     Feature,
     FormsOf,
-    Link,
     ObjectHeader,
+    PageLink,
     PushedPage,
     RouteModule,
     SameAction,
@@ -28,7 +28,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(RouteModule("processes/", "console.processes.urls"),),
     links=(
-        Link(
+        PageLink(
             "Processes", "processes", entry=SidebarEntry.SERVICES, resource=Resource.PROCESS, needs=("runs_processes",)
         ),
     ),

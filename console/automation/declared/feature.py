@@ -2,12 +2,12 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import Action
-from console.kit.features.declaration import Feature, Link, RouteModule, SidebarEntry
+from console.kit.features.declaration import Feature, PageLink, RouteModule, SidebarEntry
 
 FEATURE = Feature(
     package="console.automation.declared",
     addresses=(RouteModule("declaration/", "console.automation.declared.urls"),),
-    links=(Link("Cluster as code", "declaration", entry=SidebarEntry.CHANGES),),
+    links=(PageLink("Cluster as code", "declaration", entry=SidebarEntry.CHANGES),),
     places=(PagePlace("Cluster as code", "declaration", "declaration files yaml gitops apply diff drift export"),),
     actions=(
         Action(

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Database, Feature, FormsOf, Link, PushedPage, RouteModule, SidebarEntry
+from console.kit.features.declaration import Database, Feature, FormsOf, PageLink, PushedPage, RouteModule, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
 #: The pages of self-healing, told that the queue is another.
@@ -12,7 +12,9 @@ FEATURE = Feature(
     package="console.automation.healing",
     database=Database.CLUSTER,
     addresses=(RouteModule("healing/", "console.automation.healing.urls"),),
-    links=(Link("Self-healing", "healing", entry=SidebarEntry.SERVICES, needs=("sees_all_names",), after="processes"),),
+    links=(
+        PageLink("Self-healing", "healing", entry=SidebarEntry.SERVICES, needs=("sees_all_names",), after="processes"),
+    ),
     places=(PagePlace("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
     pushed_pages=(PushedPage("healing", (LIVE_GROUP,), names_all=True),),
     reads=(

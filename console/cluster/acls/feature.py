@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Feature, Link, PushedPage, RouteModule, SameAction, SidebarEntry
+from console.kit.features.declaration import Feature, PageLink, PushedPage, RouteModule, SameAction, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
 LIVE_GROUP = "acls"
@@ -13,7 +13,7 @@ FEATURE = Feature(
     addresses=(RouteModule("access-lists/", "console.cluster.acls.urls"),),
     template_libraries=("acls",),
     links=(
-        Link(
+        PageLink(
             "ACLs",
             "acls",
             entry=SidebarEntry.ACCESS,

@@ -7,8 +7,8 @@ from console.kit.features.declaration import (
     Database,
     Feature,
     FormsOf,
-    Link,
     ObjectHeader,
+    PageLink,
     PushedPage,
     RouteModule,
     SameAction,
@@ -37,7 +37,7 @@ FEATURE = Feature(
     package="console.cluster.brokers",
     database=Database.CLUSTER,
     addresses=(RouteModule("brokers/", "console.cluster.brokers.urls"),),
-    links=(Link("Brokers", "brokers", entry=SidebarEntry.BROKERS),),
+    links=(PageLink("Brokers", "brokers", entry=SidebarEntry.BROKERS),),
     places=(_BROKERS,),
     verbs=(
         Verb("Settings of broker {name}", ObjectKind.BROKER, "broker-settings", "configs", Right.VIEW),

@@ -4,7 +4,7 @@ from console.cluster.charts.tiers import FINEST
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SidebarEntry, Tab
+from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, SidebarEntry, Tab
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.live import groups
@@ -16,7 +16,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(RouteModule("", "console.cluster.charts.urls"),),
     template_libraries=("object_charts",),
-    links=(Link("Charts", "charts", entry=SidebarEntry.METRICS, needs=("sees_all_names",)),),
+    links=(PageLink("Charts", "charts", entry=SidebarEntry.METRICS, needs=("sees_all_names",)),),
     places=(PagePlace("Charts", "charts", "rates requests latency", names_all=True),),
     tabs=(
         Tab("charts", "topic-charts", Right.VIEW, shown="Charts", after="topic-producers"),

@@ -2,13 +2,13 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Feature, Link, RouteModule, SidebarEntry
+from console.kit.features.declaration import Feature, PageLink, RouteModule, SidebarEntry
 
 FEATURE = Feature(
     package="console.cluster.client_metrics",
     addresses=(RouteModule("client-metrics/", "console.cluster.client_metrics.urls"),),
     links=(
-        Link("Client metrics", "client-metrics", entry=SidebarEntry.ACCESS, needs=("has_quorum", "sees_all_names"),
+        PageLink("Client metrics", "client-metrics", entry=SidebarEntry.ACCESS, needs=("has_quorum", "sees_all_names"),
              after="quotas"),
     ),
     places=(PagePlace("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, RowKind, SidebarEntry
+from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, RowKind, SidebarEntry
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -14,7 +14,7 @@ FEATURE = Feature(
     package="console.cluster.credentials",
     database=Database.CLUSTER,
     addresses=(RouteModule("kafka-users/", "console.cluster.credentials.urls"),),
-    links=(Link("Kafka users", "credentials", entry=SidebarEntry.ACCESS, needs=("sees_all_names",), after="acls"),),
+    links=(PageLink("Kafka users", "credentials", entry=SidebarEntry.ACCESS, needs=("sees_all_names",), after="acls"),),
     places=(PagePlace("Kafka users", "credentials", "scram passwords", names_all=True),),
     commands=(
         PagePlace(

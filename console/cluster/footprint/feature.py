@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Feature, Link, PushedPage, RouteModule, SidebarEntry
+from console.kit.features.declaration import Feature, PageLink, PushedPage, RouteModule, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -12,7 +12,7 @@ LIVE_GROUP = "footprint"
 FEATURE = Feature(
     package="console.cluster.footprint",
     addresses=(RouteModule("footprint/", "console.cluster.footprint.urls"),),
-    links=(Link("Console load", "footprint", entry=SidebarEntry.METRICS),),
+    links=(PageLink("Console load", "footprint", entry=SidebarEntry.METRICS),),
     places=(PagePlace("Console load", "footprint", "footprint own requests console load budget reading in flight"),),
     pushed_pages=(PushedPage("footprint", (LIVE_GROUP,), is_only_news=True),),
     reads=(

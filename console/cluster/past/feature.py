@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, Link, RouteModule, SidebarEntry
+from console.kit.features.declaration import Database, Feature, PageLink, RouteModule, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -11,7 +11,7 @@ FEATURE = Feature(
     package="console.cluster.past",
     database=Database.CLUSTER,
     addresses=(RouteModule("history/at/", "console.cluster.past.urls"),),
-    links=(Link("Time travel", "past", entry=SidebarEntry.ACTIVITY, after="history"),),
+    links=(PageLink("Time travel", "past", entry=SidebarEntry.ACTIVITY, after="history"),),
     verbs=tuple(
         Verb(title, ObjectKind.TOPIC, route, words, Right.VIEW, button=button)
         for title, route, words, button in (

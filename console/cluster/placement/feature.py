@@ -6,7 +6,7 @@ from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
-    Link,
+    PageLink,
     PushedPage,
     RouteModule,
     RowKind,
@@ -21,7 +21,7 @@ FEATURE = Feature(
     package="console.cluster.placement",
     database=Database.CLUSTER,
     addresses=(RouteModule("placement/", "console.cluster.placement.urls"),),
-    links=(Link("Partition placement", "placement", entry=SidebarEntry.BROKERS),),
+    links=(PageLink("Partition placement", "placement", entry=SidebarEntry.BROKERS),),
     places=(
         PagePlace("Partition placement", "placement", "replicas leaders racks"),
         PagePlace("What if", "what-if", "simulate lost broker rack added traffic capacity", names_all=True),

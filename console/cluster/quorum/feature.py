@@ -2,13 +2,13 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Feature, Link, RouteModule, SidebarEntry
+from console.kit.features.declaration import Feature, PageLink, RouteModule, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
 FEATURE = Feature(
     package="console.cluster.quorum",
     addresses=(RouteModule("quorum/", "console.cluster.quorum.urls"),),
-    links=(Link("KRaft quorum", "quorum", entry=SidebarEntry.BROKERS, needs=("has_quorum",), after="placement"),),
+    links=(PageLink("KRaft quorum", "quorum", entry=SidebarEntry.BROKERS, needs=("has_quorum",), after="placement"),),
     places=(PagePlace("KRaft quorum", "quorum", "controller voters observers metadata features", after="zookeeper"),),
     tiers=(CollectorTier("quorum", 5.0, "console.cluster.quorum.collect.tier"),),
     reads=(ApiRead("quorum", "quorum", "KRaft quorum and features of the cluster", after="zookeeper"),),

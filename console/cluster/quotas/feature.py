@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, RowKind, SidebarEntry
+from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, RowKind, SidebarEntry
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -14,7 +14,7 @@ FEATURE = Feature(
     package="console.cluster.quotas",
     database=Database.CLUSTER,
     addresses=(RouteModule("quotas/", "console.cluster.quotas.urls"),),
-    links=(Link("Quotas", "quotas", entry=SidebarEntry.ACCESS, needs=("sees_all_names",), after="credentials"),),
+    links=(PageLink("Quotas", "quotas", entry=SidebarEntry.ACCESS, needs=("sees_all_names",), after="credentials"),),
     places=(PagePlace("Quotas", "quotas", "limits throttle", names_all=True),),
     commands=(PagePlace("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),),
     verbs=(Verb("Quotas of {name}", ObjectKind.PRINCIPAL, "quotas", "limits", Right.VIEW, query="search"),),

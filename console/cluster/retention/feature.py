@@ -8,7 +8,7 @@ from console.kit.features.declaration import (
     Database,
     Feature,
     FormsOf,
-    Link,
+    PageLink,
     PushedPage,
     RouteModule,
     SameAction,
@@ -30,7 +30,7 @@ FEATURE = Feature(
         RouteModule("topics/", "console.cluster.retention.urls"),
         RouteModule("retention/", "console.cluster.retention.cluster_urls"),
     ),
-    links=(Link("Retention", "retention", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
+    links=(PageLink("Retention", "retention", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
     places=(_RETENTION,),
     tabs=(Tab("retention", "topic-retention", Right.VIEW, shown="Retention", after="topic-settings"),),
     verbs=(

@@ -6,8 +6,8 @@ from console.kit.access.roles import Right
 from console.kit.features.api import Action
 from console.kit.features.declaration import (
     Feature,
-    Link,
     ObjectHeader,
+    PageLink,
     PushedPage,
     RouteModule,
     SameAction,
@@ -25,7 +25,9 @@ _SCHEMAS = PagePlace("Schemas", "schemas", "registry avro protobuf subjects", re
 FEATURE = Feature(
     package="console.cluster.schemas",
     addresses=(RouteModule("schemas/", "console.cluster.schemas.urls"),),
-    links=(Link("Schemas", "schemas", entry=SidebarEntry.SCHEMAS, resource=Resource.TOPIC, needs=("has_registry",)),),
+    links=(
+        PageLink("Schemas", "schemas", entry=SidebarEntry.SCHEMAS, resource=Resource.TOPIC, needs=("has_registry",)),
+    ),
     places=(_SCHEMAS,),
     commands=(
         PagePlace(

@@ -8,8 +8,8 @@ from console.kit.features.declaration import (
     Database,
     Feature,
     FormsOf,
-    Link,
     ObjectHeader,
+    PageLink,
     PushedPage,
     RouteModule,
     RowKind,
@@ -30,7 +30,7 @@ FEATURE = Feature(
     package="console.cluster.topics",
     database=Database.CLUSTER,
     addresses=(RouteModule("topics/", "console.cluster.topics.urls"),),
-    links=(Link("Topics", "topics", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
+    links=(PageLink("Topics", "topics", entry=SidebarEntry.TOPICS, resource=Resource.TOPIC),),
     places=(_TOPICS,),
     commands=(
         PagePlace("Create a topic", "topic-create", "new add", resource=Resource.TOPIC, right=Right.OPERATE),

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, ApiRead
-from console.kit.features.declaration import Database, Feature, FormsOf, Link, PushedPage, RouteModule, SidebarEntry
+from console.kit.features.declaration import Database, Feature, FormsOf, PageLink, PushedPage, RouteModule, SidebarEntry
 from console.kit.live import groups
 
 
@@ -17,7 +17,9 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(RouteModule("zookeeper/", "console.cluster.zookeeper.urls"),),
     template_libraries=("znodes",),
-    links=(Link("ZooKeeper", "zookeeper", entry=SidebarEntry.BROKERS, needs=("has_zookeeper",), after="placement"),),
+    links=(
+        PageLink("ZooKeeper", "zookeeper", entry=SidebarEntry.BROKERS, needs=("has_zookeeper",), after="placement"),
+    ),
     places=(
         PagePlace("ZooKeeper", "zookeeper", "ensemble quorum", after="processes"),
         PagePlace("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),

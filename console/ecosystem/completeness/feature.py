@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SidebarEntry
+from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, SidebarEntry
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -15,7 +15,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(RouteModule("completeness/", "console.ecosystem.completeness.urls"),),
     links=(
-        Link(
+        PageLink(
             "Message audit",
             "completeness",
             entry=SidebarEntry.MESSAGE_CHECKS,

@@ -7,8 +7,8 @@ from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
-    Link,
     ObjectHeader,
+    PageLink,
     PushedPage,
     RouteModule,
     RowKind,
@@ -31,7 +31,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(RouteModule("connectors/", "console.ecosystem.connectors.urls"),),
     links=(
-        Link(
+        PageLink(
             "Connectors",
             "connectors",
             entry=SidebarEntry.CONNECTORS,

@@ -3,7 +3,15 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SameAction, SidebarEntry
+from console.kit.features.declaration import (
+    Database,
+    Feature,
+    PageLink,
+    PushedPage,
+    RouteModule,
+    SameAction,
+    SidebarEntry,
+)
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -14,7 +22,7 @@ FEATURE = Feature(
     package="console.ecosystem.mirrors",
     database=Database.CLUSTER,
     addresses=(RouteModule("mirrors/", "console.ecosystem.mirrors.urls"),),
-    links=(Link("Mirrors", "mirrors", entry=SidebarEntry.CONNECTORS, resource=Resource.TOPIC, after="streams"),),
+    links=(PageLink("Mirrors", "mirrors", entry=SidebarEntry.CONNECTORS, resource=Resource.TOPIC, after="streams"),),
     places=(PagePlace("Mirrors", "mirrors", "copies clusters", resource=Resource.TOPIC),),
     pushed_pages=(PushedPage("mirrors", (LIVE_GROUP,)),),
     reads=(

@@ -10,8 +10,8 @@ from console.kit.features.declaration import (
     Database,
     Feature,
     FormsOf,
-    Link,
     ObjectHeader,
+    PageLink,
     PushedPage,
     RouteModule,
     SidebarEntry,
@@ -43,7 +43,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(RouteModule("streams/", "console.ecosystem.streams.urls"),),
     links=(
-        Link(
+        PageLink(
             "Stream jobs",
             "streams",
             entry=SidebarEntry.CONNECTORS,

@@ -21,7 +21,7 @@ VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """A row as the chain sees it. `actor_number` is the account behind `actor_name`; it stays when that is deleted, and
     `account`, which the row points at today, is then None. Rows of version 1 have no number in their seal,
     and only from version 3 on `actor_identity`, as whom a provider of single sign-on knew the account, is in it; from
@@ -72,7 +72,7 @@ class ChainVerdict:
     broken: Break | None = None
 
 
-def seal_of(link: Link, key: bytes) -> str:
+def seal_of(link: ChainLink, key: bytes) -> str:
     """64 hexadecimal digits. The same row gives the same seal whichever database it was read from."""
     sealed: list[object] = [
         link.previous_seal,
@@ -101,7 +101,7 @@ def mac_of(values: Sequence[object], key: bytes) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def verify(links: Iterable[Link], key: bytes, *ends: ChainEnd) -> ChainVerdict:
+def verify(links: Iterable[ChainLink], key: bytes, *ends: ChainEnd) -> ChainVerdict:
     """Follow `links`, oldest first, to the first that does not fit.
 
     `ends` are the end as it is kept apart from the rows, in one place or several; one place may be some rows behind
@@ -128,7 +128,7 @@ def verify(links: Iterable[Link], key: bytes, *ends: ChainEnd) -> ChainVerdict:
     return ChainVerdict(checked, seal)
 
 
-def _fault(link: Link, previous_seal: str, key: bytes) -> str:
+def _fault(link: ChainLink, previous_seal: str, key: bytes) -> str:
     """What is wrong with `link` where `previous_seal` is the seal before it; nothing if it fits."""
     if not hmac.compare_digest(seal_of(link, key), link.seal):
         return f"Row {link.id} is not as it was written."

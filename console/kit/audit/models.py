@@ -5,7 +5,7 @@ from typing import NoReturn
 from django.conf import settings
 from django.db import models
 
-from console.kit.audit.chain import Link
+from console.kit.audit.chain import ChainLink
 
 
 class WrittenOnce(models.QuerySet["AuditEvent"]):
@@ -62,8 +62,8 @@ class AuditEvent(models.Model):
         raise TypeError("an audit event is never deleted")
 
     @property
-    def link(self) -> Link:
-        return Link(
+    def link(self) -> ChainLink:
+        return ChainLink(
             id=self.pk,
             at=self.at,
             actor_name=self.actor_name,

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from console.kit.access.identities import words_of
 from console.kit.access.rights import Person
-from console.kit.audit.chain import VERSION, ChainEnd, Link, seal_of
+from console.kit.audit.chain import VERSION, ChainEnd, ChainLink, seal_of
 from console.kit.audit.models import AuditEnd, AuditEvent
 from console.kit.audit.sealed_end import move_end
 from console.kit.audit.witness import testify
@@ -42,7 +42,7 @@ def record_event(
 
     `result` is done, refused or failed; `detail` is a sentence. Secrets have no place in any of them.
     """
-    link = Link(
+    link = ChainLink(
         id=0,
         at=timezone.now(),
         actor_name=name_of(actor),
@@ -76,7 +76,7 @@ def name_of(actor: Person | None) -> str:
 
 
 @transaction.atomic
-def _append(link: Link) -> AuditEvent:
+def _append(link: ChainLink) -> AuditEvent:
     AuditEnd.objects.get_or_create(pk=THE_END)
     end = AuditEnd.objects.select_for_update().get(pk=THE_END)
     link = replace(link, previous_seal=end.seal)
@@ -89,7 +89,7 @@ def _append(link: Link) -> AuditEvent:
     return event
 
 
-def _keep_end(end: ChainEnd, link: Link) -> None:
+def _keep_end(end: ChainEnd, link: ChainLink) -> None:
     """After the commit: what is rolled back was never the end."""
     testify(end, link.at.isoformat())
     move_end(end, chain_key(), link.previous_seal, lambda seal: AuditEvent.objects.filter(seal=seal).exists(), _is_new)

@@ -124,7 +124,7 @@ class EntryMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """A page of a sidebar's entry, or of the account menu.
 
     `needs` names variables of the templates that have to be true. The link is for people who see some `resource`, or
@@ -222,7 +222,7 @@ class Feature:
     row_kinds: tuple[RowKind, ...] = ()
     sockets: tuple[Socket, ...] = ()
     #: Of the sidebar; pages and actions as the palette offers them; tabs and verbs of one object.
-    links: tuple[Link, ...] = ()
+    links: tuple[PageLink, ...] = ()
     marks: tuple[EntryMark, ...] = ()
     places: tuple[PagePlace, ...] = ()
     commands: tuple[PagePlace, ...] = ()

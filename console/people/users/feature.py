@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Feature, FormsOf, Link, ObjectHeader, RouteModule, SidebarEntry
+from console.kit.features.declaration import Feature, FormsOf, ObjectHeader, PageLink, RouteModule, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
 _ADMIN = Right.ADMINISTER
@@ -12,8 +12,8 @@ FEATURE = Feature(
     package="console.people.users",
     addresses=(RouteModule("", "console.people.users.urls"),),
     links=(
-        Link("Console users", "users", entry=SidebarEntry.ACCOUNT, needs=("can_administer",)),
-        Link("Password", "own-password", entry=SidebarEntry.ACCOUNT, needs=("has_own_password",)),
+        PageLink("Console users", "users", entry=SidebarEntry.ACCOUNT, needs=("can_administer",)),
+        PageLink("Password", "own-password", entry=SidebarEntry.ACCOUNT, needs=("has_own_password",)),
     ),
     places=(PagePlace("Console users", "users", "people roles rules", right=Right.ADMINISTER),),
     commands=(PagePlace("Create a user", "user-create", "person new", right=Right.ADMINISTER),),

@@ -8,7 +8,7 @@ from console.kit.features.declaration import (
     EntryMark,
     Feature,
     FormsOf,
-    Link,
+    PageLink,
     PushedPage,
     RouteModule,
     SidebarEntry,
@@ -22,7 +22,7 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(RouteModule("changes/", "console.shell.changes.urls"),),
     links=(
-        Link(
+        PageLink(
             "Approvals",
             "changes",
             entry=SidebarEntry.CHANGES,

@@ -3,14 +3,16 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Feature, Link, PushedPage, RouteModule, SidebarEntry
+from console.kit.features.declaration import Feature, PageLink, PushedPage, RouteModule, SidebarEntry
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.shell.fleet",
     addresses=(RouteModule("clusters/", "console.shell.fleet.urls"),),
     template_libraries=("clusters",),
-    links=(Link("Clusters", "clusters", entry=SidebarEntry.ACCOUNT, needs=("manages_processes", "can_administer")),),
+    links=(
+        PageLink("Clusters", "clusters", entry=SidebarEntry.ACCOUNT, needs=("manages_processes", "can_administer")),
+    ),
     commands=(PagePlace("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),
     pushed_pages=(PushedPage("clusters", (groups.FLEET,)),),
     reads=(

@@ -12,7 +12,7 @@ from django.urls import reverse
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.cluster_urls import place_of
-from console.kit.features.declaration import Link, Section, SidebarEntry
+from console.kit.features.declaration import PageLink, Section, SidebarEntry
 from console.kit.features.listed import features
 from console.kit.features.marks import ShownMark, mark_of
 from console.kit.features.order import in_order
@@ -83,7 +83,7 @@ def navigation_of(context: Mapping[str, Any]) -> Navigation:
     )
 
 
-def _current(seen: Sequence[Link], places: Mapping[Link, str], here: str) -> Link | None:
+def _current(seen: Sequence[PageLink], places: Mapping[PageLink, str], here: str) -> PageLink | None:
     """Return the link whose page is `here`, or lies the closest above it; None if that is none of them."""
     for link in seen:
         if here in link.also_at:
@@ -112,7 +112,7 @@ def _entries_in(
     ]
 
 
-def _is_for(link: Link, context: Mapping[str, Any]) -> bool:
+def _is_for(link: PageLink, context: Mapping[str, Any]) -> bool:
     if not all(context.get(name) for name in link.needs):
         return False
     if link.resource is not None and link.resource not in context.get("sees", ()):

@@ -4,13 +4,13 @@ from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Feature, Link, RouteModule, SidebarEntry
+from console.kit.features.declaration import Feature, PageLink, RouteModule, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
 FEATURE = Feature(
     package="console.signals.dependencies",
     addresses=(RouteModule("dependencies/", "console.signals.dependencies.urls"),),
-    links=(Link("Lineage", "dependencies", entry=SidebarEntry.LINEAGE, resource=Resource.TOPIC),),
+    links=(PageLink("Lineage", "dependencies", entry=SidebarEntry.LINEAGE, resource=Resource.TOPIC),),
     places=(
         PagePlace(
             "Lineage",

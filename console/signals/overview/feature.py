@@ -1,13 +1,21 @@
 """Declares the overview and health of the cluster."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.declaration import EntryMark, Feature, FormsOf, Link, PushedPage, RouteModule, SidebarEntry
+from console.kit.features.declaration import (
+    EntryMark,
+    Feature,
+    FormsOf,
+    PageLink,
+    PushedPage,
+    RouteModule,
+    SidebarEntry,
+)
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.signals.overview",
     addresses=(RouteModule("", "console.signals.overview.urls"),),
-    links=(Link("Overview", "overview", entry=SidebarEntry.OVERVIEW),),
+    links=(PageLink("Overview", "overview", entry=SidebarEntry.OVERVIEW),),
     marks=(
         EntryMark(
             SidebarEntry.GROUPS, "console.signals.overview.marks.troubled_group_count", "in trouble", tier="groups"

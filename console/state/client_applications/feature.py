@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SidebarEntry
+from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, SidebarEntry
 
 #: The channel group of pages with clients, told that there are new figures.
 LIVE_GROUP = "client-applications"
@@ -16,7 +16,7 @@ FEATURE = Feature(
         RouteModule("client-applications/", "console.state.client_applications.urls"),
     ),
     links=(
-        Link(
+        PageLink(
             "Client applications",
             "client-applications",
             entry=SidebarEntry.GROUPS,

@@ -7,8 +7,8 @@ from console.kit.features.api import Action, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
-    Link,
     ObjectHeader,
+    PageLink,
     PushedPage,
     RouteModule,
     RowKind,
@@ -30,7 +30,7 @@ FEATURE = Feature(
         RouteModule("topics/", "console.state.consumers.topic_urls"),
         RouteModule("consumers/", "console.state.consumers.urls"),
     ),
-    links=(Link("Consumer groups", "consumers", entry=SidebarEntry.GROUPS, resource=Resource.GROUP),),
+    links=(PageLink("Consumer groups", "consumers", entry=SidebarEntry.GROUPS, resource=Resource.GROUP),),
     places=(_CONSUMERS,),
     commands=(
         PagePlace(

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, Link, PushedPage, RouteModule, SidebarEntry, Tab
+from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, SidebarEntry, Tab
 from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 
@@ -13,7 +13,7 @@ FEATURE = Feature(
     package="console.state.history",
     database=Database.CLUSTER,
     addresses=(RouteModule("", "console.state.history.urls"),),
-    links=(Link("History", "history", entry=SidebarEntry.ACTIVITY),),
+    links=(PageLink("History", "history", entry=SidebarEntry.ACTIVITY),),
     places=(PagePlace("History", "history", "activity changes events settings acls quotas who changed"),),
     tabs=(
         Tab("history", "topic-history", Right.VIEW, shown="History", after="topic-retention"),

@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from console.kit.audit.chain import NO_SEAL, VERSION, ChainEnd, Link, seal_of, verify
+from console.kit.audit.chain import NO_SEAL, VERSION, ChainEnd, ChainLink, seal_of, verify
 
 KEY = b"a key"
 AT = datetime(2026, 11, 21, 3, 12, 0, 123456, tzinfo=UTC)
 
 
-def chain_of(count: int, key: bytes = KEY, version: int = VERSION) -> list[Link]:
+def chain_of(count: int, key: bytes = KEY, version: int = VERSION) -> list[ChainLink]:
     links, seal = [], NO_SEAL
     for number in range(1, count + 1):
-        link = Link(number, AT, "ann", "delete topic", "topic", f"t{number}", {"a": 1}, None, "done", "", seal)
+        link = ChainLink(number, AT, "ann", "delete topic", "topic", f"t{number}", {"a": 1}, None, "done", "", seal)
         link = replace(link, version=version, actor_number=7, account=7)
         links.append(replace(link, seal=seal_of(link, key)))
         seal = links[-1].seal
@@ -23,7 +23,7 @@ def chain_of(count: int, key: bytes = KEY, version: int = VERSION) -> list[Link]
 
 
 @pytest.fixture
-def links() -> list[Link]:
+def links() -> list[ChainLink]:
     return chain_of(5)
 
 

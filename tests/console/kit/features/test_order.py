@@ -2,15 +2,15 @@
 
 import pytest
 
-from console.kit.features.declaration import Link, SidebarEntry
+from console.kit.features.declaration import PageLink, SidebarEntry
 from console.kit.features.order import in_order
 
 
-def link(route: str, after: str = "") -> Link:
-    return Link(route.title(), route, SidebarEntry.BROKERS, after=after)
+def link(route: str, after: str = "") -> PageLink:
+    return PageLink(route.title(), route, SidebarEntry.BROKERS, after=after)
 
 
-def routes(*runs: list[Link]) -> list[str]:
+def routes(*runs: list[PageLink]) -> list[str]:
     return [entry.route for entry in in_order(runs)]
 
 
