@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from console.cluster.credentials import store
-from console.kit.common.rests import Rests
+from console.kit.common.rests import IdleTimers
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.live.changes import ChangeSender
@@ -16,7 +16,7 @@ class CredentialCollector:
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._gateway = gateway
         self._now_ms = clock_ms
-        self._rests = Rests(clock_ms)
+        self._rests = IdleTimers(clock_ms)
         self._changes = ChangeSender("credentials")
 
     def look(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from console.cluster.quotas import store
 from console.cluster.quotas.rows import UseWatch, rows_of
-from console.kit.common.rests import Rests
+from console.kit.common.rests import IdleTimers
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.live.changes import ChangeSender
@@ -17,7 +17,7 @@ class QuotaCollector:
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
         self._gateway = gateway
         self._now_ms = clock_ms
-        self._rests = Rests(clock_ms)
+        self._rests = IdleTimers(clock_ms)
         self._uses = UseWatch()
         self._changes = ChangeSender("quotas")
 

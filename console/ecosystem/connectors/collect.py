@@ -6,7 +6,7 @@ from console.ecosystem.connectors import store
 from console.ecosystem.connectors.client import ConnectClient, connect_client
 from console.ecosystem.connectors.declarations import DeclaredSecrets, declared_secrets
 from console.ecosystem.connectors.models import ConnectLook, Connector
-from console.kit.common.rests import Rests
+from console.kit.common.rests import IdleTimers
 from console.kit.gateway.errors import GatewayError, OtherClusterError
 from console.kit.live.changes import ChangeSender
 from console.state.clusters.queries import cluster_state
@@ -19,7 +19,7 @@ class ConnectorCollector:
 
     def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms
-        self._rests = Rests(clock_ms)
+        self._rests = IdleTimers(clock_ms)
         self._changes = ChangeSender("connectors")
         self._error = ""
 

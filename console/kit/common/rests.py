@@ -7,7 +7,7 @@ from contextlib import contextmanager
 REST_FACTOR = 20
 
 
-class Rests:
+class IdleTimers:
     """Not thread-safe: one thread uses it."""
 
     def __init__(self, clock_ms: Callable[[], int]):

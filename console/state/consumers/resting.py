@@ -23,7 +23,7 @@ class IdleGroup:
     counted: int
 
 
-class Rests:
+class IdleGroups:
     """For one thread. A group rests from the look after the one at which it has `begun`."""
 
     def __init__(self) -> None:

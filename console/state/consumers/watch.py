@@ -10,7 +10,7 @@ from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.members import member_row
 from console.state.consumers.partitions import LagReading, PartitionWatch, partitions_of
-from console.state.consumers.resting import IdleGroup, Rests, may_rest
+from console.state.consumers.resting import IdleGroup, IdleGroups, may_rest
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.state.consumers.trend import LagHistory, Trend, trend_of
 from console.state.consumers.verdict import Company, Evidence, LagVerdict, company_of, is_late, judge
@@ -31,7 +31,7 @@ class GroupWatch:
         self._seen_at_ms = dict.fromkeys(known, clock_ms())
         self._places = PartitionWatch(gateway, clock_ms, known)
         self._histories: dict[str, LagHistory] = {}
-        self._rests = Rests()
+        self._rests = IdleGroups()
         self._views: dict[str, GroupView] = {}
         self._ends_at_ms = 0
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from console.kit.common.rests import Rests
+from console.kit.common.rests import IdleTimers
 from tests.manual_clock import ManualClock
 
 
 def test_a_look_of_a_second_is_followed_by_a_rest_of_twenty_and_a_quick_one_by_none():
     clock = ManualClock()
-    rests = Rests(clock.now_ms)
+    rests = IdleTimers(clock.now_ms)
     with rests.after():
         clock.advance(1_000)
     clock.advance(19_999)
@@ -22,7 +22,7 @@ def test_a_look_of_a_second_is_followed_by_a_rest_of_twenty_and_a_quick_one_by_n
 
 def test_after_a_look_that_failed_there_is_none():
     clock = ManualClock()
-    rests = Rests(clock.now_ms)
+    rests = IdleTimers(clock.now_ms)
 
     def look() -> None:
         with rests.after():
