@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -54,22 +54,22 @@ FEATURE = Feature(
         ApiRead("processes", "processes", "Processes the console runs, and what is true of them", after="zookeeper"),
     ),
     actions=(
-        Action("stop-process", "process-stop", "Stop a process", path=("name",), after="restore-schema"),
-        Action("restart-process", "process-restart", "Restart a process", path=("name",)),
-        Action("kill-process", "process-kill", "Kill a process", path=("name",)),
-        Action("remove-process", "process-remove", "Forget a process; its files stay", path=("name",)),
-        Action("start-process", "process-start", "Start a process", path=("name",), is_at_once=True),
-        Action(
+        ApiAction("stop-process", "process-stop", "Stop a process", path=("name",), after="restore-schema"),
+        ApiAction("restart-process", "process-restart", "Restart a process", path=("name",)),
+        ApiAction("kill-process", "process-kill", "Kill a process", path=("name",)),
+        ApiAction("remove-process", "process-remove", "Forget a process; its files stay", path=("name",)),
+        ApiAction("start-process", "process-start", "Start a process", path=("name",), is_at_once=True),
+        ApiAction(
             "restart-always",
             "process-restart-always",
             "Start a process again after it has died",
             path=("name",),
             is_at_once=True,
         ),
-        Action(
+        ApiAction(
             "restart-never", "process-restart-never", "Leave a process that has died", path=("name",), is_at_once=True
         ),
-        Action("add-broker", "process-add-broker", "Add a broker", form=("broker_id", "port", "log_dirs", "rack")),
+        ApiAction("add-broker", "process-add-broker", "Add a broker", form=("broker_id", "port", "log_dirs", "rack")),
     ),
     forms=(FormsOf("process", ("process-restart-always", "process-restart-never", "process-start")),),
     same_actions=(

@@ -1,7 +1,7 @@
 """Declares the cluster as files declare it."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.api import Action
+from console.kit.features.api import ApiAction
 from console.kit.features.declaration import Feature, PageLink, RouteModule, SidebarEntry
 
 FEATURE = Feature(
@@ -10,7 +10,7 @@ FEATURE = Feature(
     links=(PageLink("Cluster as code", "declaration", entry=SidebarEntry.CHANGES),),
     places=(PagePlace("Cluster as code", "declaration", "declaration files yaml gitops apply diff drift export"),),
     actions=(
-        Action(
+        ApiAction(
             "apply-declaration",
             "declaration",
             "Make the cluster as files declare it: `text` and the name of its `file`, as often as "

@@ -1,6 +1,6 @@
 """Declares the decommission of a broker."""
 
-from console.kit.features.api import Action
+from console.kit.features.api import ApiAction
 from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule, SameAction
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -23,7 +23,7 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "decommission",
             "decommission",
             "Drain a broker and remove it",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule, SameAction
 
 FEATURE = Feature(
@@ -24,7 +24,7 @@ FEATURE = Feature(
         ApiRead("drills/{int:number}", "drill", "What was expected of a drill, and what was measured"),
     ),
     actions=(
-        Action(
+        ApiAction(
             "begin-drill",
             "drill-begin",
             "Kill, pause or slow one process on purpose: `whom` controller, leader, zookeeper-leader or process:NAME",

@@ -1,7 +1,7 @@
 """Declares self-healing and its proposals."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Database, Feature, FormsOf, PageLink, PushedPage, RouteModule, SidebarEntry
 from console.kit.features.tier import CollectorTier
 
@@ -23,14 +23,14 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "confirm-healing",
             "healing-proposal",
             "Carry out what self-healing proposes",
             path=("number",),
             after="add-broker",
         ),
-        Action(
+        ApiAction(
             "set-healing",
             "healing-rule",
             "Say how far a kind of trouble heals itself: `mode` off, propose or act",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
-from console.kit.features.api import Action
+from console.kit.features.api import ApiAction
 from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule, SameAction
 
 FEATURE = Feature(
@@ -13,7 +13,7 @@ FEATURE = Feature(
         PagePlace("Restart all brokers", "rolling-restart", "rolling", resource=Resource.PROCESS, after="drills"),
     ),
     actions=(
-        Action("rolling-restart", "rolling-restart", "Restart all brokers one after the other", after="begin-drill"),
+        ApiAction("rolling-restart", "rolling-restart", "Restart all brokers one after the other", after="begin-drill"),
     ),
     forms=(
         FormsOf(

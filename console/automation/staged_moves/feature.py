@@ -1,6 +1,6 @@
 """Declares moves of partitions in batches."""
 
-from console.kit.features.api import Action
+from console.kit.features.api import ApiAction
 from console.kit.features.declaration import Database, Feature, FormsOf, RouteModule
 
 FEATURE = Feature(
@@ -9,38 +9,38 @@ FEATURE = Feature(
     addresses=(RouteModule("placement/+staged/", "console.automation.staged_moves.urls"),),
     template_libraries=("staged_moves",),
     actions=(
-        Action(
+        ApiAction(
             "move-in-batches",
             "staged-move",
             "Move partitions in batches, from a time on; `moves`: topic → partition → brokers, as JSON",
             form=("moves", "size", "begins", "throttle"),
             after="call-off-moves",
         ),
-        Action(
+        ApiAction(
             "throttle-batches",
             "staged-move-throttle",
             "Another throttle for a move in batches",
             path=("number",),
             query=("throttle",),
         ),
-        Action(
+        ApiAction(
             "pause-batches",
             "staged-move-pause",
             "Begin no other batch of a move until it is resumed",
             path=("number",),
             is_at_once=True,
         ),
-        Action(
+        ApiAction(
             "resume-batches", "staged-move-resume", "Go on with a move in batches", path=("number",), is_at_once=True
         ),
-        Action(
+        ApiAction(
             "call-off-batches",
             "staged-move-call-off",
             "Begin no other batch of a move any more",
             path=("number",),
             is_at_once=True,
         ),
-        Action(
+        ApiAction(
             "call-off-batch",
             "staged-move-cancel",
             "Call off what is on the move of a move in batches",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Feature, PageLink, PushedPage, RouteModule, SameAction, SidebarEntry
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -45,7 +45,7 @@ FEATURE = Feature(
         ApiRead("denials", "acl-denials", "What was denied of late"),
     ),
     actions=(
-        Action(
+        ApiAction(
             "create-rules",
             "acl-create",
             "Allow or deny in the cluster",
@@ -53,7 +53,7 @@ FEATURE = Feature(
             confirms="acl-change",
             after="change-quotas",
         ),
-        Action(
+        ApiAction(
             "change-rules", "acl-change", "Take rules away, or take a change of them back", query=("remove", "undo")
         ),
     ),

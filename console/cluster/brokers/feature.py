@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -70,7 +70,7 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "change-broker",
             "broker-settings",
             "Change a setting of a broker, or of all with `scope` all",
@@ -79,7 +79,7 @@ FEATURE = Feature(
             confirms="broker-set",
             after="delete-records",
         ),
-        Action(
+        ApiAction(
             "move-between-directories",
             "broker-directories",
             "Move replicas, each `place` topic:partition, `to` another directory of their broker; "

@@ -1,7 +1,7 @@
 """Declares subscriptions to client metrics."""
 
 from console.kit.access.places import PagePlace
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Feature, PageLink, RouteModule, SidebarEntry
 
 FEATURE = Feature(
@@ -14,7 +14,7 @@ FEATURE = Feature(
     places=(PagePlace("Client metrics", "client-metrics", "telemetry subscriptions KIP-714", names_all=True),),
     reads=(ApiRead("client-metrics", "client-metrics", "Subscriptions to client metrics", after="quotas"),),
     actions=(
-        Action(
+        ApiAction(
             "change-client-metrics",
             "client-metrics-change",
             "Create, change or, with `delete`, remove a subscription to client metrics",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -84,36 +84,38 @@ FEATURE = Feature(
         ApiRead("reassignments", "placement", "Moves that were made here", chosen=(("table", "reassignments"),)),
     ),
     actions=(
-        Action("elect-leaders", "elect-leaders", "Let the preferred replicas lead", after="discard-change"),
-        Action(
+        ApiAction("elect-leaders", "elect-leaders", "Let the preferred replicas lead", after="discard-change"),
+        ApiAction(
             "move-partitions",
             "move-partitions",
             "Move replicas of a topic: `replicas-N`, brokers with commas between",
             query=("topic", "partition"),
             form=("throttle", "replicas-*"),
         ),
-        Action("drain-broker", "move-partitions", "Move all replicas away from a broker", query=("drain", "throttle")),
-        Action(
+        ApiAction(
+            "drain-broker", "move-partitions", "Move all replicas away from a broker", query=("drain", "throttle")
+        ),
+        ApiAction(
             "balance-brokers",
             "move-partitions",
             "Even out what brokers hold, lead and serve by goals: replicas, leaders, disk, in, out, or all",
             query=("balance", "changes", "throttle"),
         ),
-        Action(
+        ApiAction(
             "demote-broker",
             "move-partitions",
             "Let a broker lead nothing, by the order of replicas; elect-leaders makes it so at once",
             query=("demote", "throttle"),
         ),
-        Action("spread-replicas", "move-partitions", "Even out what brokers hold", query=("spread", "throttle")),
-        Action(
+        ApiAction("spread-replicas", "move-partitions", "Even out what brokers hold", query=("spread", "throttle")),
+        ApiAction(
             "change-replication",
             "move-partitions",
             "Another replication factor of a topic",
             query=("topic", "factor", "throttle"),
         ),
-        Action("undo-moves", "move-partitions", "Take a reassignment back", query=("undo", "throttle")),
-        Action("call-off-moves", "call-off-moves", "Call moves off; `place`: topic:partition", query=("place",)),
+        ApiAction("undo-moves", "move-partitions", "Take a reassignment back", query=("undo", "throttle")),
+        ApiAction("call-off-moves", "call-off-moves", "Call moves off; `place`: topic:partition", query=("place",)),
     ),
     same_actions=(
         SameAction("undo move", ("move partitions",)),

@@ -1,7 +1,7 @@
 """Declares the producers and transactions of a topic."""
 
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Feature, RouteModule, Tab
 
 FEATURE = Feature(
@@ -26,7 +26,7 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "abort-transaction",
             "topic-abort",
             "End a transaction that no coordinator will, in one partition: the `offset` where it began",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, RowKind, SidebarEntry
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
@@ -22,7 +22,7 @@ FEATURE = Feature(
     row_kinds=(RowKind("quota-row", "console.cluster.quotas.row_renderers.quota_rows"),),
     reads=(ApiRead("quotas", "quotas", "Quotas, and how much of them is used", after="footprint"),),
     actions=(
-        Action(
+        ApiAction(
             "change-quotas",
             "quota-change",
             "Change quotas of a user, a client id or an address",

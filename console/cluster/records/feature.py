@@ -1,7 +1,7 @@
 """Declares the records of a topic."""
 
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Feature, FormsOf, RouteModule, Socket, Tab
 from console.kit.features.hook import Hook
 from console.kit.features.verbs import ObjectKind, PartitionIn, Verb
@@ -49,14 +49,14 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "copy-record",
             "topic-record-copy",
             "Append a record once more, to its topic or another",
             path=("name", "partition", "offset"),
             form=("to", "to_partition"),
         ),
-        Action(
+        ApiAction(
             "produce-tombstone",
             "topic-record-tombstone",
             "Append a tombstone for the key of a record",

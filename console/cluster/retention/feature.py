@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -62,7 +62,7 @@ FEATURE = Feature(
         ApiRead("retention", "retention", "What retention keeps and deletes, by topic"),
     ),
     actions=(
-        Action(
+        ApiAction(
             "change-retention",
             "topic-retention",
             "Change what retention keeps",
@@ -70,7 +70,7 @@ FEATURE = Feature(
             query=("cleanup_policy", "retention_ms", "retention_bytes"),
             confirms="topic-configure",
         ),
-        Action(
+        ApiAction(
             "delete-records",
             "topic-purge",
             "Delete records up to the `end`, a `time` (`at`) or an `offset` of one of the `partitions`",

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action
+from console.kit.features.api import ApiAction
 from console.kit.features.declaration import (
     Feature,
     ObjectHeader,
@@ -64,31 +64,31 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("schemas", (LIVE_GROUP,), is_only_news=True),),
     actions=(
-        Action(
+        ApiAction(
             "register-schema",
             "schema-register",
             "Register a schema",
             form=("subject", "type", "text", "references"),
             after="change-rules",
         ),
-        Action(
+        ApiAction(
             "change-subject",
             "schema-settings",
             "Compatibility and mode of a subject",
             path=("subject",),
             form=("level", "mode"),
         ),
-        Action(
+        ApiAction(
             "change-schemas", "schema-defaults", "Compatibility and mode of all other subjects", form=("level", "mode")
         ),
-        Action(
+        ApiAction(
             "delete-schema",
             "schema-delete",
             "Delete a subject, or a version",
             path=("subject",),
             query=("version", "permanent"),
         ),
-        Action(
+        ApiAction(
             "restore-schema",
             "schema-restore",
             "Register again what was deleted of a subject, all or one `version`",

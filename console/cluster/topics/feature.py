@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -98,34 +98,34 @@ FEATURE = Feature(
         ApiRead("topics/{name}/settings", "topic-settings", "Settings of a topic, and where they come from"),
     ),
     actions=(
-        Action(
+        ApiAction(
             "create-topic",
             "topic-create",
             "Create a topic",
             form=("name", "partition_count", "replication_factor", "configs"),
         ),
-        Action(
+        ApiAction(
             "delete-topic",
             "topic-delete",
             "Delete a topic; with `when` later after a day, in which keep-topics calls it off",
             path=("name",),
             query=("undo", "when"),
         ),
-        Action("keep-topics", "topics-keep", "Call off the planned deletion of each `topic`", query=("topic",)),
-        Action(
+        ApiAction("keep-topics", "topics-keep", "Call off the planned deletion of each `topic`", query=("topic",)),
+        ApiAction(
             "change-many-topics",
             "topics-many",
             "`do` delete, delete-later or set, to each `topic`: a `setting` and its `value`; `undo` takes one back",
             query=("topic", "do", "setting", "value", "undo"),
         ),
-        Action(
+        ApiAction(
             "add-partitions",
             "topic-add-partitions",
             "Give a topic more partitions",
             path=("name",),
             form=("partition_count",),
         ),
-        Action(
+        ApiAction(
             "change-topic",
             "topic-settings",
             "Change settings of a topic: `setting` and `value`, as often as wanted",

@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Database, Feature, FormsOf, PageLink, PushedPage, RouteModule, SidebarEntry
 from console.kit.live import groups
 
@@ -36,7 +36,7 @@ FEATURE = Feature(
     pushed_pages=(PushedPage("zookeeper", (groups.ZOOKEEPER, ensemble_group)),),
     reads=(ApiRead("zookeeper", "zookeeper", "Servers of the ensemble", after="retention"),),
     actions=(
-        Action(
+        ApiAction(
             "change-ensemble",
             "ensemble-change",
             "Grow or shrink the ensemble, or replace a server",

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -114,7 +114,7 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "create-connector",
             "connector-create",
             "Create a connector: `as` json, `json` its configuration",
@@ -122,24 +122,24 @@ FEATURE = Feature(
             form=("as", "json", "name", "sealed"),
             after="add-stream",
         ),
-        Action(
+        ApiAction(
             "configure-connector",
             "connector-configure",
             "Configure a connector: `as` json, `json`",
             path=("name",),
             form=("as", "json", "sealed"),
         ),
-        Action("delete-connector", "connector-delete", "Delete a connector", path=("name",)),
-        Action("do-to-connector", "connector-do", "`deed`: pause, resume, stop, restart …", path=("name", "deed")),
-        Action("restart-task", "connector-restart-task", "Restart a task of a connector", path=("name", "task")),
-        Action(
+        ApiAction("delete-connector", "connector-delete", "Delete a connector", path=("name",)),
+        ApiAction("do-to-connector", "connector-do", "`deed`: pause, resume, stop, restart …", path=("name", "deed")),
+        ApiAction("restart-task", "connector-restart-task", "Restart a task of a connector", path=("name", "task")),
+        ApiAction(
             "alter-connector-offsets",
             "connector-offsets",
             "Put a stopped connector's offsets elsewhere",
             path=("name",),
             form=("offsets",),
         ),
-        Action(
+        ApiAction(
             "reset-connector-offsets", "connector-reset-offsets", "Forget a stopped connector's offsets", path=("name",)
         ),
     ),

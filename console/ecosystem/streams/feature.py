@@ -5,7 +5,7 @@ import re
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -93,7 +93,7 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "reset-stream",
             "stream-reset",
             "Let a stream job begin anew",
@@ -101,8 +101,8 @@ FEATURE = Feature(
             query=("to",),
             after="change-ensemble",
         ),
-        Action("remove-stream", "stream-remove", "Remove a stream job and its checkpoint", path=("name",)),
-        Action("add-stream", "stream-add", "Add a stream job", path=("job",), form=("name", "*")),
+        ApiAction("remove-stream", "stream-remove", "Remove a stream job and its checkpoint", path=("name",)),
+        ApiAction("add-stream", "stream-add", "Add a stream job", path=("job",), form=("name", "*")),
     ),
     forms=(FormsOf("stream", ("stream-start",)),),
     hooks=(Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.streams.charted.readings"),),

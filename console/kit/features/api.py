@@ -35,7 +35,7 @@ class ApiRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class ApiAction:
     """`path`, `query` and `form`: parameters of the page; a name that ends with * stands for all that begin so.
 
     `confirms`: the route that is posted to with the digest, where it is not `page`. `is_at_once`: it changes so little

@@ -11,7 +11,7 @@ from enum import Enum, StrEnum
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.hook import Hook
 from console.kit.features.table import FeatureTable
 from console.kit.features.tier import CollectorTier
@@ -238,7 +238,7 @@ class Feature:
     suggested_actions: tuple[str, ...] = ()
     secret_actions: tuple[str, ...] = ()
     reads: tuple[ApiRead, ...] = ()
-    actions: tuple[Action, ...] = ()
+    actions: tuple[ApiAction, ...] = ()
     tables: tuple[FeatureTable, ...] = ()
     tiers: tuple[CollectorTier, ...] = ()
     hooks: tuple[Hook, ...] = ()

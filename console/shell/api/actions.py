@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from console.kit.features.api import Action
+from console.kit.features.api import ApiAction
 from console.kit.features.listed import features
 from console.kit.features.order import in_order
 from console.kit.plans.posted import CONFIRMATION_FIELDS
@@ -18,7 +18,7 @@ class BadParameter(Exception):
     """The message is a sentence that names it."""
 
 
-def path_of(action: Action, parameters: Parameters) -> dict[str, str]:
+def path_of(action: ApiAction, parameters: Parameters) -> dict[str, str]:
     """Raises BadParameter for one that is missing or none of this action's."""
     refuse_confirmation_fields(parameters)
     for name in parameters:
@@ -34,7 +34,7 @@ def path_of(action: Action, parameters: Parameters) -> dict[str, str]:
     return values
 
 
-def pairs_of(action: Action, parameters: Parameters, known: Iterable[str]) -> Pairs:
+def pairs_of(action: ApiAction, parameters: Parameters, known: Iterable[str]) -> Pairs:
     """Those of `parameters` that `known` names."""
     chosen = [name for name in parameters if name not in action.path and any(_is(name, item) for item in known)]
     return [(name, value) for name in chosen for value in _values(parameters[name])]
@@ -56,10 +56,10 @@ def _values(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else list(value)
 
 
-ACTIONS: dict[str, Action] = {action.name: action for action in in_order(feature.actions for feature in features())}
+ACTIONS: dict[str, ApiAction] = {action.name: action for action in in_order(feature.actions for feature in features())}
 
 
-def action_named(name: str) -> Action:
+def action_named(name: str) -> ApiAction:
     """Raises BadParameter."""
     if name not in ACTIONS:
         raise BadParameter(f"There is no action {name[:60]}; GET actions lists them.")

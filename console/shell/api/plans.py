@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
 
 from console.kit.access.read_only import read_only_now
-from console.kit.features.api import Action
+from console.kit.features.api import ApiAction
 from console.kit.plans.digest import digest_of
 from console.kit.plans.gate import ChangeRefusedNow, the_gate
 from console.kit.plans.plan import Plan
@@ -45,7 +45,7 @@ class Confirmed:
         return [(name, value) for name, value in said.items() if value]
 
 
-def show(person: User, action: Action, parameters: Parameters) -> dict[str, Any]:
+def show(person: User, action: ApiAction, parameters: Parameters) -> dict[str, Any]:
     """Return the plan as JSON can write it; nothing is carried out, whatever `parameters` say.
 
     Raises NotDone, BadParameter, and what views raise.
@@ -62,7 +62,7 @@ def show(person: User, action: Action, parameters: Parameters) -> dict[str, Any]
     return plan
 
 
-def carry_out(person: User, action: Action, parameters: Parameters, confirmed: Confirmed) -> dict[str, Any]:
+def carry_out(person: User, action: ApiAction, parameters: Parameters, confirmed: Confirmed) -> dict[str, Any]:
     """`parameters` as the plan gave them under `apply`. Raises as `show`, and NotDone while changes are off."""
     _refuse_if_read_only()
     refuse_confirmation_fields(parameters)
@@ -93,7 +93,7 @@ def _status(answer: door.PageResponse) -> int:
     return answer.response.status_code if answer.response.status_code >= 400 else _WRONG
 
 
-def _refuse_left_out(asked: Parameters, planned: Parameters, action: Action) -> None:
+def _refuse_left_out(asked: Parameters, planned: Parameters, action: ApiAction) -> None:
     """A page passes by what it does not change, as settings that have a page of their own; a person sees that there."""
     for name in asked.keys() & planned.keys() - set(action.path):
         if len(_listed(asked[name])) > len(_listed(planned[name])):
@@ -112,7 +112,9 @@ def _refuse_if_read_only() -> None:
         raise NotDone(f"{mode} Nothing was changed.", 423)
 
 
-def _plan_of(answer: door.PageResponse, person: User, action: Action, parameters: Parameters) -> dict[str, Any] | None:
+def _plan_of(
+    answer: door.PageResponse, person: User, action: ApiAction, parameters: Parameters
+) -> dict[str, Any] | None:
     plan = answer.shown.get("plan")
     if not isinstance(plan, Plan):
         return None

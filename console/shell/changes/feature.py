@@ -2,7 +2,7 @@
 
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     EntryMark,
@@ -46,7 +46,7 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "approve-change",
             "change",
             "Approve a change that waits, and have it carried out",
@@ -54,7 +54,7 @@ FEATURE = Feature(
             confirms="change-approve",
             after="apply-declaration",
         ),
-        Action(
+        ApiAction(
             "discard-change",
             "change-discard",
             "Discard a change that waits",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.kit.common.figures import grouped, size
-from console.signals.overview.health import Action, BrokerBudget, HealthLevel, HealthReason
+from console.signals.overview.health import BrokerBudget, HealthLevel, HealthReason, NextAction
 
 #: What a broker keeps, and what it refuses, by the name of the bound.
 _WORDS = {
@@ -36,7 +36,7 @@ def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[HealthReason]:
             HealthLevel.WARNING,
             f"Broker {broker_id}",
             text,
-            Action(
+            NextAction(
                 f"See on the broker's page which client it is. {_STEPS.get(budget.name, _OF_GROUPS)}",
                 "broker",
                 str(broker_id),

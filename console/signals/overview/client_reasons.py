@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import duration, grouped
-from console.signals.overview.health import Action, HealthLevel, HealthReason, TroubledGroup
+from console.signals.overview.health import HealthLevel, HealthReason, NextAction, TroubledGroup
 
 #: Groups with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4
@@ -18,7 +18,7 @@ def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Healt
     more = count - min(NAMED_MAX, len(groups))
     if more > 0:
         text = f"{grouped(more)} more consumer {'group is' if more == 1 else 'groups are'} in trouble."
-        action = Action("See those in trouble", "consumers")
+        action = NextAction("See those in trouble", "consumers")
         yield HealthReason(HealthLevel.WARNING, "Consumer groups", text, action, key="more groups", weight=more)
 
 
@@ -31,7 +31,7 @@ def _expiring(group: TroubledGroup, in_ms: int) -> HealthReason:
     name = _short(group.name)
     when = f"in {duration(in_ms)}" if in_ms >= 1_000 else "now"
     text = f"Group {name} will lose records: the oldest it has not read may be deleted {when}."
-    action = Action("Start its consumers, or keep the records longer", "group", group.name)
+    action = NextAction("Start its consumers, or keep the records longer", "group", group.name)
     return _reason("expires", group, text, action)
 
 
@@ -40,19 +40,19 @@ def _badly_read(group: TroubledGroup) -> HealthReason:
     if group.member_count == 0 and group.lag:
         trouble = "unread"
         text = f"Group {name} has no members and {grouped(group.lag)} unread {_records(group.lag)}{_lost_too(group)}."
-        action = Action("Start its consumers, or delete it if it is retired", "group", group.name)
+        action = NextAction("Start its consumers, or delete it if it is retired", "group", group.name)
     elif group.lost:
         trouble = "lost"
         text = f"Group {name} lost {grouped(group.lost)} records: they were deleted before it read them."
-        action = Action("Find out why it fell behind; reset its offsets", "group", group.name)
+        action = NextAction("Find out why it fell behind; reset its offsets", "group", group.name)
     else:
         trouble = group.verdict
         text = f"Group {name} does not get on ({group.verdict}): {_as_clause(group.meaning)}"
-        action = Action("See which partition and which member", "group", group.name)
+        action = NextAction("See which partition and which member", "group", group.name)
     return _reason(trouble, group, text, action)
 
 
-def _reason(trouble: str, group: TroubledGroup, text: str, action: Action) -> HealthReason:
+def _reason(trouble: str, group: TroubledGroup, text: str, action: NextAction) -> HealthReason:
     return HealthReason(
         HealthLevel.WARNING,
         f"Group {_short(group.name)}",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import utc_minute
-from console.signals.overview.health import Action, DisagreeingTopic, HealthLevel, HealthReason, LateTopic
+from console.signals.overview.health import DisagreeingTopic, HealthLevel, HealthReason, LateTopic, NextAction
 
 
 def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[HealthReason]:
@@ -11,7 +11,7 @@ def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iter
     for topic in topics:
         windows = f"{topic.windows} window{'' if topic.windows == 1 else 's'}"
         text = f"What was counted at one tier is not what was counted at the next, in {windows}."
-        action = Action("See which windows, tiers and offsets", "completeness-topic", topic.name)
+        action = NextAction("See which windows, tiers and offsets", "completeness-topic", topic.name)
         yield HealthReason(
             HealthLevel.WARNING, f"Topic {topic.name}", text, action, topic.told, key=f"incomplete:{topic.name}",
             weight=topic.windows,
@@ -20,7 +20,7 @@ def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iter
         more = count - len(topics)
         text = f"Of {more} more topic{'' if more == 1 else 's'} tiers of the message audit disagree."
         yield HealthReason(
-            HealthLevel.WARNING, "More topics", text, Action("See which", "completeness"), key="incomplete others"
+            HealthLevel.WARNING, "More topics", text, NextAction("See which", "completeness"), key="incomplete others"
         )
 
 
@@ -33,7 +33,7 @@ def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[HealthReas
             "a tier lags, or nobody counts there any more."
         )
         told = "It was never complete." if until is None else f"It is complete until {utc_minute(until)}."
-        action = Action("See which tier lags", "completeness-topic", topic.name)
+        action = NextAction("See which tier lags", "completeness-topic", topic.name)
         yield HealthReason(
             HealthLevel.WARNING,
             f"Topic {topic.name}",
@@ -47,5 +47,5 @@ def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[HealthReas
         more = count - len(topics)
         text = f"Of {more} more topic{'' if more == 1 else 's'} windows of the message audit are late."
         yield HealthReason(
-            HealthLevel.WARNING, "More topics", text, Action("See which", "completeness"), key="late others"
+            HealthLevel.WARNING, "More topics", text, NextAction("See which", "completeness"), key="late others"
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthLevel, HealthReason, TroubledConnector
+from console.signals.overview.health import HealthLevel, HealthReason, NextAction, TroubledConnector
 
 #: Connectors with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4
@@ -16,13 +16,13 @@ def connector_reasons(connectors: Sequence[TroubledConnector], count: int) -> It
     more = count - min(NAMED_MAX, len(connectors))
     if more > 0:
         text = f"{more} more connector{' has' if more == 1 else 's have'} failed."
-        action = Action("See those that failed", "connectors")
+        action = NextAction("See those that failed", "connectors")
         yield HealthReason(HealthLevel.WARNING, "Connectors", text, action, key="more connectors", weight=more)
 
 
 def silence_reasons(error: str) -> Iterable[HealthReason]:
     if error:
-        action = Action("See which worker answers; start one", "connectors")
+        action = NextAction("See which worker answers; start one", "connectors")
         text = "Kafka Connect cannot be asked: what its connectors do is not known."
         yield HealthReason(
             HealthLevel.WARNING, "Kafka Connect", text, action, error[:_ERROR_LENGTH_MAX], key="connect silent"
@@ -39,7 +39,7 @@ def _failed(connector: TroubledConnector) -> HealthReason:
         )
         they_do = "they do" if connector.failed_count > 1 else "it does"
         text = f"Connector {name} failed in {tasks}: {they_do} nothing more."
-    action = Action("Read why; cure the cause, then restart what failed", "connector", connector.name)
+    action = NextAction("Read why; cure the cause, then restart what failed", "connector", connector.name)
     evidence = " · ".join(filter(None, [connector.error, connector.place]))
     weight = connector.failed_count + connector.is_whole
     key = f"connector:{connector.name}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthLevel, HealthReason, UnloadedCoordinators
+from console.signals.overview.health import HealthLevel, HealthReason, NextAction, UnloadedCoordinators
 
 
 def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[HealthReason]:
@@ -24,7 +24,7 @@ def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[Healt
             )
             if count
         )
-        action = Action("Read its log for why; stopping it moves them to another replica", "processes")
+        action = NextAction("Read its log for why; stopping it moves them to another replica", "processes")
         yield HealthReason(
             HealthLevel.CRITICAL,
             f"Broker {coordinators.broker_id}",
@@ -44,7 +44,7 @@ def lone_topic_reasons(topics: Sequence[str]) -> Iterable[HealthReason]:
         f"{' and '.join(topics)} {verb} one replica: when its broker is away, what it coordinates stands still, and "
         "when its disk is lost, it is lost."
     )
-    action = Action("Add replicas, now that there are more brokers", "placement")
+    action = NextAction("Add replicas, now that there are more brokers", "placement")
     evidence = "Made while there was one broker"
     yield HealthReason(
         HealthLevel.WARNING, "Coordinators", text, action, evidence, key="lone internal topics", parts=tuple(topics)

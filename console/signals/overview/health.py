@@ -293,7 +293,7 @@ class HealthFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class NextAction:
     """The next safe thing to do. `page` is the name of the route where it is done, `argument` what that needs."""
 
     text: str
@@ -329,7 +329,7 @@ class HealthReason:
     level: HealthLevel
     subject: str
     text: str
-    action: Action
+    action: NextAction
     evidence: str = ""
     since_ms: int | None = None
     key: str = ""

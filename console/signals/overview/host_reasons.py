@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 from console.kit.common.figures import grouped, size
 from console.signals.overview.health import (
-    Action,
     CrowdedBroker,
     EndingCertificate,
     HealthLevel,
     HealthReason,
+    NextAction,
     SetAsideLogs,
     TightDirectory,
     TroubledProcess,
@@ -39,7 +39,7 @@ def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[HealthReason]:
             f"{'s' if stray.count == 1 else ''} {'its' if stray.count == 1 else 'their'} space until removed."
         )
         paths = ", ".join(path[:_PATH_LENGTH_MAX] for path in stray.paths[:_NAMED_MAX])
-        action = Action(
+        action = NextAction(
             "Compare them with their topics, then delete their directories by hand; the broker's log has the reasons",
             "broker",
             str(stray.broker_id),
@@ -60,7 +60,7 @@ def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[HealthReason]:
         f"Broker{'' if one else 's'} {named} of another Kafka {'is' if one else 'are'} registered in this cluster's "
         "ZooKeeper chroot: this cluster ignores them, and stands still if one becomes controller."
     )
-    action = Action("Stop them, and give their cluster a chroot of its own", "zookeeper")
+    action = NextAction("Stop them, and give their cluster a chroot of its own", "zookeeper")
     yield HealthReason(
         HealthLevel.WARNING, "Foreign brokers", text, action, "Their registrations are not of this cluster's brokers",
         key="foreign brokers", parts=tuple(map(str, broker_ids)),
@@ -70,7 +70,7 @@ def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[HealthReason]:
 def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[HealthReason]:
     for broker in crowded:
         text = f"Broker {broker.broker_id} is near its limit of open files: no further segment or connection opens."
-        action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
+        action = NextAction("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
         evidence = f"{broker.open_files:,} of {broker.limit:,} are open"
         yield HealthReason(
             HealthLevel.WARNING,
@@ -87,7 +87,7 @@ def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[H
         ended = certificate.left_ms <= 0
         tense = "has ended: nobody connects there any more" if ended else f"ends {_days(certificate.left_ms)}"
         text = f"The certificate of broker {certificate.broker_id} for {certificate.listener} {tense}."
-        action = Action("Renew it: a keystore that changes on disk counts for the next connection", "processes")
+        action = NextAction("Renew it: a keystore that changes on disk counts for the next connection", "processes")
         evidence = f"it ends at {datetime.fromtimestamp(certificate.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
         level, key = (
             HealthLevel.CRITICAL if ended else HealthLevel.WARNING,
@@ -106,7 +106,7 @@ def _offline(directory: TightDirectory) -> HealthReason:
         f"A log directory of broker {directory.broker_id} is offline: the replicas in it are served by others, or "
         "by nobody."
     )
-    action = Action("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
+    action = NextAction("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
     evidence, key = f"{directory.path}: {directory.error}", _key("offline", directory)
     return HealthReason(HealthLevel.CRITICAL, f"Broker {directory.broker_id}", text, action, evidence, key=key)
 
@@ -120,7 +120,7 @@ def _full(directory: TightDirectory) -> HealthReason:
         f"A log directory of broker {directory.broker_id} is full: in-sync replicas with room lead its partitions, and "
         "partitions without one take no writes."
     )
-    action = Action(
+    action = NextAction(
         "Free some of the disk, or shorten retention: leaders come back", "broker", str(directory.broker_id)
     )
     subject, key = f"Broker {directory.broker_id}", _key("no room", directory)
@@ -140,7 +140,7 @@ def _nearly_full(directory: TightDirectory) -> HealthReason:
         "and cannot follow."
     )
     evidence = _left(directory)
-    action = Action("See what fills it; shorten the retention of the largest", "broker", str(directory.broker_id))
+    action = NextAction("See what fills it; shorten the retention of the largest", "broker", str(directory.broker_id))
     return HealthReason(level, f"Broker {directory.broker_id}", text, action, evidence, key=_key("full", directory))
 
 
@@ -161,7 +161,7 @@ _STATE_WORDS = {
 def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[HealthReason]:
     for process in processes:
         level = HealthLevel.CRITICAL if process.is_lost else HealthLevel.WARNING
-        action = Action("Read the end of its log, cure the cause, start it", "process", process.name)
+        action = NextAction("Read the end of its log, cure the cause, start it", "process", process.name)
         text = f"{process.name} should be running and {_STATE_WORDS.get(process.state, f'is {process.state}')}."
         key = f"process:{process.state}:{process.name}"
         yield HealthReason(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from console.signals.overview.health import Action, HealthLevel, HealthReason, TroubledMirror
+from console.signals.overview.health import HealthLevel, HealthReason, NextAction, TroubledMirror
 
 _ERROR_LENGTH_MAX = 300
 
@@ -13,7 +13,7 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[HealthReason]:
         if mirror.failing:
             where = mirror.cluster or "this cluster"
             text = f"{_topics(mirror.failing)} not copied into {where}: records are missing there."
-            action = Action("See which, and what they are told", "mirrors")
+            action = NextAction("See which, and what they are told", "mirrors")
             error = mirror.error[:_ERROR_LENGTH_MAX]
             yield HealthReason(
                 HealthLevel.WARNING,
@@ -26,7 +26,7 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[HealthReason]:
             )
         if mirror.silent:
             text = f"Nothing is said any more of {mirror.silent} of its topics: nobody seems to copy them."
-            action = Action("Start the mirror again, or its connector; copies stay and are gone on with", "mirrors")
+            action = NextAction("Start the mirror again, or its connector; copies stay and are gone on with", "mirrors")
             yield HealthReason(
                 HealthLevel.WARNING, subject, text, action, "A mirror tells of each topic once a minute", mirror.since_ms,
                 f"mirror silent:{mirror.flow}", mirror.silent,

@@ -5,7 +5,7 @@ A broker that is not registered, and a process that should run, have reasons of 
 
 from collections.abc import Iterable, Mapping
 
-from console.signals.overview.health import Action, HealthLevel, HealthReason, ProbeWord
+from console.signals.overview.health import HealthLevel, HealthReason, NextAction, ProbeWord
 
 _ERROR_LENGTH_MAX = 300
 
@@ -21,7 +21,7 @@ def probe_reasons(word: ProbeWord | None, missing: Iterable[int], managed: Itera
     if word.lost:
         yield _lost(word.lost)
     if word.error:
-        action = Action("Read the end of its log", "process", word.process)
+        action = NextAction("Read the end of its log", "process", word.process)
         text = "The probe does not answer: what clients see of the cluster is not known."
         evidence = word.error[:_ERROR_LENGTH_MAX]
         yield HealthReason(
@@ -34,9 +34,9 @@ def _silent(silent: Mapping[int, tuple[int, str]], managed: set[int]) -> Iterabl
     for broker, (since_ms, why) in sorted(silent.items()):
         text = f"Broker {broker} is registered and does not answer clients: what it leads cannot be written or read."
         if broker in managed:
-            action = Action("See what it does; if it hangs, restart it", "process", f"broker-{broker}")
+            action = NextAction("See what it does; if it hangs, restart it", "process", f"broker-{broker}")
         else:
-            action = Action("See what it does on its own host; if it hangs, restart it there")
+            action = NextAction("See what it does on its own host; if it hangs, restart it there")
         yield HealthReason(
             HealthLevel.CRITICAL, f"Broker {broker}", text, action, _evidence(why), since_ms, f"silent:{broker}"
         )
@@ -54,7 +54,7 @@ def _failing(word: ProbeWord, explained: set[int]) -> Iterable[HealthReason]:
     count = f"{len(failing)} partition{'' if len(failing) == 1 else 's'}"
     text = f"The probe cannot write to or read from {count} of its topic, though their brokers answer."
     evidence = " · ".join(f"{partition.partition}: {partition.error}" for partition in failing[:3])
-    action = Action("Let replicas catch up; see which partitions fail", "probe")
+    action = NextAction("Let replicas catch up; see which partitions fail", "probe")
     since_ms = min(partition.since_ms for partition in failing)
     parts = tuple(str(partition.partition) for partition in failing)
     yield HealthReason(HealthLevel.WARNING, "Probe", text, action, evidence, since_ms, "probe failing", parts=parts)
@@ -63,7 +63,7 @@ def _failing(word: ProbeWord, explained: set[int]) -> Iterable[HealthReason]:
 def _lost(count: int) -> HealthReason:
     records = f"{count} acknowledged record{' is' if count == 1 else 's are'}"
     text = f"{records} of the probe not there any more: what happened to them may have happened to others."
-    action = Action("See when and where, before anything is restarted or deleted", "probe")
+    action = NextAction("See when and where, before anything is restarted or deleted", "probe")
     return HealthReason(
         HealthLevel.CRITICAL, "Probe", text, action, "Within the last 24 hours", key="probe lost", weight=count
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from console.kit.common.figures import grouped
-from console.signals.overview.health import Action, HealthLevel, HealthReason
+from console.signals.overview.health import HealthLevel, HealthReason, NextAction
 
 
 def quorum_reasons(quorum: Mapping[str, Any] | None) -> Iterable[HealthReason]:
@@ -16,12 +16,12 @@ def quorum_reasons(quorum: Mapping[str, Any] | None) -> Iterable[HealthReason]:
     if not quorum["is_writable"]:
         cause = "has no leader" if quorum["leader_id"] is None else "has no majority of voters that fetch"
         text = f"The KRaft quorum {cause}: no topic, setting or leader can be changed."
-        action = Action("Start the controllers that are down; read their logs", "quorum")
+        action = NextAction("Start the controllers that are down; read their logs", "quorum")
         yield HealthReason(HealthLevel.CRITICAL, "KRaft quorum", text, action, evidence, key="quorum")
     elif behind:
         named, verb = ", ".join(map(str, behind)), "is" if len(behind) == 1 else "are"
         text = f"Voter{'' if len(behind) == 1 else 's'} {named} of the KRaft quorum {verb} behind the leader."
-        action = Action("See whether it runs, and how its lag moves", "quorum")
+        action = NextAction("See whether it runs, and how its lag moves", "quorum")
         if quorum["largest_lag"] is not None:
             evidence += f", largest lag {grouped(quorum['largest_lag'])} records"
         parts = tuple(map(str, behind))

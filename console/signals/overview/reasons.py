@@ -9,7 +9,14 @@ from console.signals.overview.client_reasons import group_reason, group_reasons
 from console.signals.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.signals.overview.connector_reasons import connector_reasons, silence_reasons
 from console.signals.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
-from console.signals.overview.health import Action, Health, HealthFacts, HealthLevel, HealthReason, TroubledPartition
+from console.signals.overview.health import (
+    Health,
+    HealthFacts,
+    HealthLevel,
+    HealthReason,
+    NextAction,
+    TroubledPartition,
+)
 from console.signals.overview.host_reasons import (
     certificate_reasons,
     crowded_reasons,
@@ -99,7 +106,7 @@ def _where_it_runs(reason: HealthReason) -> HealthReason:
     """What is done on the page of processes is done there."""
     if reason.action.page not in _OF_PROCESSES:
         return reason
-    return replace(reason, action=Action(f"{reason.action.text} (its processes are run elsewhere)"))
+    return replace(reason, action=NextAction(f"{reason.action.text} (its processes are run elsewhere)"))
 
 
 def _zookeeper_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
@@ -109,16 +116,16 @@ def _zookeeper_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     for address, error in sorted(facts.zookeeper_errors.items()):
         text = f"ZooKeeper {address} {error}{meaning}."
         evidence = f"{serving} of {facts.zookeeper_count} servers serve"
-        action = Action("Start it, before any broker", "processes")
+        action = NextAction("Start it, before any broker", "processes")
         yield HealthReason(level, f"ZooKeeper {address}", text, action, evidence, key=f"zookeeper:{address}")
 
 
 def _no_controller(facts: HealthFacts) -> HealthReason:
     text = "There is no controller: topics cannot be created and no leader can be elected."
     if facts.zookeeper_errors and not facts.has_quorum:
-        action = Action("Start ZooKeeper first; a controller is elected when it serves", "processes")
+        action = NextAction("Start ZooKeeper first; a controller is elected when it serves", "processes")
     else:
-        action = Action("Wait a few seconds for the election; if none comes, read the brokers' logs", "processes")
+        action = NextAction("Wait a few seconds for the election; if none comes, read the brokers' logs", "processes")
     return HealthReason(
         HealthLevel.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller"
     )
@@ -185,10 +192,10 @@ def _with_process(broker_id: int, facts: HealthFacts, evidence: str) -> str:
     return " · ".join(filter(None, [*said, evidence]))
 
 
-def _process_action(text: str, broker_id: int, facts: HealthFacts) -> Action:
+def _process_action(text: str, broker_id: int, facts: HealthFacts) -> NextAction:
     if broker_id in facts.managed:
-        return Action(text, "process", f"broker-{broker_id}")
-    return Action(f"{text} (on its own host: no process of this console)")
+        return NextAction(text, "process", f"broker-{broker_id}")
+    return NextAction(f"{text} (on its own host: no process of this console)")
 
 
 def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[HealthReason]:
@@ -201,7 +208,9 @@ def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[HealthReaso
     ]
     if leaderless:
         text = f"{_partitions(leaderless)} {_has(leaderless)} no leader, though every replica's broker is registered."
-        action = Action("Wait for the last broker of the ISR to recover its log; read that broker's log", "processes")
+        action = NextAction(
+            "Wait for the last broker of the ISR to recover its log; read that broker's log", "processes"
+        )
         yield _of_partitions("leaderless", HealthLevel.CRITICAL, leaderless, text, action, _examples(leaderless))
     if refusing:
         text = (
@@ -216,14 +225,14 @@ def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[HealthReaso
 
 
 def _of_partitions(
-    key: str, level: HealthLevel, found: Sequence[TroubledPartition], text: str, action: Action, evidence: str
+    key: str, level: HealthLevel, found: Sequence[TroubledPartition], text: str, action: NextAction, evidence: str
 ) -> HealthReason:
     subject = "Partition" if len(found) == 1 else "Partitions"
     parts = tuple(sorted(partition.name for partition in found))
     return HealthReason(level, subject, text, action, evidence, key=key, parts=parts)
 
 
-_WAIT_FOR_REPLICAS = Action("Let the replicas catch up; stop no other broker meanwhile", "brokers")
+_WAIT_FOR_REPLICAS = NextAction("Let the replicas catch up; stop no other broker meanwhile", "brokers")
 
 
 def _out_of_sync(partitions: Sequence[TroubledPartition]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthLevel, HealthReason, KeptTopic
+from console.signals.overview.health import HealthLevel, HealthReason, KeptTopic, NextAction
 
 #: Of a name in a sentence.
 _NAME_LENGTH_MAX = 40
@@ -10,7 +10,7 @@ _NAME_LENGTH_MAX = 40
 
 def kept_reasons(topics: Sequence[KeptTopic], count: int) -> Iterable[HealthReason]:
     """`count`: of them all, of which some are named."""
-    action = Action("Call its deletion off, or plan it anew", "topics-planned")
+    action = NextAction("Call its deletion off, or plan it anew", "topics-planned")
     for topic in topics:
         name = topic.name if len(topic.name) <= _NAME_LENGTH_MAX else f"{topic.name[:_NAME_LENGTH_MAX]}…"
         text = f"Topic {name} was to be deleted after a day of grace, and was kept."

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import Action, HealthLevel, HealthReason, PastElection
+from console.signals.overview.health import HealthLevel, HealthReason, NextAction, PastElection
 
 #: As long as anything can be quiet: what was acknowledged is not heard again by getting old.
 TOLD_FOR_MS = 30 * 24 * 3_600_000
@@ -21,7 +21,7 @@ def unclean_reason(elections: Sequence[PastElection]) -> Iterable[HealthReason]:
         HealthLevel.CRITICAL if is_certain else HealthLevel.WARNING,
         "Unclean elections",
         text,
-        Action("See in the history what it cost, have its producers send again, then acknowledge it", "history"),
+        NextAction("See in the history what it cost, have its producers send again, then acknowledge it", "history"),
         _evidence(elections),
         elections[0].at_ms,
         key="unclean elections",

@@ -3,7 +3,7 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
-from console.kit.features.api import Action, ApiRead
+from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import (
     Database,
     Feature,
@@ -80,7 +80,7 @@ FEATURE = Feature(
         ),
     ),
     actions=(
-        Action(
+        ApiAction(
             "reset-group",
             "group-reset",
             "Put offsets to `earliest`, `latest`, `time` (`at`), `offset`, `shift` (`value`), or as a `group` (`like`)",
@@ -88,9 +88,9 @@ FEATURE = Feature(
             query=("to", "topic", "partitions", "value", "at", "like", "undo"),
             after="move-between-directories",
         ),
-        Action("delete-group", "group-delete", "Delete a consumer group", path=("group",)),
-        Action("delete-groups", "groups-many", "Delete each `group`", query=("group",)),
-        Action(
+        ApiAction("delete-group", "group-delete", "Delete a consumer group", path=("group",)),
+        ApiAction("delete-groups", "groups-many", "Delete each `group`", query=("group",)),
+        ApiAction(
             "forget-offsets", "group-forget", "Forget a group's offsets in a topic", path=("group",), query=("topic",)
         ),
     ),

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from console.signals.overview.health import (
-    Action,
     HealthFacts,
     HealthLevel,
     HealthReason,
+    NextAction,
     Quiet,
     TroubledGroup,
     TroubledPartition,
@@ -113,6 +113,6 @@ def test_a_muted_group_is_heard_again_when_it_will_lose_records_or_lost_more():
 
 def test_every_reason_says_which_it_is():
     assert LAGS.key == "under-replicated"
-    assert HealthReason(HealthLevel.OK, "x", "x", Action("x")).key == ""
+    assert HealthReason(HealthLevel.OK, "x", "x", NextAction("x")).key == ""
     assert health().find("") is None
     assert health(say(LAGS)).find(LAGS.key).text == LAGS.text
