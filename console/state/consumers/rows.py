@@ -124,7 +124,7 @@ def details_of(stored: Mapping[str, Any]) -> GroupDetails:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupChanges:
+class GroupRowChanges:
     """A changed row comes with those of its places that changed; `reshaped` names groups whose set of places did."""
 
     created: list[GroupRow] = field(default_factory=list)
@@ -149,8 +149,8 @@ class GroupChanges:
         return [row.name for row in self.rows]
 
 
-def compare_groups(before: Mapping[str, GroupRow], after: Mapping[str, GroupRow]) -> GroupChanges:
-    changes = GroupChanges(deleted=sorted(before.keys() - after.keys()))
+def compare_groups(before: Mapping[str, GroupRow], after: Mapping[str, GroupRow]) -> GroupRowChanges:
+    changes = GroupRowChanges(deleted=sorted(before.keys() - after.keys()))
     for name, row in after.items():
         previous = before.get(name)
         if previous is row:

@@ -7,7 +7,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.common.many_rows import keys_of, put_rows
 from console.state.consumers.members import member_of
 from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
-from console.state.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow, details_of
+from console.state.consumers.rows import GroupPartitionRow, GroupRow, GroupRowChanges, details_of
 from console.state.consumers.verdict import LagVerdict
 
 _GROUP_FIELDS = [
@@ -87,7 +87,7 @@ def load_groups() -> dict[str, GroupRow]:
     }
 
 
-def apply_group_changes(changes: GroupChanges) -> list[int]:
+def apply_group_changes(changes: GroupRowChanges) -> list[int]:
     """The primary keys of what was created or changed."""
     with cluster_atomic():
         if changes.deleted:

@@ -29,7 +29,7 @@ from console.kit.gateway.errors import refusal
 from console.kit.gateway.groups.interface import SET_BY_CONSOLE, TopicPartition
 
 
-class GroupChanges:
+class GroupOperations:
     """Each raises RefusedError for the whole group, BarnabasError if the coordinator cannot be asked in time."""
 
     def __init__(self, client: ClusterClient, timeout_seconds: float):

@@ -9,7 +9,7 @@ from confluent_kafka.admin import ListOffsetsResultInfo, OffsetSpec
 from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import GatewayError, in_our_words
-from console.kit.gateway.groups.changes import GroupChanges
+from console.kit.gateway.groups.changes import GroupOperations
 from console.kit.gateway.groups.commit_log import CommitLog
 from console.kit.gateway.groups.interface import (
     CommitView,
@@ -41,7 +41,7 @@ class KafkaGroups:
         self._brokers = brokers
         self._timeout = timeout_seconds
         self._commit_log = CommitLog(client, timeout_seconds)
-        self._changes = GroupChanges(client, CHANGE_TIMEOUT_SECONDS)
+        self._changes = GroupOperations(client, CHANGE_TIMEOUT_SECONDS)
 
     def describe(self) -> GroupsView:
         """Raises GatewayError if no broker tells its groups, with what one answered rather than that others did not."""
