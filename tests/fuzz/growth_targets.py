@@ -85,9 +85,9 @@ from console.kit.common.csv_table import csv_chunks
 from console.kit.common.partition_numbers import parse_partitions
 from console.kit.gateway.groups.unread import unread_in
 from console.kit.gateway.records.interface import RecordView
-from console.people.sso.group_rules import RulesError, TooManyRulesError
+from console.people.sso.group_rules import GroupRulesError, TooManyRulesError
 from console.people.sso.group_rules import parse_rules as parse_group_rules
-from console.signals.alerts.rules import RulesError as AlertRulesError
+from console.signals.alerts.rules import AlertRulesError as AlertRulesError
 from console.signals.alerts.rules import parse_rules as parse_alert_rules
 from tests.fuzz.growth import Target
 from tests.fuzz.growth_inputs import PACKED_PARTS, Pump, bytes_pump, document_pump, packed_pump, text_pump
@@ -499,7 +499,7 @@ TARGETS = [
     texts("row of CSV", lambda text: split_row(text, ","), 'a,"b""c",d', '"",""', refusals=(DataError,)),
     texts("line of JSON", lambda text: parse_json(text.encode()), '{"a": [1, {"b": "c"}]}', refusals=(DataError,)),
     texts("masking", parse_masking, '[[rules]]\ntopics = ["a*"]\nmask = ["value.b"]\n', refusals=(MaskingError,)),
-    texts("group rules", parse_group_rules, '["g"]\nrole = "reader"\n', refusals=(RulesError, TooManyRulesError)),
+    texts("group rules", parse_group_rules, '["g"]\nrole = "reader"\n', refusals=(GroupRulesError, TooManyRulesError)),
     texts("declaration", lambda text: parse_declaration([("f", text)]), DECLARATION, refusals=(DeclarationError,)),
     texts("cursor", read_cursor, "1:2,3:4"),
     texts("JSON laid out", laid_out, '{"a": [1, {"b": "c"}], "d": "e"}'),

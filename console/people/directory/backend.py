@@ -17,7 +17,7 @@ from console.people.directory.client import AwayError
 from console.people.directory.configuration import DirectorySettings
 from console.people.sso.accounts import admit
 from console.people.sso.errors import LoginRefusedError
-from console.people.sso.group_rules import RulesError, TooManyRulesError
+from console.people.sso.group_rules import GroupRulesError, TooManyRulesError
 
 logger = logging.getLogger(__name__)
 AWAY = "The directory cannot be asked now, so nobody comes in by it. An administrator finds why in the log."
@@ -40,7 +40,7 @@ class DirectoryBackend(ModelBackend):
             problem, sentence = str(error), error.sentence
         except AwayError as error:
             problem, sentence = str(error), AWAY
-        except (FileError, RulesError) as error:
+        except (FileError, GroupRulesError) as error:
             problem, sentence = str(error), WRONG
         except TooManyRulesError:
             problem, sentence = "the groups give too many rules", TOO_MANY

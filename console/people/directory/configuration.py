@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from broker.common.extras import missing_part
 from console.kit.common.owned_files import FileError, read_rules_text, read_secret
-from console.people.sso.group_rules import GroupRules, RulesError, parse_rules
+from console.people.sso.group_rules import GroupRules, GroupRulesError, parse_rules
 
 PREFIX = "BARNABAS_LDAP_"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,19}")
@@ -96,7 +96,7 @@ def read_directory(environment: Mapping[str, str]) -> DirectorySettings | None:
     try:
         found = _read(said)
         _ = found.password, found.rules
-    except (FileError, RulesError) as error:
+    except (FileError, GroupRulesError) as error:
         sys.exit(f"Directory: {error}")
     return found
 

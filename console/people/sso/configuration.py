@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from console.kit.common.owned_files import FileError, read_rules_text, read_secret
-from console.people.sso.group_rules import GroupRules, RulesError, parse_rules
+from console.people.sso.group_rules import GroupRules, GroupRulesError, parse_rules
 
 PREFIX = "BARNABAS_OIDC_"
 #: Users are called NAME:what the provider calls them; a local account's name has no colon.
@@ -59,7 +59,7 @@ def read_single_sign_on(environment: Mapping[str, str]) -> SingleSignOn | None:
     try:
         found = _read(said)
         _ = found.secret, found.rules
-    except (FileError, RulesError) as error:
+    except (FileError, GroupRulesError) as error:
         sys.exit(f"Single sign-on: {error}")
     return found
 

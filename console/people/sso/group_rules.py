@@ -28,7 +28,7 @@ NO_ROLE = "none"
 _ROLES = (NO_ROLE, *ROLES)
 
 
-class RulesError(Exception):
+class GroupRulesError(Exception):
     """One sentence for who wrote the file."""
 
 
@@ -88,35 +88,35 @@ def parse_rules(text: str) -> GroupRules:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RulesError(f"The rules are no TOML: {error}.") from error
+        raise GroupRulesError(f"The rules are no TOML: {error}.") from error
     _only(document, {"default", "groups"}, "the file")
     groups = document.get("groups", {})
     if not isinstance(groups, dict) or len(groups) > GROUPS_MAX:
-        raise RulesError(f"`groups` must be at most {GROUPS_MAX} tables, [groups.NAME].")
+        raise GroupRulesError(f"`groups` must be at most {GROUPS_MAX} tables, [groups.NAME].")
     default = _role(document["default"], "default") if "default" in document else ""
     if default == "admin":
-        raise RulesError("`default` cannot be admin: whoever the provider knows would administer the console.")
+        raise GroupRulesError("`default` cannot be admin: whoever the provider knows would administer the console.")
     return GroupRules({name: _grant(name, table) for name, table in groups.items()}, default)
 
 
 def _grant(name: str, table: object) -> Grant:
     if not isinstance(table, dict):
-        raise RulesError(f"[groups.{name}] must be a table.")
+        raise GroupRulesError(f"[groups.{name}] must be a table.")
     _only(table, {"role", "rules"}, f"[groups.{name}]")
     rules = table.get("rules", [])
     if not isinstance(rules, list) or len(rules) > RULES_MAX:
-        raise RulesError(f"`rules` of [groups.{name}] must be a list of at most {RULES_MAX}.")
+        raise GroupRulesError(f"`rules` of [groups.{name}] must be a list of at most {RULES_MAX}.")
     return Grant(_role(table.get("role", NO_ROLE), f"[groups.{name}]"), tuple(_rule(rule) for rule in rules))
 
 
 def _only(table: Mapping[str, object], known: set[str], place: str) -> None:
     for key in table.keys() - known:
-        raise RulesError(f"`{key}` in {place} means nothing; there are {', '.join(sorted(known))}.")
+        raise GroupRulesError(f"`{key}` in {place} means nothing; there are {', '.join(sorted(known))}.")
 
 
 def _role(value: object, place: str) -> str:
     if value not in _ROLES:
-        raise RulesError(f"{place}: {value!r} is no role; there are {', '.join(_ROLES)}.")
+        raise GroupRulesError(f"{place}: {value!r} is no role; there are {', '.join(_ROLES)}.")
     return str(value)
 
 
@@ -124,7 +124,7 @@ def _rule(value: object) -> AccessRule:
     words = value.split() if isinstance(value, str) else []
     is_whole = len(words) == 4 and words[1] == "on" and words[0] in set(AccessLevel) and words[2] in set(Resource)
     if not is_whole or words[3].count("*") > STARS_MAX or "**" in words[3] or len(words[3]) > PATTERN_LENGTH_MAX:
-        raise RulesError(f"{value!r} is no rule such as “operator on topic payments.*”.")
+        raise GroupRulesError(f"{value!r} is no rule such as “operator on topic payments.*”.")
     if words[2] == Resource.CLUSTER and words[3] != "cluster":
-        raise RulesError(f"{value!r}: of the cluster there is one, “{words[0]} on cluster cluster”.")
+        raise GroupRulesError(f"{value!r}: of the cluster there is one, “{words[0]} on cluster cluster”.")
     return AccessRule(Resource(words[2]), words[3], AccessLevel(words[0]))

@@ -26,7 +26,7 @@ from console.people.sso.attempt import Attempt, attempt_of, forget_attempt, new_
 from console.people.sso.bounds import CODE_LENGTH_MAX
 from console.people.sso.configuration import SingleSignOn
 from console.people.sso.errors import LoginRefusedError, NotBegunError, ProviderAwayError
-from console.people.sso.group_rules import Grant, RulesError, TooManyRulesError
+from console.people.sso.group_rules import Grant, GroupRulesError, TooManyRulesError
 from console.people.sso.people import Person, person_of
 from console.people.users.next_address import next_address
 from console.people.users.throttle import begin_attempt, forget_failures, place_of_address
@@ -144,7 +144,7 @@ def _person(request: HttpRequest, attempt: Attempt, configuration: SingleSignOn)
 def _grant(person: Person, configuration: SingleSignOn) -> Grant | None:
     try:
         return configuration.rules.grant_of(person.groups)
-    except (FileError, RulesError) as error:
+    except (FileError, GroupRulesError) as error:
         raise LoginRefusedError(str(error), SETTINGS_WRONG, 503) from error
     except TooManyRulesError as error:
         raise LoginRefusedError("the groups give too many rules", TOO_MANY_RULES) from error

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from console.kit.common.file_lock import exclusive
 from console.kit.common.owned_files import FileError, read_private_text
-from console.signals.alerts.rules import RulesError, parse_rules
+from console.signals.alerts.rules import AlertRulesError, parse_rules
 
 
 class ChannelError(Exception):
@@ -22,7 +22,7 @@ def add_channel(path: Path, name: str, settings: Mapping[str, str | bool]) -> No
     try:
         with exclusive(path.with_name(f".{path.name}.lock")):
             _add(path, name, settings)
-    except (RulesError, FileError) as error:
+    except (AlertRulesError, FileError) as error:
         raise ChannelError(str(error)) from None
     except OSError as error:
         raise ChannelError(f"{path} cannot be written: {error.strerror}. Nothing was changed.") from None

@@ -5,7 +5,7 @@ from pathlib import Path
 from django.conf import settings
 
 from console.kit.common.owned_files import FileError, read_private_text
-from console.signals.alerts.rules import RulesError, Ruleset, parse_rules
+from console.signals.alerts.rules import AlertRulesError, Ruleset, parse_rules
 
 
 class RulesFile:
@@ -37,5 +37,5 @@ class RulesFile:
             return
         try:
             self.ruleset = parse_rules(read_private_text(self._path))
-        except (RulesError, FileError) as error:
+        except (AlertRulesError, FileError) as error:
             self.error = str(error)

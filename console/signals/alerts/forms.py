@@ -8,7 +8,7 @@ from django import forms
 from console.cluster.charts.measures import KINDS
 from console.kit.common.form_choices import set_choices
 from console.signals.alerts.channels import CHANNEL_KINDS, Channel
-from console.signals.alerts.rules import SEVERITIES, TEXT_LENGTH_MAX, RulesError, parse_rule
+from console.signals.alerts.rules import SEVERITIES, TEXT_LENGTH_MAX, AlertRulesError, parse_rule
 
 _HEALTH = [
     ("health.warning", "a reason of health, warning or worse"),
@@ -69,7 +69,7 @@ class AlertRuleForm(forms.Form):
         self.said = _said(fields)
         try:
             self.rule = parse_rule(fields["name"], self.said, self._channels)
-        except RulesError as error:
+        except AlertRulesError as error:
             self.add_error(None, str(error).partition(": ")[2] or str(error))
         return fields
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from console.signals.alerts.models import KeptRule
-from console.signals.alerts.rules import RULES_MAX, RulesError, Ruleset, parse_rule
+from console.signals.alerts.rules import RULES_MAX, AlertRulesError, Ruleset, parse_rule
 
 
 def with_kept(ruleset: Ruleset) -> tuple[Ruleset, dict[str, str]]:
@@ -15,6 +15,6 @@ def with_kept(ruleset: Ruleset) -> tuple[Ruleset, dict[str, str]]:
             continue
         try:
             rules[rule.name] = parse_rule(rule.name, rule.said, ruleset.channels)
-        except RulesError as error:
+        except AlertRulesError as error:
             useless[rule.name] = str(error)
     return replace(ruleset, rules=rules), useless

@@ -43,7 +43,7 @@ _RULE_KEYS = frozenset(
 )
 
 
-class RulesError(Exception):
+class AlertRulesError(Exception):
     """One sentence for who wrote the file; no secret is in it."""
 
 
@@ -90,25 +90,25 @@ def parse_rules(text: str) -> Ruleset:
     try:
         said = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RulesError(f"It is no TOML: {error}.") from None
+        raise AlertRulesError(f"It is no TOML: {error}.") from None
     _refuse_unknown(said, {"console", "channels", "rules"}, "")
     channels = {name: _channel(name, item) for name, item in _tables(said, "channels", CHANNELS_MAX).items()}
     rules = {name: parse_rule(name, item, channels) for name, item in _tables(said, "rules", RULES_MAX).items()}
     console = _text(said, "console", "", default="")
     if console and not _is_address(console):
-        raise RulesError("console must be the address of the console, https://host/.")
+        raise AlertRulesError("console must be the address of the console, https://host/.")
     return Ruleset(rules, channels, console)
 
 
 def _tables(said: Mapping[str, Any], key: str, most: int) -> dict[str, dict[str, Any]]:
     tables = said.get(key, {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        raise RulesError(f"{key} must be tables: [{key}.a-name].")
+        raise AlertRulesError(f"{key} must be tables: [{key}.a-name].")
     if len(tables) > most:
-        raise RulesError(f"There are {len(tables)} {key}; {most} may be.")
+        raise AlertRulesError(f"There are {len(tables)} {key}; {most} may be.")
     for name in tables:
         if not _NAME.fullmatch(name):
-            raise RulesError(f"{key}: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
+            raise AlertRulesError(f"{key}: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
     return tables
 
 
@@ -116,25 +116,25 @@ def _channel(name: str, said: Mapping[str, Any]) -> Channel:
     where = f"channels.{name}"
     kind = _text(said, "kind", where)
     if kind not in CHANNEL_KINDS:
-        raise RulesError(f"{where}: kind must be one of {', '.join(CHANNEL_KINDS)}.")
+        raise AlertRulesError(f"{where}: kind must be one of {', '.join(CHANNEL_KINDS)}.")
     wants = CHANNEL_KINDS[kind]
     keys = wants.needs | wants.may_have
     _refuse_unknown(said, keys | {"kind", MADE_ON_PAGE}, where)
     made_on_page = said.get(MADE_ON_PAGE, False)
     if not isinstance(made_on_page, bool):
-        raise RulesError(f"{where}: {MADE_ON_PAGE} must be true or false.")
+        raise AlertRulesError(f"{where}: {MADE_ON_PAGE} must be true or false.")
     settings = {key: _text(said, key, where) for key in keys if key in said}
     channel = Channel(name, kind, settings, made_on_page)
     if missing := sorted(wants.needs - settings.keys()):
-        raise RulesError(f"{where}: {missing[0]} is missing.")
+        raise AlertRulesError(f"{where}: {missing[0]} is missing.")
     if channel.is_mail:
         _check_mail(settings, where)
     else:
         settings.setdefault("url", wants.url)
         if not _is_address(settings["url"]):
-            raise RulesError(f"{where}: url must be https://host/…, or http on this machine.")
+            raise AlertRulesError(f"{where}: url must be https://host/…, or http on this machine.")
     if made_on_page and (refusal := refusal_on_page(channel)):
-        raise RulesError(f"{where}: {refusal}")
+        raise AlertRulesError(f"{where}: {refusal}")
     return channel
 
 
@@ -142,15 +142,15 @@ def _check_mail(settings: dict[str, str], where: str) -> None:
     settings.setdefault("tls", "starttls")
     host, colon, port = settings["server"].rpartition(":")
     if not host or not colon or not port.isdecimal() or not 0 < int(port) < 65_536:
-        raise RulesError(f"{where}: server must be host:port.")
+        raise AlertRulesError(f"{where}: server must be host:port.")
     if settings["tls"] not in ("starttls", "tls", "none"):
-        raise RulesError(f"{where}: tls must be starttls, tls or none.")
+        raise AlertRulesError(f"{where}: tls must be starttls, tls or none.")
     if ("user" in settings) != ("password" in settings):
-        raise RulesError(f"{where}: user and password are set together or not at all.")
+        raise AlertRulesError(f"{where}: user and password are set together or not at all.")
     if "user" in settings and settings["tls"] == "none" and host not in _LOOPBACK:
-        raise RulesError(f"{where}: the password would be sent readably; tls must be starttls or tls.")
+        raise AlertRulesError(f"{where}: the password would be sent readably; tls must be starttls or tls.")
     if any("@" not in part for part in (*settings["to"].split(","), settings["from"])):
-        raise RulesError(f"{where}: to and from must be addresses, name@host, several with commas between.")
+        raise AlertRulesError(f"{where}: to and from must be addresses, name@host, several with commas between.")
 
 
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
@@ -170,20 +170,20 @@ def _is_address(text: str) -> bool:
 def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channel]) -> AlertRule:
     """Raises RulesError."""
     if not _NAME.fullmatch(name):
-        raise RulesError(f"rules: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
+        raise AlertRulesError(f"rules: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
     where = f"rules.{name}"
     _refuse_unknown(said, _RULE_KEYS, where)
     if ("health" in said) == ("measure" in said):
-        raise RulesError(f"{where} must have either health or measure.")
+        raise AlertRulesError(f"{where} must have either health or measure.")
     subject = _of_health(said, where) if "health" in said else _of_measure(said, where)
     severity = _text(
         said, "severity", where, default="critical" if subject.get("health") is HealthLevel.CRITICAL else "warning"
     )
     if severity not in SEVERITIES:
-        raise RulesError(f"{where}: severity must be one of {', '.join(SEVERITIES)}.")
+        raise AlertRulesError(f"{where}: severity must be one of {', '.join(SEVERITIES)}.")
     escalate_to = _channels(said, "escalate_to", where, channels)
     if bool(escalate_to) != ("escalate_after" in said):
-        raise RulesError(f"{where}: escalate_after and escalate_to are set together or not at all.")
+        raise AlertRulesError(f"{where}: escalate_after and escalate_to are set together or not at all.")
     return AlertRule(
         name=name,
         channels=_channels(said, "channels", where, channels),
@@ -199,10 +199,10 @@ def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channe
 
 def _of_health(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     if extra := sorted(said.keys() & {"objects", "above", "below", "recover"}):
-        raise RulesError(f"{where}: {extra[0]} has no meaning beside health.")
+        raise AlertRulesError(f"{where}: {extra[0]} has no meaning beside health.")
     level = _text(said, "health", where)
     if level not in SEVERITIES:
-        raise RulesError(f"{where}: health must be one of {', '.join(SEVERITIES)}: from which level on.")
+        raise AlertRulesError(f"{where}: health must be one of {', '.join(SEVERITIES)}: from which level on.")
     return {"health": HealthLevel(level)}
 
 
@@ -210,17 +210,17 @@ def _of_measure(said: Mapping[str, Any], where: str) -> dict[str, Any]:
     kind, _, measure = _text(said, "measure", where).partition(".")
     if measure not in KINDS.get(kind, ()):
         known = ", ".join(f"{kind}.{measure}" for kind, measures in KINDS.items() for measure in measures)
-        raise RulesError(f"{where}: measure must be one of {known}.")
+        raise AlertRulesError(f"{where}: measure must be one of {known}.")
     if ("above" in said) == ("below" in said):
-        raise RulesError(f"{where} must have either above or below.")
+        raise AlertRulesError(f"{where} must have either above or below.")
     is_above = "above" in said
     threshold = _number(said, "above" if is_above else "below", where)
     recover = _number(said, "recover", where) if "recover" in said else threshold
     if recover > threshold if is_above else recover < threshold:
-        raise RulesError(f"{where}: recover must be on the good side of {threshold:g}.")
+        raise AlertRulesError(f"{where}: recover must be on the good side of {threshold:g}.")
     objects = _text(said, "objects", where, default="*")
     if kind == CLUSTER and objects != "*":
-        raise RulesError(f"{where}: there is one cluster, so objects has no meaning.")
+        raise AlertRulesError(f"{where}: there is one cluster, so objects has no meaning.")
     return {
         "kind": kind, "measure": measure, "objects": objects,
         "threshold": threshold, "is_above": is_above, "recover": recover,
@@ -230,12 +230,12 @@ def _of_measure(said: Mapping[str, Any], where: str) -> dict[str, Any]:
 def _channels(said: Mapping[str, Any], key: str, where: str, channels: Mapping[str, Channel]) -> tuple[str, ...]:
     names = said.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise RulesError(f'{where}: {key} must be names in brackets, ["a-name"].')
+        raise AlertRulesError(f'{where}: {key} must be names in brackets, ["a-name"].')
     if key == "channels" and key not in said:
-        raise RulesError(f"{where}: channels is missing: who is told? [] stands for the page of alerts alone.")
+        raise AlertRulesError(f"{where}: channels is missing: who is told? [] stands for the page of alerts alone.")
     for name in names:
         if name not in channels:
-            raise RulesError(f"{where}: there is no channel {name[:80]!r}.")
+            raise AlertRulesError(f"{where}: there is no channel {name[:80]!r}.")
     return tuple(dict.fromkeys(names))
 
 
@@ -244,14 +244,14 @@ def _time(said: Mapping[str, Any], key: str, where: str) -> int:
         return 0
     found = _TIME.fullmatch(_text(said, key, where))
     if found is None:
-        raise RulesError(f'{where}: {key} must be a time such as "30 s", "5 min", "4 h" or "1 d".')
+        raise AlertRulesError(f'{where}: {key} must be a time such as "30 s", "5 min", "4 h" or "1 d".')
     return int(found[1]) * _UNITS_MS[found[2]]
 
 
 def _number(said: Mapping[str, Any], key: str, where: str) -> float:
     value = said[key]
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
-        raise RulesError(f"{where}: {key} must be a number.")
+        raise AlertRulesError(f"{where}: {key} must be a number.")
     return float(value)
 
 
@@ -259,14 +259,14 @@ def _text(said: Mapping[str, Any], key: str, where: str, default: str | None = N
     value = said.get(key, default)
     named = f"{where}: {key}" if where else key
     if value is None:
-        raise RulesError(f"{named} is missing.")
+        raise AlertRulesError(f"{named} is missing.")
     if not isinstance(value, str) or len(value) > TEXT_LENGTH_MAX or not value.isprintable():
-        raise RulesError(f"{named} must be one line of text.")
+        raise AlertRulesError(f"{named} must be one line of text.")
     return value.strip()
 
 
 def _refuse_unknown(said: Mapping[str, Any], known: set[str] | frozenset[str], where: str) -> None:
     if unknown := sorted(said.keys() - known):
-        raise RulesError(
+        raise AlertRulesError(
             f"{where + ': ' if where else ''}{unknown[0][:80]} is no setting; there are {', '.join(sorted(known))}."
         )

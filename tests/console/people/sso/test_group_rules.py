@@ -11,7 +11,7 @@ from console.people.sso.group_rules import (
     RULES_OF_PERSON_MAX,
     Grant,
     GroupRules,
-    RulesError,
+    GroupRulesError,
     TooManyRulesError,
     parse_rules,
 )
@@ -66,7 +66,7 @@ def test_a_file_says_role_and_rules_of_each_group():
     ids=lambda text: text[:40],
 )
 def test_what_is_misspelt_is_refused_and_not_left_out(text):
-    with pytest.raises(RulesError):
+    with pytest.raises(GroupRulesError):
         parse_rules(text)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from console.kit.common.outbound import AddressRefusedError, checked_addresses, refusal_beyond_this_machine
 from console.signals.alerts.channels import Channel
-from console.signals.alerts.rules import RulesError, parse_rules
+from console.signals.alerts.rules import AlertRulesError, parse_rules
 from console.signals.alerts.sending import NotTakenError, send
 from tests.console.signals.alerts.receivers import HttpReceiver, SmtpReceiver
 from tests.console.signals.alerts.test_sending import message
@@ -59,9 +59,9 @@ def test_a_channel_of_the_page_is_marked_in_the_file_and_one_of_the_file_may_be_
     assert parse_rules(settings.ALERTS_FILE.read_text()).channels["ops"].made_on_page
     own = '[channels.own]\nkind = "webhook"\nurl = "http://127.0.0.1:9/"\n'
     assert not parse_rules(own).channels["own"].made_on_page
-    with pytest.raises(RulesError, match=r"channels\.own: url must be https"):
+    with pytest.raises(AlertRulesError, match=r"channels\.own: url must be https"):
         parse_rules(own + "made_on_page = true")
-    with pytest.raises(RulesError, match="must be true or false"):
+    with pytest.raises(AlertRulesError, match="must be true or false"):
         parse_rules(own + "made_on_page = 1")
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from console.signals.alerts.queries import EXAMPLE, rule_words
-from console.signals.alerts.rules import RulesError, parse_rules
+from console.signals.alerts.rules import AlertRulesError, parse_rules
 
 ROOT = Path(__file__).parents[4]
 OPS = '[channels.ops]\nkind = "webhook"\nurl = "https://alerts.example/in"\n'
@@ -64,7 +64,7 @@ def test_the_example_is_one_and_the_file_s():
     ],
 )
 def test_what_is_wrong_is_one_sentence_without_a_secret(text, complaint):
-    with pytest.raises(RulesError) as caught:
+    with pytest.raises(AlertRulesError) as caught:
         parse_rules(text)
     sentence = str(caught.value)
     assert complaint in sentence
