@@ -1,7 +1,7 @@
 """A log's producers and their transactions, on disk and in memory: who they are, what is open, what was aborted.
 
-What is remembered (`PartitionProducers`), its snapshots and the index of aborted transactions are kept in step with what is
-written and what is cut off.
+What is remembered (`PartitionProducers`), its snapshots and the index of aborted transactions are kept in step with
+what is written and what is cut off.
 """
 
 from collections.abc import Sequence
@@ -40,8 +40,9 @@ class ProducerStateManager:
     # --- what is written
 
     def check_marker(self, header: BatchHeader, batch: bytearray | memoryview) -> EndMarker | None:
-        """What the control batch says, None if it ends no transaction. Raises ApiError: as `PartitionProducers.check_marker`
-        (a marker has no sequence number, but a coordinator that may have been replaced), CORRUPT_MESSAGE.
+        """What the control batch says, None if it ends no transaction. Raises ApiError: as
+        `PartitionProducers.check_marker` (a marker has no sequence number, but a coordinator that may have been
+        replaced), CORRUPT_MESSAGE.
         """
         marker = parse_marker(batch)
         if marker is not None:

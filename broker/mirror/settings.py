@@ -3,10 +3,10 @@ back from one another that people have changed. Pure.
 
 A copy that has one mirror, of a topic that is no copy itself, is as its source is, always: what was changed at the copy
 is taken back, as Kafka's mirror does. Everywhere else the younger of two values counts, setting by setting: a mirror
-writes down what it has seen in its source and in its target and since when (`SeenValue`), and brings a value only where the
-target's is older. What differs from the last that was written down has been changed by a person just now. A value keeps
-its age on its way from mirror to mirror, so it comes to rest wherever it meets a younger one. Of two that are equally
-old, as of topics that differed before there was a mirror, the greater text counts, and a default last.
+writes down what it has seen in its source and in its target and since when (`SeenValue`), and brings a value only where
+the target's is older. What differs from the last that was written down has been changed by a person just now. A value
+keeps its age on its way from mirror to mirror, so it comes to rest wherever it meets a younger one. Of two that are
+equally old, as of topics that differed before there was a mirror, the greater text counts, and a default last.
 """
 
 from collections.abc import Callable, Iterable, Mapping

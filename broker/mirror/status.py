@@ -1,7 +1,7 @@
 """What a mirror says of its work, in a compacted topic of the target: whoever asks about it needs one cluster only.
 
-Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `MirrorStatus`, or none:
-it is not copied any more. The partition WHOLE_TOPIC has what hinders all of a topic, or how its copy differs.
+Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `MirrorStatus`, or
+none: it is not copied any more. The partition WHOLE_TOPIC has what hinders all of a topic, or how its copy differs.
 """
 
 import time

@@ -1,7 +1,7 @@
 """Watching: look now, and again after every change and every reconnection.
 
-A ZooKeeper watch fires once and tells only that something changed. A `ZnodeWatch` turns this into a stream of what is there:
-each look sets the next watch before it reads, so no change is missed, though several changes may be seen as one.
+A ZooKeeper watch fires once and tells only that something changed. A `ZnodeWatch` turns this into a stream of what is
+there: each look sets the next watch before it reads, so no change is missed, though several changes may be seen as one.
 """
 
 import asyncio

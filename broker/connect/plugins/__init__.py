@@ -6,4 +6,4 @@ of an entry point. Nothing is imported before it is looked up.
 
 from broker.connect.plugins.catalog import LoadError, Plugin, PluginKind, lookup, plugins, task_name
 
-__all__ = ["PluginKind", "LoadError", "Plugin", "lookup", "plugins", "task_name"]
+__all__ = ["LoadError", "Plugin", "PluginKind", "lookup", "plugins", "task_name"]

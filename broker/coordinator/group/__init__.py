@@ -16,12 +16,12 @@ from broker.coordinator.outcome import (
 )
 
 __all__ = [
+    "CoordinatorOutcome",
+    "CoordinatorRecord",
     "CoordinatorResponse",
     "GroupClientInfo",
-    "CoordinatorRecord",
     "GroupConfig",
     "GroupCoordinator",
     "Note",
-    "CoordinatorOutcome",
     "TransactionProducer",
 ]

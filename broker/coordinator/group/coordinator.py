@@ -2,7 +2,8 @@
 
 Contract with the runtime that embeds it, in order:
 
-1. Call with the time, best a monotonic one: it never goes back here. Nothing blocks; the call returns an `CoordinatorOutcome`.
+1. Call with the time, best a monotonic one: it never goes back here. Nothing blocks; the call returns
+   a `CoordinatorOutcome`.
 2. If it has records, append them as one batch and call `replay` for each *before any other call*. `replay` is the only
    writer of durable state, here as at start-up.
 3. Send the responses when the records are committed. Those without records do not overtake earlier ones, but for

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 
 from broker.security.scram import AuthenticationError, Credential
 
-__all__ = ["ScramAccount", "Accounts", "AuthenticationError", "LoggedIn", "Mechanisms", "Reply", "SaslServer"]
+__all__ = ["Accounts", "AuthenticationError", "LoggedIn", "Mechanisms", "Reply", "SaslServer", "ScramAccount"]
 
 
 class LoggedIn(NamedTuple):

@@ -189,7 +189,7 @@ class TopicWindows:
 
 
 def _kept(story: Story) -> list[KeptWindows]:
-    """Return the story's own list: a `Story` reads only where increments begin and end, so a `KeptWindows` stands for one."""
+    """Return the story's own list. A `Story` reads only where increments begin and end: `KeptWindows` are one."""
     return cast(list[KeptWindows], story.increments)
 
 

@@ -101,8 +101,9 @@ def _name_of(read: ApiRead) -> str:
 
 for _read in READS:
     api.get(
-        f"/{_read.path}", auth=Scope(_read.scope), response=TableRows, operation_id=_name_of(_read), summary=_read.summary,
-        description=f"Filters of the page are parameters here, too. Scope: {_read.scope}.", tags=["read"],
+        f"/{_read.path}", auth=Scope(_read.scope), response=TableRows, operation_id=_name_of(_read),
+        summary=_read.summary, description=f"Filters of the page are parameters here, too. Scope: {_read.scope}.",
+        tags=["read"],
     )(_reader(_read))  # fmt: skip
 
 

@@ -28,8 +28,8 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[HealthReason]:
             text = f"Nothing is said any more of {mirror.silent} of its topics: nobody seems to copy them."
             action = NextAction("Start the mirror again, or its connector; copies stay and are gone on with", "mirrors")
             yield HealthReason(
-                HealthLevel.WARNING, subject, text, action, "A mirror tells of each topic once a minute", mirror.since_ms,
-                f"mirror silent:{mirror.flow}", mirror.silent,
+                HealthLevel.WARNING, subject, text, action, "A mirror tells of each topic once a minute",
+                mirror.since_ms, f"mirror silent:{mirror.flow}", mirror.silent,
             )  # fmt: skip
 
 

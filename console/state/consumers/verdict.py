@@ -83,7 +83,8 @@ _SEVERITIES = {verdict: number for number, verdict in enumerate(LagVerdict)}
 _WARNINGS = (LagVerdict.ABANDONED, LagVerdict.NO_COMMIT, LagVerdict.SLOW, LagVerdict.WENT_BACK)
 _MEANINGS = {
     LagVerdict.OK: "It keeps up: what is unread has not waited for longer than usual.",
-    LagVerdict.IDLE: "It reads now and then, as a nightly job does, and is not late yet: records wait for its next time.",
+    LagVerdict.IDLE: "It reads now and then, as a nightly job does, and is not late yet: "
+    "records wait for its next time.",
     LagVerdict.CATCHING_UP: "It is behind, and reads faster than records arrive.",
     LagVerdict.UNKNOWN: "It has not been watched for long enough to say.",
     LagVerdict.ABANDONED: "Records wait, and no member reads them.",

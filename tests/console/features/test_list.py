@@ -10,26 +10,26 @@ from broker.common.installation import CODE_DIR
 from console.features import PACKAGES
 
 DECLARATION = """
-from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Entry, Feature, Link, PushedPage, Socket
+from console.kit.features.api import ApiRead
+from console.kit.features.declaration import RouteModule, SidebarEntry, Feature, PageLink, PushedPage, Socket
 from console.kit.features.hook import Hook
-from console.kit.features.table import Table, columns_of
+from console.kit.features.table import FeatureTable, columns_of
 from console.kit.features.tier import CollectorTier
-from console.kit.access.places import Place
+from console.kit.access.places import PagePlace
 
-TOYS = Place("Toy", "toy", "plaything")
+TOYS = PagePlace("Toy", "toy", "plaything")
 
 FEATURE = Feature(
     package="toy",
-    addresses=(Addresses("toy/", "toy.urls"),),
-    links=(Link("Toy", "toy", Entry.METRICS, after="footprint"),),
+    addresses=(RouteModule("toy/", "toy.urls"),),
+    links=(PageLink("Toy", "toy", SidebarEntry.METRICS, after="footprint"),),
     places=(TOYS,),
     pushed_pages=(PushedPage("toy", ("toy",)),),
-    reads=(Read("toy", "toy", "What the toy has"),),
+    reads=(ApiRead("toy", "toy", "What the toy has"),),
     sockets=(Socket("ws/toy/", "toy.parts.ToySocket"),),
     tiers=(CollectorTier("toy", 1.0, "toy.parts.tier"),),
     hooks=(Hook("console.processes.topic_users.USERS", "toy.parts.users_of"),),
-    tables=(Table(TOYS, columns_of("Toy, Weight")),),
+    tables=(FeatureTable(TOYS, columns_of("Toy, Weight")),),
     suggested_actions=("wind up toy",),
     secret_actions=("hide toy",),
 )

@@ -14,7 +14,7 @@ from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 
-__all__ = ["STATUS_TOPIC", "WHOLE_TOPIC", "Moved", "MirrorStatus", "go_on", "places_of", "read_book", "understood"]
+__all__ = ["STATUS_TOPIC", "WHOLE_TOPIC", "MirrorStatus", "Moved", "go_on", "places_of", "read_book", "understood"]
 
 _READ_SECONDS = 10.0
 _WAIT_S = 0.3

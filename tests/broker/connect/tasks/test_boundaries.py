@@ -20,7 +20,8 @@ def test_each_poll_is_a_transaction_unless_said_otherwise():
 def test_an_interval_is_one_and_by_default_as_long_as_offsets_take():
     boundaries = Boundaries({"transaction.boundary": "interval"}, 60.0)
     assert [boundaries.behind_batch(at) for at in (100.0, 159.9, 160.0, 219.0, 220.0)] == [
-        TransactionEnd.NOT_YET, TransactionEnd.NOT_YET, TransactionEnd.COMMIT, TransactionEnd.NOT_YET, TransactionEnd.COMMIT,
+        TransactionEnd.NOT_YET, TransactionEnd.NOT_YET, TransactionEnd.COMMIT, TransactionEnd.NOT_YET,
+        TransactionEnd.COMMIT,
     ]  # fmt: skip
     own = Boundaries({"transaction.boundary": "interval", "transaction.boundary.interval.ms": "500"}, 60.0)
     assert [own.behind_batch(at) for at in (1.0, 1.5)] == [TransactionEnd.NOT_YET, TransactionEnd.COMMIT]

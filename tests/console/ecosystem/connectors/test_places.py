@@ -35,7 +35,10 @@ def test_of_java_the_last_cause_and_of_python_the_first_error():
     ("trace", "place"),
     [
         (PYTHON, RecordRange("orders-eu", 3, 42)),
-        ("Error converting message key in topic 'a.b' partition 7 at offset 12 and timestamp 5:", RecordRange("a.b", 7, 12)),
+        (
+            "Error converting message key in topic 'a.b' partition 7 at offset 12 and timestamp 5:",
+            RecordRange("a.b", 7, 12),
+        ),
         (JAVA, None),
         ("ConnectError: put failed at the record at a-b-0@7", RecordRange("a-b", 0, 7)),
         ("put failed between the record at a-0@7 and the record at a-0@9", RecordRange("a", 0, 7, 9)),
@@ -43,7 +46,10 @@ def test_of_java_the_last_cause_and_of_python_the_first_error():
             "put failed between the record at a-0@7 and the record at a-0@9, or at the record at b-1@2",
             RecordRange("a", 0, 7, 9, elsewhere=True),
         ),
-        ("put failed at the record at a-0@7, or between the record at b-1@2 and …", RecordRange("a", 0, 7, elsewhere=True)),
+        (
+            "put failed at the record at a-0@7, or between the record at b-1@2 and …",
+            RecordRange("a", 0, 7, elsewhere=True),
+        ),
         ("x-1@" * 5_000, None),
         ("record at " * 2_000 + "a-" * 4_000, None),
     ],
