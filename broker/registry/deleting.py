@@ -7,7 +7,7 @@ from broker.registry.records import (
     DeleteSubjectKey,
     IdsKey,
     ModeKey,
-    Record,
+    RegistryRecord,
     SchemaKey,
     schema_record,
 )
@@ -15,7 +15,7 @@ from broker.registry.schema import Version
 from broker.registry.store import SchemaStore
 
 
-def version_softly(store: SchemaStore, version: Version) -> list[Record]:
+def version_softly(store: SchemaStore, version: Version) -> list[RegistryRecord]:
     """Raises RegistryError 40406, 42206."""
     if version.deleted:
         raise RegistryError(
@@ -31,7 +31,7 @@ def version_softly(store: SchemaStore, version: Version) -> list[Record]:
     return records
 
 
-def version_for_good(store: SchemaStore, version: Version) -> list[Record]:
+def version_for_good(store: SchemaStore, version: Version) -> list[RegistryRecord]:
     """Raises RegistryError 40407, 42206."""
     if not version.deleted:
         raise RegistryError(
@@ -40,13 +40,13 @@ def version_for_good(store: SchemaStore, version: Version) -> list[Record]:
             "before being permanently deleted",
         )
     _require_unreferenced(store, version, deleted=True)
-    records = [*_ids_kept(store, version.subject), Record(SchemaKey(version.subject, version.version), None)]
+    records = [*_ids_kept(store, version.subject), RegistryRecord(SchemaKey(version.subject, version.version), None)]
     if len(store.versions(version.subject, deleted=True)) == 1:
         records += _settings(store, version.subject)
     return records
 
 
-def subject_softly(store: SchemaStore, subject: str) -> tuple[list[int], list[Record]]:
+def subject_softly(store: SchemaStore, subject: str) -> tuple[list[int], list[RegistryRecord]]:
     """Raises RegistryError 40401, 40404, 42206."""
     versions = store.versions(subject)
     if not versions:
@@ -58,11 +58,11 @@ def subject_softly(store: SchemaStore, subject: str) -> tuple[list[int], list[Re
     for version in versions:
         _require_unreferenced(store, version, deleted=False, within=subject)
     last = versions[-1].version
-    deletion = Record(DeleteSubjectKey(subject), {"subject": subject, "version": last})
+    deletion = RegistryRecord(DeleteSubjectKey(subject), {"subject": subject, "version": last})
     return [version.version for version in versions], [deletion, *_settings(store, subject)]
 
 
-def subject_for_good(store: SchemaStore, subject: str) -> tuple[list[int], list[Record]]:
+def subject_for_good(store: SchemaStore, subject: str) -> tuple[list[int], list[RegistryRecord]]:
     """Raises RegistryError 40401, 40405, 42206."""
     if store.versions(subject):
         raise RegistryError(40405, f"Subject '{subject}' was not deleted first before being permanently deleted")
@@ -71,8 +71,8 @@ def subject_for_good(store: SchemaStore, subject: str) -> tuple[list[int], list[
         raise subject_not_found(subject)
     for version in versions:
         _require_unreferenced(store, version, deleted=True, within=subject)
-    records = [Record(SchemaKey(subject, version.version), None) for version in versions]
-    records += [Record(DeleteSubjectKey(subject), None), *_settings(store, subject)]
+    records = [RegistryRecord(SchemaKey(subject, version.version), None) for version in versions]
+    records += [RegistryRecord(DeleteSubjectKey(subject), None), *_settings(store, subject)]
     return [version.version for version in versions], [*_ids_kept(store, subject), *records]
 
 
@@ -97,16 +97,18 @@ def _require_unreferenced(store: SchemaStore, version: Version, *, deleted: bool
         )
 
 
-def _settings(store: SchemaStore, subject: str) -> list[Record]:
+def _settings(store: SchemaStore, subject: str) -> list[RegistryRecord]:
     """Those of a subject go with it."""
-    records = [Record(CompatibilityKey(subject), None)] if store.config(subject) is not None else []
-    return [*records, Record(ModeKey(subject), None)] if store.mode(subject) is not None else records
+    records = [RegistryRecord(CompatibilityKey(subject), None)] if store.config(subject) is not None else []
+    return [*records, RegistryRecord(ModeKey(subject), None)] if store.mode(subject) is not None else records
 
 
-def _ids_kept(store: SchemaStore, subject: str) -> list[Record]:
+def _ids_kept(store: SchemaStore, subject: str) -> list[RegistryRecord]:
     """Before the last word of an id goes: once the topic is compacted nothing else would say that it was given."""
     context = context_of(subject)
     highest = store.ids_max(context)
     return (
-        [Record(IdsKey(context), {"context": context, "maxId": highest})] if highest > store.ids_kept(context) else []
+        [RegistryRecord(IdsKey(context), {"context": context, "maxId": highest})]
+        if highest > store.ids_kept(context)
+        else []
     )

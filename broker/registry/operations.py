@@ -16,7 +16,7 @@ from broker.registry.deleting import find
 from broker.registry.errors import Incompatible, InvalidSchema, schema_not_found, subject_not_found
 from broker.registry.kinds import ParsedSchema
 from broker.registry.names import context_of, split
-from broker.registry.records import Record, Value, canonical_json
+from broker.registry.records import RegistryRecord, Value, canonical_json
 from broker.registry.registering import live_version, referred, registration, require_mode, resolved_references
 from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import Content, Version
@@ -75,7 +75,7 @@ async def registered(registry: SchemaRegistry, subject: str, asked: Asked) -> Ve
     return present if present is not None and asked.id in (None, present.id) else None
 
 
-async def register(registry: SchemaRegistry, subject: str, asked: Asked) -> tuple[Version, list[Record]]:
+async def register(registry: SchemaRegistry, subject: str, asked: Asked) -> tuple[Version, list[RegistryRecord]]:
     """Decides. The version that is this schema already, without records, or the one to be."""
     store = registry.store
     mode = require_writable(store, subject)

@@ -80,7 +80,7 @@ Value = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RegistryRecord:
     """`value` None: a tombstone."""
 
     key: Key
@@ -155,12 +155,14 @@ def encode_value(value: Value | None) -> bytes | None:
     return None if value is None else orjson.dumps(value)
 
 
-def schema_record(version: Version) -> Record:
+def schema_record(version: Version) -> RegistryRecord:
     content = version.content
     value: Value = {"subject": version.subject, "version": version.version, "id": version.id}
     value |= content_fields(content)
     text = value.pop("schema")
-    return Record(SchemaKey(version.subject, version.version), value | {"schema": text, "deleted": version.deleted})
+    return RegistryRecord(
+        SchemaKey(version.subject, version.version), value | {"schema": text, "deleted": version.deleted}
+    )
 
 
 def content_fields(content: Content) -> Value:

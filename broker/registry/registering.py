@@ -6,7 +6,7 @@ from broker.common.limits import REGISTRY_REFERENCES_MAX, REGISTRY_VERSIONS_MAX
 from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTES_MAX
 from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
 from broker.registry.names import context_of, within
-from broker.registry.records import Record, SchemaKey, schema_record
+from broker.registry.records import RegistryRecord, SchemaKey, schema_record
 from broker.registry.schema import Content, Named, SchemaReference, Version
 from broker.registry.store import SchemaStore
 
@@ -86,7 +86,7 @@ def require_mode(subject: str, mode: str, schema_id: int | None) -> None:
 
 def registration(
     store: SchemaStore, subject: str, content: Content, *, mode: str, schema_id: int | None, number: int | None
-) -> tuple[Version, list[Record]]:
+) -> tuple[Version, list[RegistryRecord]]:
     """The version to be and its records, after `require_mode`.
 
     Raises RegistryError 42205, 42201 (see B2 of the rules: ids, explicit or next).
@@ -124,10 +124,10 @@ def _require_free(store: SchemaStore, context: str, schema_id: int, content: Con
         raise not_permitted(f"Overwrite new schema with id {schema_id} is not permitted.")
 
 
-def _superseded(store: SchemaStore, version: Version) -> list[Record]:
+def _superseded(store: SchemaStore, version: Version) -> list[RegistryRecord]:
     """Softly deleted versions that are the same schema: this one takes their place, unless one is referred to."""
     return [
-        Record(SchemaKey(place.subject, place.version), None)
+        RegistryRecord(SchemaKey(place.subject, place.version), None)
         for place in store.places(context_of(version.subject), version.id)
         if place.subject == version.subject
         and place.deleted

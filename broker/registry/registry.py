@@ -19,7 +19,7 @@ from broker.registry.errors import InvalidSchema, RegistryError
 from broker.registry.fair_pool import FairPool
 from broker.registry.leadership import Leader, Leadership
 from broker.registry.names import context_of
-from broker.registry.records import Record, decode_key, decode_value, encode_value
+from broker.registry.records import RegistryRecord, decode_key, decode_value, encode_value
 from broker.registry.registering import referred
 from broker.registry.schema import Content, Named
 from broker.registry.schema_log import SchemaReader, SchemaRecord, SchemaWriter, WriteFailed
@@ -27,7 +27,7 @@ from broker.registry.store import SchemaStore
 
 Answer = TypeVar("Answer")
 #: What is decided: the answer, and what to write before it is given.
-Decision = tuple[Answer, Sequence[Record]]
+Decision = tuple[Answer, Sequence[RegistryRecord]]
 
 _TRIES_MAX = 3
 _THINKERS = 2
@@ -112,7 +112,7 @@ class SchemaRegistry:
         self._is_open = True
         _log.info("writing", offset=offset)
 
-    async def _write(self, records: Sequence[Record]) -> None:
+    async def _write(self, records: Sequence[RegistryRecord]) -> None:
         pairs = []
         for record in records:
             value = encode_value(record.value)

@@ -11,7 +11,7 @@ from broker.registry.records import (
     MODES,
     CompatibilityKey,
     ModeKey,
-    Record,
+    RegistryRecord,
     SchemaKey,
     Value,
     require_types,
@@ -63,7 +63,7 @@ def require_writable(store: SchemaStore, subject: str) -> str:
     return mode
 
 
-def config_record(store: SchemaStore, subject: str, asked: dict[str, Any]) -> Record:
+def config_record(store: SchemaStore, subject: str, asked: dict[str, Any]) -> RegistryRecord:
     """What the scope says from now on: what is asked, and what it said before of the rest. 42203 for a wrong level."""
     level = asked.get("compatibility", asked.get("compatibilityLevel"))
     value: Value = dict(store.config(subject) or {})
@@ -81,7 +81,7 @@ def config_record(store: SchemaStore, subject: str, asked: dict[str, Any]) -> Re
     policy = value.get("compatibilityPolicy")
     if policy is not None and policy not in _POLICIES:
         raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")
-    return Record(CompatibilityKey(subject), {name: item for name, item in value.items() if item is not None})
+    return RegistryRecord(CompatibilityKey(subject), {name: item for name, item in value.items() if item is not None})
 
 
 def _level(text: object) -> str:
@@ -94,7 +94,7 @@ def _level(text: object) -> str:
     return text.upper()
 
 
-def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool) -> list[Record]:
+def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool) -> list[RegistryRecord]:
     """IMPORT, where ids come from elsewhere, only where there is no schema, lest ids mean two things; or by force."""
     if not isinstance(text, str) or text.upper() not in MODES:
         raise RegistryError(42204, "Invalid mode. Valid values are READWRITE, READONLY, IMPORT, FORWARD")
@@ -104,9 +104,9 @@ def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool)
         for name, versions in _in_scope(store, subject):
             if any(not version.deleted for version in versions):
                 raise not_permitted("Cannot import since found existing subjects")
-            records += [Record(SchemaKey(name, version.version), None) for version in versions]
+            records += [RegistryRecord(SchemaKey(name, version.version), None) for version in versions]
     value = ({"subject": subject} if subject else {}) | {"mode": mode}
-    return [*records, Record(ModeKey(subject), value)]
+    return [*records, RegistryRecord(ModeKey(subject), value)]
 
 
 def _in_scope(store: SchemaStore, subject: str) -> Iterator[tuple[str, list[Any]]]:

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.registry.errors import RegistryError, not_permitted, subject_not_found
-from broker.registry.records import CompatibilityKey, ModeKey, Record, Value
+from broker.registry.records import CompatibilityKey, ModeKey, RegistryRecord, Value
 from broker.registry.registry import Decision
 from broker.registry.rest.answers import answer
 from broker.registry.rest.asking import body_of, flag, registry_of, scope_of
@@ -53,7 +53,7 @@ async def delete_config(request: Request) -> Response:
         said = registry.store.config(scope)
         if said is None and scope:
             raise subject_not_found(scope)
-        return _shown(said or {}, default), [Record(CompatibilityKey(scope), None)] if said is not None else []
+        return _shown(said or {}, default), [RegistryRecord(CompatibilityKey(scope), None)] if said is not None else []
 
     return answer(await registry.change(decide))
 
@@ -95,6 +95,6 @@ async def delete_mode(request: Request) -> Response:
         mode = registry.store.mode(scope)
         if mode is None and scope:
             raise subject_not_found(scope)
-        return mode or "READWRITE", [Record(ModeKey(scope), None)] if mode is not None else []
+        return mode or "READWRITE", [RegistryRecord(ModeKey(scope), None)] if mode is not None else []
 
     return answer({"mode": await registry.change(decide)})

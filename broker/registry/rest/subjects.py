@@ -13,7 +13,7 @@ from broker.registry import deleting
 from broker.registry.errors import RegistryError, not_permitted, version_not_found
 from broker.registry.names import EVERY_CONTEXT, within
 from broker.registry.operations import Asked, aliased, look_up, register, registered, require_known
-from broker.registry.records import Record, canonical_json
+from broker.registry.records import RegistryRecord, canonical_json
 from broker.registry.registry import Decision
 from broker.registry.rest.answers import MEDIA_TYPE, answer, registered_fields, version_fields
 from broker.registry.rest.asking import (
@@ -159,7 +159,7 @@ async def tag_version(request: Request) -> Response:
         registry_of(request), subject_of(request), version_of(request), await body_of(request)
     )  # fmt: skip
 
-    async def decide() -> tuple[Version, list[Record]]:
+    async def decide() -> tuple[Version, list[RegistryRecord]]:
         present = deleting.find(registry.store, subject, number, deleted=False)
         content = with_tags(present.content, body)
         return await register(registry, subject, Asked(content, known=known))

@@ -12,7 +12,7 @@ from broker.registry import operations
 from broker.registry.config import read_config
 from broker.registry.errors import InvalidSchema, RegistryError
 from broker.registry.fair_pool import CLIENT, FairPool
-from broker.registry.records import Record
+from broker.registry.records import RegistryRecord
 from broker.registry.registry import SchemaRegistry
 from broker.registry.rest.app import make_app
 
@@ -96,7 +96,7 @@ async def registry(monkeypatch):
         read_config({"kafkastore.bootstrap.servers": "127.0.0.1:1", "listeners": "http://127.0.0.1:0"})
     )
 
-    async def write(records: Sequence[Record]) -> None:
+    async def write(records: Sequence[RegistryRecord]) -> None:
         for record in records:
             assert not made.store.apply(record.key, record.value, None)
 
