@@ -10,7 +10,7 @@ from email.message import EmailMessage
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from console.signals.alerts.messages import Message, one_line, plain_text
+from console.signals.alerts.messages import AlertMessage, one_line, plain_text
 
 _SUBJECT_LENGTH_MAX = 150
 
@@ -46,17 +46,17 @@ class ChannelKind(NamedTuple):
 
     needs: frozenset[str]
     may_have: frozenset[str]
-    request: Callable[[Mapping[str, str], Message], HttpRequest] | None
+    request: Callable[[Mapping[str, str], AlertMessage], HttpRequest] | None
     url: str = ""
 
 
-def http_request(channel: Channel, message: Message) -> HttpRequest:
+def http_request(channel: Channel, message: AlertMessage) -> HttpRequest:
     request = CHANNEL_KINDS[channel.kind].request
     assert request is not None
     return request(channel.settings, message)
 
 
-def mail(channel: Channel, message: Message) -> EmailMessage:
+def mail(channel: Channel, message: AlertMessage) -> EmailMessage:
     found = EmailMessage()
     found["Subject"] = one_line(message.headline)[:_SUBJECT_LENGTH_MAX]
     found["From"], found["To"] = channel.settings["from"], channel.settings["to"]
@@ -66,31 +66,31 @@ def mail(channel: Channel, message: Message) -> EmailMessage:
     return found
 
 
-def _webhook(settings: Mapping[str, str], message: Message) -> HttpRequest:
+def _webhook(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
     token = settings.get("token")
     return _request("POST", settings["url"], {"version": 1} | message.as_json(), f"Bearer {token}" if token else "")
 
 
-def _slack(settings: Mapping[str, str], message: Message) -> HttpRequest:
+def _slack(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
     return _request("POST", settings["url"], {"text": _escaped(message)})
 
 
-def _teams(settings: Mapping[str, str], message: Message) -> HttpRequest:
+def _teams(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
     return _request("POST", settings["url"], _card(message))
 
 
-def _matrix(settings: Mapping[str, str], message: Message) -> HttpRequest:
+def _matrix(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
     room, transaction = quote(settings["room"], safe=""), quote(message.id, safe="")
     url = f"{settings['url'].rstrip('/')}/_matrix/client/v3/rooms/{room}/send/m.room.message/{transaction}"
     return _request("PUT", url, {"msgtype": "m.text", "body": plain_text(message)}, f"Bearer {settings['token']}")
 
 
-def _escaped(message: Message) -> str:
+def _escaped(message: AlertMessage) -> str:
     """For Slack, to which these three letters are its own; a link of ours is not one of its."""
     return plain_text(message).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _card(message: Message) -> dict[str, Any]:
+def _card(message: AlertMessage) -> dict[str, Any]:
     lines = [{"type": "TextBlock", "text": _unmarked(line), "wrap": True} for line in message.lines]
     title = {"type": "TextBlock", "text": _unmarked(message.headline), "weight": "Bolder", "wrap": True}
     content = {"type": "AdaptiveCard", "version": "1.4", "body": [title, *lines]}
@@ -105,7 +105,7 @@ def _unmarked(text: str) -> str:
     return one_line(text).replace("[", "(").replace("]", ")")
 
 
-def _pagerduty(settings: Mapping[str, str], message: Message) -> HttpRequest:
+def _pagerduty(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
     action = "trigger" if message.is_open else "resolve"
     payload = {
         "summary": one_line(message.headline)[:1_024],
@@ -122,7 +122,7 @@ def _pagerduty(settings: Mapping[str, str], message: Message) -> HttpRequest:
     return _request("POST", f"{settings['url'].rstrip('/')}/v2/enqueue", event)
 
 
-def _opsgenie(settings: Mapping[str, str], message: Message) -> HttpRequest:
+def _opsgenie(settings: Mapping[str, str], message: AlertMessage) -> HttpRequest:
     base, authorization = f"{settings['url'].rstrip('/')}/v2/alerts", f"GenieKey {settings['api_key']}"
     if not message.is_open:
         url = f"{base}/{quote(message.key, safe='')}/close?identifierType=alias"

@@ -11,7 +11,7 @@ from console.kit.live.push import push_partial
 from console.signals.alerts.channels import Channel
 from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
-from console.signals.alerts.messages import Message
+from console.signals.alerts.messages import AlertMessage
 from console.signals.alerts.models import Delivery
 from console.signals.alerts.sending import NotTakenError, send
 from console.state.consumers.tiers import TierContext, TierLook
@@ -30,7 +30,7 @@ class Deliverer:
         self,
         clock_ms: Callable[[], int],
         file: RulesFile | None = None,
-        send: Callable[[Channel, Message], None] = send,
+        send: Callable[[Channel, AlertMessage], None] = send,
     ):
         self._now_ms = clock_ms
         self._file = file or RulesFile()
@@ -68,7 +68,7 @@ class Deliverer:
     def _try(self, channel: Channel, delivery: Delivery) -> bool:
         delivery.tries += 1
         try:
-            self._send(channel, Message.of(delivery.message))
+            self._send(channel, AlertMessage.of(delivery.message))
         except NotTakenError as error:
             self._put_off(delivery, str(error))
         except Exception as error:

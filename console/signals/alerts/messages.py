@@ -21,7 +21,7 @@ class MessageObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class AlertMessage:
     """`key` is the same for everything that is told of a rule, `id` for each try of one message. `is_open`: something
     of the rule fires still.
     """
@@ -38,7 +38,7 @@ class Message:
     is_open: bool = True
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> "Message":
+    def of(cls, stored: Mapping[str, Any]) -> "AlertMessage":
         told = tuple(from_stored(MessageObject, item) for item in stored["told"])
         return from_stored(cls, {**stored, "told": told})
 
@@ -69,14 +69,14 @@ def message_of(
     *,
     key: str,
     is_open: bool,
-) -> Message:
+) -> AlertMessage:
     shown = tuple(told[:OBJECTS_TOLD_MAX])
-    return Message(
+    return AlertMessage(
         f"{key}-{at_ms}", key, rule, str(event), severity, cluster, at_ms, shown, len(told) - len(shown), is_open
     )
 
 
-def plain_text(message: Message) -> str:
+def plain_text(message: AlertMessage) -> str:
     where = [f"Cluster {message.cluster}"] if message.cluster else []
     return "\n".join([one_line(message.headline), "", *map(one_line, message.lines), "", *where])
 

@@ -9,7 +9,7 @@ from console.kit.common.bounded_http import client_options
 from console.kit.common.bounded_smtp import BoundedSmtp, BoundedSmtpOverTls
 from console.kit.common.outbound import AddressRefusedError, AddressRule, refusal_beyond_this_machine
 from console.signals.alerts.channels import Channel, http_request, mail
-from console.signals.alerts.messages import Message
+from console.signals.alerts.messages import AlertMessage
 
 _ANSWER_BYTES_MAX = 64 * 1024
 
@@ -18,7 +18,7 @@ class NotTakenError(Exception):
     """One sentence for the page."""
 
 
-def send(channel: Channel, message: Message) -> None:
+def send(channel: Channel, message: AlertMessage) -> None:
     """Raises NotTakenError."""
     if channel.is_mail:
         _send_mail(channel, message)
@@ -30,7 +30,7 @@ def rule_of(channel: Channel) -> AddressRule | None:
     return refusal_beyond_this_machine if channel.made_on_page else None
 
 
-def _send_http(channel: Channel, message: Message) -> None:
+def _send_http(channel: Channel, message: AlertMessage) -> None:
     asked = http_request(channel, message)
     try:
         with httpx2.Client(**client_options(None, _ANSWER_BYTES_MAX, rule_of(channel))) as client:
@@ -45,7 +45,7 @@ def _send_http(channel: Channel, message: Message) -> None:
         raise NotTakenError(f"it answers {answer.status_code}")
 
 
-def _send_mail(channel: Channel, message: Message) -> None:
+def _send_mail(channel: Channel, message: AlertMessage) -> None:
     settings = channel.settings
     host, _, port = settings["server"].rpartition(":")
     context, rule = ssl.create_default_context(), rule_of(channel)

@@ -6,7 +6,7 @@ from console.cluster.brokers.budgets import CrowdedBudget
 from console.cluster.brokers.models import BrokerReport, Directory
 from console.cluster.past.states import BrokerThen, _pack
 from console.cluster.quotas.models import QuotaRow, SeenUse
-from console.signals.alerts.messages import Message, MessageObject
+from console.signals.alerts.messages import AlertMessage, MessageObject
 
 LATER = {"a_field_of_a_later_version": 1}
 
@@ -29,7 +29,7 @@ def test_the_same_holds_for_quotas_drills_messages_and_the_timeline():
     assert [item.as_json() for item in Drill(rows=[row | LATER]).table] == [row]
     then = {"host": "h", "port": 1, "rack": "", "is_registered": True}
     assert BrokerThen.unpack(_pack(then | LATER)) == BrokerThen(**then)
-    message = Message("1", "k", "rule", "fires", "warning", "c", 5, (MessageObject("orders", "It is behind.", 3),))
+    message = AlertMessage("1", "k", "rule", "fires", "warning", "c", 5, (MessageObject("orders", "It is behind.", 3),))
     stored = message.as_json()
     later = stored | LATER | {"told": [dict(item) | LATER for item in stored["told"]]}
-    assert Message.of(later) == message
+    assert AlertMessage.of(later) == message
