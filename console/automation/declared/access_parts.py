@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 
-from console.automation.declared.declaration import Declaration, name_in_scope
+from console.automation.declared.declaration import ClusterDeclaration, name_in_scope
 from console.automation.declared.now import ClusterNow
 from console.automation.declared.parts import PlannedPart, Unplanned
 from console.cluster.acls.actions import do_change_rules
@@ -24,7 +24,7 @@ _ANONYMOUS = "ANONYMOUS"
 
 
 def rule_parts(
-    person: User, declaration: Declaration, now: ClusterNow, *, prunes: bool
+    person: User, declaration: ClusterDeclaration, now: ClusterNow, *, prunes: bool
 ) -> Iterator[PlannedPart | Unplanned]:
     """Raises GatewayError."""
     is_pruned = prunes and "principals" in declaration.scope
@@ -47,7 +47,7 @@ def rule_parts(
 
 
 def quota_parts(
-    person: User, declaration: Declaration, now: ClusterNow, *, prunes: bool
+    person: User, declaration: ClusterDeclaration, now: ClusterNow, *, prunes: bool
 ) -> Iterator[PlannedPart | Unplanned]:
     """Raises GatewayError."""
     is_pruned = prunes and "quotas" in declaration.scope

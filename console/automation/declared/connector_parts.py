@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from django.contrib.auth.models import User
 from django.views.decorators.debug import sensitive_variables
 
-from console.automation.declared.declaration import Declaration, DeclaredConnector
+from console.automation.declared.declaration import ClusterDeclaration, DeclaredConnector
 from console.automation.declared.now import ClusterNow
 from console.automation.declared.parts import PlannedPart, Unplanned
 from console.ecosystem.connectors.actions import do_configure, do_create, do_delete
@@ -59,7 +59,9 @@ def connector_parts(person: User, declared: DeclaredConnector, now: ClusterNow) 
         yield _configuration(person, declared, view, config, secrets)
 
 
-def pruned_connectors(person: User, declaration: Declaration, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
+def pruned_connectors(
+    person: User, declaration: ClusterDeclaration, now: ClusterNow
+) -> Iterator[PlannedPart | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
     names, reach = {connector.name for connector in declaration.connectors}, reach_of(person)
     for name, view in now.connectors.items():

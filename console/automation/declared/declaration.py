@@ -102,7 +102,7 @@ SCOPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class ClusterDeclaration:
     topics: tuple[DeclaredTopic, ...] = ()
     acls: tuple[DeclaredRules, ...] = ()
     quotas: tuple[DeclaredQuota, ...] = ()

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
-from console.automation.declared.declaration import Declaration, DeclarationError, Problem, SourceLine
+from console.automation.declared.declaration import ClusterDeclaration, DeclarationError, Problem, SourceLine
 from console.automation.declared.parsing import CHARACTERS_MAX, FILES_MAX, parse
 from console.automation.declared.parts import Prune
 
@@ -32,7 +32,7 @@ def fields_of(files: Sequence[tuple[str, str]], prune: Prune) -> list[tuple[str,
     return [*pairs, *((field, "on") for field in fields)]
 
 
-def read(files: Sequence[tuple[str, str]]) -> Declaration:
+def read(files: Sequence[tuple[str, str]]) -> ClusterDeclaration:
     """Raises DeclarationError."""
     if not files:
         raise DeclarationError((Problem(SourceLine("", 1), "Nothing is declared: choose a file, or type it."),))

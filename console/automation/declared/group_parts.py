@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from django.contrib.auth.models import User
 
-from console.automation.declared.declaration import Declaration, DeclaredGroup
+from console.automation.declared.declaration import ClusterDeclaration, DeclaredGroup
 from console.automation.declared.now import ClusterNow
 from console.automation.declared.object_parsing import EARLIEST
 from console.automation.declared.parts import PlannedPart, Unplanned
@@ -57,7 +57,7 @@ def group_parts(
             yield _start(reach, view, topic, declared.starts[topic], now, coming)
 
 
-def pruned_groups(person: User, declaration: Declaration, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
+def pruned_groups(person: User, declaration: ClusterDeclaration, now: ClusterNow) -> Iterator[PlannedPart | Unplanned]:
     """Those of the scope that are not declared. One that is hidden from this person is not there."""
     names, reach = {group.name for group in declaration.groups}, reach_of(person)
     for name, view in now.groups.items():

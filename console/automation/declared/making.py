@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from console.automation.declared.access_parts import quota_parts, rule_parts
 from console.automation.declared.connector_parts import connector_parts, pruned_connectors
-from console.automation.declared.declaration import Declaration
+from console.automation.declared.declaration import ClusterDeclaration
 from console.automation.declared.group_parts import group_parts, pruned_groups
 from console.automation.declared.now import ClusterNow
 from console.automation.declared.parts import Made, PlannedPart, Prune, Unplanned
@@ -21,7 +21,7 @@ NO_SCOPE = (
 )
 
 
-def make(person: User, declaration: Declaration, prune: Prune) -> Made:
+def make(person: User, declaration: ClusterDeclaration, prune: Prune) -> Made:
     """What would have to be asked of somebody who does not answer is not compared, and said. Never raises GatewayError.
 
     What is used goes last: a topic outlives the connectors and groups that read it, and is there before them.
@@ -32,10 +32,12 @@ def make(person: User, declaration: Declaration, prune: Prune) -> Made:
     return _collected(_steps(person, declaration, now, prune))
 
 
-def _steps(person: User, said: Declaration, now: ClusterNow, prune: Prune) -> Iterable[tuple[str, Callable[[], Step]]]:
+def _steps(
+    person: User, said: ClusterDeclaration, now: ClusterNow, prune: Prune
+) -> Iterable[tuple[str, Callable[[], Step]]]:
     prunes = prune is not Prune.NO
 
-    def pruned(kind: str, parts: Callable[[User, Declaration, ClusterNow], Step]) -> Step:
+    def pruned(kind: str, parts: Callable[[User, ClusterDeclaration, ClusterNow], Step]) -> Step:
         if prunes and kind in said.scope:
             yield from parts(person, said, now)
 

@@ -8,7 +8,7 @@ from console.automation.declared.access_parsing import declared_quotas, declared
 from console.automation.declared.declaration import (
     OBJECTS_MAX,
     SCOPES,
-    Declaration,
+    ClusterDeclaration,
     DeclarationError,
     Problem,
     SourceLine,
@@ -33,14 +33,14 @@ _READ: Mapping[str, Callable[[DeclarationReader, Node], Iterable[Any]]] = {
 }
 
 
-def parse(files: Sequence[tuple[str, str]]) -> Declaration:
+def parse(files: Sequence[tuple[str, str]]) -> ClusterDeclaration:
     """`files`: names and texts. Raises DeclarationError."""
     if len(files) > FILES_MAX:
         raise DeclarationError((Problem(SourceLine("", 1), f"There are more than {FILES_MAX} files."),))
     if sum(len(text) for _, text in files) > CHARACTERS_MAX:
         sentence = f"The files have more than {CHARACTERS_MAX:,} characters together: apply them one by one."
         raise DeclarationError((Problem(SourceLine("", 1), sentence),))
-    declaration, problems = Declaration(files=tuple(name for name, _ in files)), list[Problem]()
+    declaration, problems = ClusterDeclaration(files=tuple(name for name, _ in files)), list[Problem]()
     for name, text in files:
         declaration = _added(declaration, DeclarationReader(name, problems), text)
     if not problems:
@@ -50,7 +50,7 @@ def parse(files: Sequence[tuple[str, str]]) -> Declaration:
     return declaration
 
 
-def _added(declaration: Declaration, reader: DeclarationReader, text: str) -> Declaration:
+def _added(declaration: ClusterDeclaration, reader: DeclarationReader, text: str) -> ClusterDeclaration:
     try:
         found = documents(text)
     except DocumentError as error:
@@ -67,7 +67,7 @@ def _added(declaration: Declaration, reader: DeclarationReader, text: str) -> De
     return declaration
 
 
-def _scope(declaration: Declaration, reader: DeclarationReader, node: Node) -> dict[str, tuple[str, ...]]:
+def _scope(declaration: ClusterDeclaration, reader: DeclarationReader, node: Node) -> dict[str, tuple[str, ...]]:
     scope = dict(declaration.scope)
     for kind, entry in reader.table(node, "scope", SCOPES).items():
         for pattern in reader.texts(entry, kind):
@@ -86,7 +86,7 @@ def _pattern_refusal(pattern: str) -> str:
     return ""
 
 
-def _twice(declaration: Declaration) -> Iterable[Problem]:
+def _twice(declaration: ClusterDeclaration) -> Iterable[Problem]:
     found: list[tuple[str, Hashable, SourceLine]] = []
     for kind in ("topics", "groups", "connectors"):
         found += [(f"The {kind[:-1]}", item.name, item.place) for item in getattr(declaration, kind)]
@@ -99,14 +99,14 @@ def _twice(declaration: Declaration) -> Iterable[Problem]:
             yield Problem(place, f"{word} is declared a second time; the first is in {first}.")
 
 
-def _too_many(declaration: Declaration) -> Iterable[Problem]:
+def _too_many(declaration: ClusterDeclaration) -> Iterable[Problem]:
     found = [*declaration.topics, *declaration.quotas, *declaration.groups, *declaration.connectors]
     count = len(found) + sum(len(acl.rules) for acl in declaration.acls)
     if count > OBJECTS_MAX:
         yield Problem(SourceLine("", 1), f"{count:,} objects are declared; apply at most {OBJECTS_MAX:,} at once.")
 
 
-def _beyond(declaration: Declaration) -> Iterable[Problem]:
+def _beyond(declaration: ClusterDeclaration) -> Iterable[Problem]:
     """A scope that is given is all that its files are about."""
     for kind, patterns in declaration.scope.items():
         for name, place in _names(declaration, kind):
@@ -115,7 +115,7 @@ def _beyond(declaration: Declaration) -> Iterable[Problem]:
                 yield Problem(place, f"{name or 'A default'} is beyond the scope of these files, {kind}: {said}.")
 
 
-def _names(declaration: Declaration, kind: str) -> Iterable[tuple[str, SourceLine]]:
+def _names(declaration: ClusterDeclaration, kind: str) -> Iterable[tuple[str, SourceLine]]:
     if kind == "principals":
         return [(acl.rules[0].principal, acl.place) for acl in declaration.acls if acl.rules]
     if kind == "quotas":

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 
-from console.automation.declared.declaration import Declaration, DeclaredTopic
+from console.automation.declared.declaration import ClusterDeclaration, DeclaredTopic
 from console.automation.declared.now import ClusterNow, is_kafkas_own
 from console.automation.declared.parts import PlannedPart, Unplanned
 from console.cluster.placement.actions import do_move
@@ -70,7 +70,7 @@ def _refusal(person: User, name: str) -> str:
     return "" if reach.may_change_topic(name) else ONLY_ADMINISTRATORS
 
 
-def pruned_topics(person: User, declaration: Declaration, now: ClusterNow, *, is_later: bool) -> Found:
+def pruned_topics(person: User, declaration: ClusterDeclaration, now: ClusterNow, *, is_later: bool) -> Found:
     """Those of the scope that are not declared. One hidden from this person is not there. Raises GatewayError."""
     names, reach = {topic.name for topic in declaration.topics}, reach_of(person)
     for name, view in now.topics.items():

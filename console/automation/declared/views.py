@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.automation.declared.actions import do_apply
-from console.automation.declared.declaration import Declaration, DeclarationError
+from console.automation.declared.declaration import ClusterDeclaration, DeclarationError
 from console.automation.declared.export import KINDS, export_text
 from console.automation.declared.forms import fields_of, files_of, prune_of, read
 from console.automation.declared.making import make
@@ -44,7 +44,9 @@ def declaration(request: UserRequest) -> HttpResponse:
     return _planned(request, context, files, declared)
 
 
-def _planned(request: UserRequest, context: dict[str, object], files: Files, declared: Declaration) -> HttpResponse:
+def _planned(
+    request: UserRequest, context: dict[str, object], files: Files, declared: ClusterDeclaration
+) -> HttpResponse:
     with refusable() as answer:
         made, plan = _put(request, context, files, declared)
         if is_confirmed(request):
@@ -69,7 +71,9 @@ def export(request: UserRequest) -> HttpResponse:
     return response
 
 
-def _put(request: UserRequest, context: dict[str, object], files: Files, declared: Declaration) -> tuple[Made, Plan]:
+def _put(
+    request: UserRequest, context: dict[str, object], files: Files, declared: ClusterDeclaration
+) -> tuple[Made, Plan]:
     """What is to be done now; into `context` goes what the page shows of it."""
     prune = prune_of(request.POST)
     made = make(request.user, declared, prune)
