@@ -15,7 +15,7 @@ from broker.runtime.replication.hosted_partition import HostedPartition
 Proposed = TypeVar("Proposed", bound=CoordinatorOutcome)
 
 
-class Coordinator(Protocol[Proposed]):
+class ShardCoordinator(Protocol[Proposed]):
     """What the runtime asks of any coordinator; `coordinator/group/coordinator.py` tells the whole contract."""
 
     def replay(self, key: bytes, value: bytes | None, headers: Headers = ()) -> None: ...
@@ -52,7 +52,7 @@ class TransactionalCoordinator(Protocol):
     def complete_transaction(self, producer_id: int, is_commit: bool) -> None: ...
 
 
-C = TypeVar("C", bound=Coordinator[Any])
+C = TypeVar("C", bound=ShardCoordinator[Any])
 
 
 @dataclass(eq=False, slots=True)
