@@ -26,7 +26,7 @@ _PRIMITIVES = {
 
 def avro_of(schema: Schema) -> str:
     """The text. Raises DataError."""
-    return json.dumps(_Sayer().say(schema, 0), separators=(",", ":"))
+    return json.dumps(_Encoder().say(schema, 0), separators=(",", ":"))
 
 
 def name_of(schema: Schema) -> str | None:
@@ -34,7 +34,7 @@ def name_of(schema: Schema) -> str | None:
     return (schema.name or words.DEFAULT_NAME) if schema.type is Type.STRUCT else None
 
 
-class _Sayer:
+class _Encoder:
     def __init__(self) -> None:
         #: A named type is said once and spoken of by its name from then on.
         self._named: dict[str, Schema | None] = {}

@@ -41,7 +41,7 @@ def proto_of(schema: Schema, *, optional_words: bool, wrappers: bool) -> str:
     """`optional_words`: optional.for.nullables; `wrappers`: wrapper.for.nullables. Raises DataError."""
     if schema.type is not Type.STRUCT:
         raise DataError(f"Protobuf has messages alone: a struct is wanted, not {schema.type}")
-    return _Sayer(optional_words, wrappers).file(schema)
+    return _Encoder(optional_words, wrappers).file(schema)
 
 
 def name_of(schema: Schema) -> str:
@@ -49,7 +49,7 @@ def name_of(schema: Schema) -> str:
     return schema.name or f"{words.DEFAULT_NAME}1"
 
 
-class _Sayer:
+class _Encoder:
     def __init__(self, optional_words: bool, wrappers: bool):
         self._optional_words, self._wrappers = optional_words, wrappers
         self._imports: set[str] = set()
