@@ -65,7 +65,7 @@ class PartitionRefused(ApiError):
         self.partition = partition
 
 
-class _Asked(NamedTuple):
+class _PendingFetch(NamedTuple):
     connection: BrokerConnection
     sent: Sent[FetchResponse]
     offsets: dict[TopicPartition, int]
@@ -107,7 +107,7 @@ class RecordReader:
         #: The offset to be read next, of each partition.
         self.positions = dict(starts)
         self._wanted = set(starts)
-        self._asked: dict[Address, _Asked] = {}
+        self._asked: dict[Address, _PendingFetch] = {}
         self._fetched: deque[_Fetched] = deque()
         #: Of the response that is being read, and of its batch.
         self._reading: _Fetched | None = None
@@ -276,7 +276,9 @@ class RecordReader:
                 except BrokerUnreachable:
                     self._leaders.forget(partitions[0], connection_broken=True)
                     continue
-                self._asked[address] = _Asked(connection, sent, offsets, time.monotonic() + _RESPONSE_S, turn.pop_all())
+                self._asked[address] = _PendingFetch(
+                    connection, sent, offsets, time.monotonic() + _RESPONSE_S, turn.pop_all()
+                )
 
     def _led(self) -> dict[Address, list[TopicPartition]]:
         """Return the partitions to be asked for, by their leaders; without those that have none at the moment."""
@@ -308,7 +310,7 @@ class RecordReader:
             topics=[FetchTopic(topic=name, partitions=asked) for name, asked in topics.items()],
         )
 
-    def _take(self, address: Address, asked: _Asked) -> None:
+    def _take(self, address: Address, asked: _PendingFetch) -> None:
         try:
             with asked.turn:
                 response = asked.connection.answer(asked.sent)
@@ -324,7 +326,7 @@ class RecordReader:
                 if at in self._wanted and self.positions[at] == asked.offsets.get(at):
                     self._take_partition(at, data)
 
-    def _lost(self, address: Address, asked: _Asked) -> None:
+    def _lost(self, address: Address, asked: _PendingFetch) -> None:
         asked.turn.close()
         self._cluster.forget(*address)
         self._leaders.forget(next(iter(asked.offsets)))

@@ -83,7 +83,7 @@ class _Wanted(NamedTuple):
     topic_id: UUID | None
 
 
-class _Asked(NamedTuple):
+class _SourceFetch(NamedTuple):
     connection: BrokerConnection
     sent: Sent[FetchResponse]
     wanted: dict[TopicPartition, _Wanted]
@@ -98,7 +98,7 @@ class SourceReader:
     ):
         self._connect, self._make_provenance = connect, provenance
         self._wanted: dict[TopicPartition, _Wanted] = {}
-        self._asked: dict[Address, _Asked] = {}
+        self._asked: dict[Address, _SourceFetch] = {}
         self._turns = 0
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -240,7 +240,7 @@ class SourceReader:
             except BrokerUnreachable as error:
                 self._lost(fetching, address, partitions[0], error)
                 continue
-            self._asked[address] = _Asked(connection, sent, mine, time.monotonic() + _ANSWER_S)
+            self._asked[address] = _SourceFetch(connection, sent, mine, time.monotonic() + _ANSWER_S)
 
     def _led(self, wanted: Mapping[TopicPartition, _Wanted]) -> dict[Address, list[TopicPartition]]:
         """Partitions that have a leader, by who it is; turned, so that each is the first of a request once."""
@@ -256,7 +256,7 @@ class SourceReader:
         return {at: item[self._turns % len(item) :] + item[: self._turns % len(item)] for at, item in led.items()}
 
     def _answered(
-        self, fetching: ClusterConnections, address: Address, asked: _Asked, room: ReceiveBuffer
+        self, fetching: ClusterConnections, address: Address, asked: _SourceFetch, room: ReceiveBuffer
     ) -> list[Read]:
         try:
             answer = asked.connection.answer(asked.sent, room=room)
