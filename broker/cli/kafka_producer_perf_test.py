@@ -28,7 +28,7 @@ _OLD_HEAD = (
 )
 
 
-class _Wanted:
+class _Workload:
     """What is to be sent, in whichever generation it was said."""
 
     def __init__(self, arguments: Arguments):
@@ -64,7 +64,7 @@ class _Wanted:
 
 
 def run(arguments: Arguments) -> None:
-    wanted = _Wanted(arguments)
+    wanted = _Workload(arguments)
     from broker.cli.clients.clients import open_producer, told_in_a_sentence
 
     properties = {
@@ -83,7 +83,7 @@ def run(arguments: Arguments) -> None:
 
 
 class _Sending:
-    def __init__(self, producer: "Producer", wanted: _Wanted, arguments: Arguments):
+    def __init__(self, producer: "Producer", wanted: _Workload, arguments: Arguments):
         self._producer = producer
         self._wanted = wanted
         self._is_old = arguments.given("messages")

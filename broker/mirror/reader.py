@@ -77,7 +77,7 @@ class FetchRefusal(NamedTuple):
 Read = Portion | FetchRefusal
 
 
-class _Wanted(NamedTuple):
+class _FetchStart(NamedTuple):
     offset: int
     turn: int
     topic_id: UUID | None
@@ -86,7 +86,7 @@ class _Wanted(NamedTuple):
 class _SourceFetch(NamedTuple):
     connection: BrokerConnection
     sent: Sent[FetchResponse]
-    wanted: dict[TopicPartition, _Wanted]
+    wanted: dict[TopicPartition, _FetchStart]
     until: float
 
 
@@ -97,7 +97,7 @@ class SourceReader:
         self, connect: Callable[[], ClusterConnections], provenance: Callable[[ClusterConnections], Provenance]
     ):
         self._connect, self._make_provenance = connect, provenance
-        self._wanted: dict[TopicPartition, _Wanted] = {}
+        self._wanted: dict[TopicPartition, _FetchStart] = {}
         self._asked: dict[Address, _SourceFetch] = {}
         self._turns = 0
         self._lock = threading.Lock()
@@ -136,7 +136,7 @@ class SourceReader:
         with self._lock:
             before = self._wanted.get(partition)
             turn = before.turn + 1 if before else 1
-            self._wanted[partition] = _Wanted(offset, turn, topic_id)
+            self._wanted[partition] = _FetchStart(offset, turn, topic_id)
         return turn
 
     def rest(self, partition: TopicPartition) -> None:
@@ -242,7 +242,7 @@ class SourceReader:
                 continue
             self._asked[address] = _SourceFetch(connection, sent, mine, time.monotonic() + _ANSWER_S)
 
-    def _led(self, wanted: Mapping[TopicPartition, _Wanted]) -> dict[Address, list[TopicPartition]]:
+    def _led(self, wanted: Mapping[TopicPartition, _FetchStart]) -> dict[Address, list[TopicPartition]]:
         """Partitions that have a leader, by who it is; turned, so that each is the first of a request once."""
         led: dict[Address, list[TopicPartition]] = {}
         for partition in wanted:
@@ -327,7 +327,7 @@ class SourceReader:
         return tuple(found)
 
 
-def _request(wanted: Mapping[TopicPartition, _Wanted]) -> FetchRequest:
+def _request(wanted: Mapping[TopicPartition, _FetchStart]) -> FetchRequest:
     topics: dict[str, list[FetchPartition]] = {}
     ids = {partition.topic: item.topic_id for partition, item in wanted.items()}
     for partition, (offset, _, _) in wanted.items():
