@@ -34,7 +34,7 @@ Setting = TypeVar("Setting")
 
 
 @dataclass
-class _Known:
+class _KnownSchema:
     """A schema of a context and every version that it is."""
 
     content: Content
@@ -44,7 +44,7 @@ class _Known:
 
 @dataclass
 class _Context:
-    by_id: dict[int, _Known] = field(default_factory=dict)
+    by_id: dict[int, _KnownSchema] = field(default_factory=dict)
     ids: dict[Content, int] = field(default_factory=dict)
     #: The highest id that was ever given, and what of it is written where compaction leaves it.
     ids_max: int = 0
@@ -118,7 +118,7 @@ class SchemaStore:
         place = (version.subject, version.version)
         known = context.by_id.get(version.id)
         if known is None:
-            known = context.by_id[version.id] = _Known(version.content, guid_of(version.content))
+            known = context.by_id[version.id] = _KnownSchema(version.content, guid_of(version.content))
             if known.guid is not None:
                 self._guids.setdefault(known.guid, {})[context_of(version.subject), version.id] = None
             context.ids.setdefault(version.content, version.id)

@@ -21,7 +21,7 @@ _Offsets = Mapping[tuple[str, int], int]
 
 
 @dataclass(slots=True)
-class _Known:
+class _OffsetHistory:
     offsets: _Offsets
     #: Since when it has no members; None: it has some.
     empty_since_ms: int | None
@@ -33,7 +33,7 @@ class OffsetChanges:
     """For one thread. The first look at a group is no change."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _OffsetHistory] = {}
 
     def look(self, rows: Iterable[GroupRow], groups: Iterable[str], at_ms: int) -> list[HistoryEvent]:
         events: list[HistoryEvent] = []
@@ -52,7 +52,7 @@ class OffsetChanges:
         }
         known = self._known.get(row.name)
         if known is None:
-            self._known[row.name] = _Known(offsets, None if row.members else at_ms)
+            self._known[row.name] = _OffsetHistory(offsets, None if row.members else at_ms)
             return []
         before, known.offsets = known.offsets, offsets
         if row.members:
