@@ -44,7 +44,7 @@ _REASONS = {
 async def handle_preview_retention(
     request: PreviewRetentionRequest, context: RequestContext
 ) -> PreviewRetentionResponse:
-    answer = _Answer(request, context)
+    answer = _RetentionResponse(request, context)
     topics = list({topic.name: topic for topic in request.topics}.values())
     # ZooKeeper is asked of all at once: one after the other each answer would wake it and three threads here.
     configs = await gather((answer.config(topic) for topic in topics), context.services.turns)
@@ -53,7 +53,7 @@ async def handle_preview_retention(
     )
 
 
-class _Answer:
+class _RetentionResponse:
     """The response to one request."""
 
     def __init__(self, request: PreviewRetentionRequest, context: RequestContext):

@@ -109,7 +109,7 @@ def _body(place: KeySetLocation, answer: bytes) -> bytes:
     from http.client import HTTPException, HTTPResponse
 
     try:
-        response = HTTPResponse(_Answer(answer))  # type: ignore[arg-type]  # it reads no more of a socket
+        response = HTTPResponse(_ResponseSocket(answer))  # type: ignore[arg-type]  # it reads no more of a socket
         response.begin()
         if response.status != HTTPStatus.OK:
             raise KeySetOutOfReach(f"the server answers {response.status}")
@@ -127,7 +127,7 @@ def _check_size(data: bytes | bytearray) -> None:
         raise KeySetOutOfReach(f"it is longer than {KEY_SET_BYTES_MAX} bytes")
 
 
-class _Answer:
+class _ResponseSocket:
     """What HTTPResponse wants of a socket."""
 
     def __init__(self, data: bytes):
