@@ -29,7 +29,7 @@ from broker.runtime.requests.context import Services
 from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, ClusterMembership
 from broker.server.descriptors import raise_descriptor_limit
-from broker.server.exits import Exits
+from broker.server.exits import LoggingExitStack
 from broker.server.ground import Ground
 from broker.server.listeners import Listeners
 from broker.server.metrics import new_registry
@@ -67,7 +67,7 @@ class Broker:
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health, _names(config))
-        self._exits = Exits()
+        self._exits = LoggingExitStack()
         self._parts: Parts | None = None
         self._is_stopping = False
 

@@ -12,7 +12,7 @@ _log = logger(__name__)
 Stop = Callable[[], Awaitable[object] | None]
 
 
-class Exits:
+class LoggingExitStack:
     """Whatever starts says at once how it is stopped. What a stop meets is logged, and keeps no other from its turn."""
 
     def __init__(self) -> None:

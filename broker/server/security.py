@@ -24,7 +24,7 @@ from broker.security.sasl import oauthbearer
 from broker.security.session import ANONYMOUS, Session
 from broker.server.addresses import BrokerAddresses
 from broker.server.bearer_listeners import BearerListeners
-from broker.server.exits import Exits
+from broker.server.exits import LoggingExitStack
 from broker.server.ground import Ground
 from broker.server.sasl_login import ConnectionBounds, ListenerLogins, end_login
 from broker.server.sasl_offer import Provers, login_settings
@@ -75,7 +75,7 @@ class Security:
         """By entity type, see `ConfigKeepers`."""
         return (*self.quotas.keepers, (credentials.ENTITY, self.credentials.apply))
 
-    async def start(self, exits: Exits) -> None:
+    async def start(self, exits: LoggingExitStack) -> None:
         """When `keepers` are told of changes, before anybody is served. Raises StartupError, errors of ZooKeeper."""
         await self.quotas.load()
         await self.credentials.load()

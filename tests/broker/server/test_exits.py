@@ -3,11 +3,11 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from broker.server.exits import Exits
+from broker.server.exits import LoggingExitStack
 
 
 async def test_what_was_started_last_is_stopped_first_and_each_is_waited_for():
-    stopped, exits = [], Exits()
+    stopped, exits = [], LoggingExitStack()
 
     async def stop_slowly() -> None:
         await asyncio.sleep(0)
@@ -20,7 +20,7 @@ async def test_what_was_started_last_is_stopped_first_and_each_is_waited_for():
 
 
 async def test_nothing_is_stopped_twice():
-    stopped, exits = [], Exits()
+    stopped, exits = [], LoggingExitStack()
     exits.add(lambda: stopped.append("once"))
     await exits.leave()
     await exits.leave()
@@ -28,7 +28,7 @@ async def test_nothing_is_stopped_twice():
 
 
 async def test_what_one_stop_meets_is_logged_and_the_others_have_their_turn():
-    stopped, exits = [], Exits()
+    stopped, exits = [], LoggingExitStack()
 
     def break_down() -> None:
         raise RuntimeError("a fault of ours")
@@ -41,7 +41,7 @@ async def test_what_one_stop_meets_is_logged_and_the_others_have_their_turn():
 
 
 async def test_who_is_told_to_end_at_once_meanwhile_lets_the_others_have_their_turn_too():
-    stopped, exits = [], Exits()
+    stopped, exits = [], LoggingExitStack()
     exits.add(lambda: stopped.append("first"), asyncio.get_running_loop().create_future)
     leaving = asyncio.create_task(exits.leave())
     await asyncio.sleep(0)
