@@ -39,7 +39,7 @@ class BatchValidation(Enum):
     DONE = "somebody has looked at them"
 
 
-class NeedsLook(BarnabasError):
+class NeedsFullValidation(BarnabasError):
     """The records of a batch have to be looked at, which may take long: `KeysLook` does it, a piece at a time."""
 
 
@@ -57,7 +57,7 @@ def check_batch(
     """
     if config.is_compacted and look is not BatchValidation.DONE and not header.is_control:
         if look is BatchValidation.SHORT and _takes_long(header):
-            raise NeedsLook
+            raise NeedsFullValidation
         for _ in KeysLook(batch, header).steps():
             pass
     if config.uses_append_time:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode, RecordsRefused
 from broker.common.types import TopicPartition, new_tuple
-from broker.log.validation import BatchValidation, NeedsLook
+from broker.log.validation import BatchValidation, NeedsFullValidation
 from broker.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -171,10 +171,10 @@ class ProduceWork:
                 self._outcomes.append((topic.name, outcomes))
                 left -= len(topic.partition_data)
                 if left < 0:
-                    raise NeedsLook
+                    raise NeedsFullValidation
                 for data in topic.partition_data:
                     outcomes.append(self._append_one(topic.name, data, outcomes))
-        except NeedsLook:
+        except NeedsFullValidation:
             return in_order(self._append_in_turns)
         return self._commit()
 
@@ -216,7 +216,7 @@ class ProduceWork:
             topic, outcomes, data = entry
             try:
                 outcome = self._append_one(topic, data, outcomes)
-            except NeedsLook:
+            except NeedsFullValidation:
                 try:
                     if data.records is not None:
                         await looks.look(data.records)
