@@ -12,7 +12,7 @@ from broker.protocol.primitives import Buffer
 from broker.runtime.in_turns import in_turns
 
 
-class BatchLooks:
+class BatchValidations:
     """Those of one request."""
 
     def __init__(self, turns: Turns):

@@ -28,7 +28,7 @@ from broker.protocol.produced import Produced
 from broker.protocol.schema import Message
 from broker.records.batch import check_produced_batch
 from broker.runtime.in_turns import in_order, in_turns, once_done
-from broker.runtime.replication.batch_looks import BatchLooks
+from broker.runtime.replication.batch_looks import BatchValidations
 from broker.runtime.replication.hosted_partition import ProduceResult
 from broker.runtime.replication.repacking import Guard
 from broker.runtime.replication.transactional_appends import Append, Batches
@@ -125,7 +125,7 @@ class ProduceWork:
     async def _validate_then_verify(
         self, transactional_id: str, batches: Batches, done: Callable[[], None]
     ) -> Response:
-        looks = BatchLooks(self._context.services.turns)
+        looks = BatchValidations(self._context.services.turns)
         for topic_partition, batch in batches:
             if batch is not None and self._is_compacted(topic_partition):
                 try:
@@ -210,7 +210,7 @@ class ProduceWork:
     async def _append_in_turns(self, done: Callable[[], None]) -> Response:
         """Append what is left of a request that takes long: it has many batches, or one that is long to validate."""
         turns = self._context.services.turns
-        looks = BatchLooks(turns)
+        looks = BatchValidations(turns)
 
         async def append_next(entry: tuple[str, list[Outcome], PartitionProduceData]) -> None:
             topic, outcomes, data = entry
