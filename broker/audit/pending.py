@@ -71,7 +71,7 @@ class _Sum:
         return AuditReport(end, self.kinds.get(ARRIVED, {}), aside, latencies)
 
 
-class _Waiting:
+class _PendingPartition:
     """Increments that wait, of one partition."""
 
     def __init__(self) -> None:
@@ -84,18 +84,18 @@ class Pending:
 
     def __init__(self, window_ms: int = WINDOW_MS, pending_max: int = PENDING_MAX):
         self._window_ms, self._max = window_ms, pending_max
-        self._waiting: dict[TopicPartition, _Waiting] = {}
+        self._waiting: dict[TopicPartition, _PendingPartition] = {}
         self._count = 0
 
     def add(self, partition: TopicPartition, record: CountedRecord, kind: str = ARRIVED) -> None:
         tally = record.tally()
-        waiting = self._waiting.setdefault(partition, _Waiting())
+        waiting = self._waiting.setdefault(partition, _PendingPartition())
         waiting.records.append(_Record(record.timestamp_ms, record.offset, tally.bytes, tally.checksum, kind))
         self._count += 1
         if self._count > self._max:
             self._fold(max(self._waiting.values(), key=lambda waiting: len(waiting.records)))
 
-    def _fold(self, waiting: _Waiting) -> None:
+    def _fold(self, waiting: _PendingPartition) -> None:
         whole = _Sum(self._window_ms)
         for _ in range(min(_FOLDED, len(waiting.records))):
             whole.add(waiting.records.popleft())
@@ -120,18 +120,18 @@ class Pending:
             while waiting.folded and waiting.folded[-1].end > offset:
                 waiting.folded.pop()
 
-    def _drop_while(self, waiting: _Waiting, is_gone: Callable[[_Record], bool]) -> None:
+    def _drop_while(self, waiting: _PendingPartition, is_gone: Callable[[_Record], bool]) -> None:
         while waiting.records and is_gone(waiting.records[-1]):
             waiting.records.pop()
             self._count -= 1
 
     def forget(self, partition: TopicPartition) -> None:
-        waiting = self._waiting.pop(partition, _Waiting())
+        waiting = self._waiting.pop(partition, _PendingPartition())
         self._count -= len(waiting.records)
 
     def take(self, partition: TopicPartition, until: int, now_ms: int) -> AuditReport | None:
         """All before `until`, as far as it can be told apart; None: nothing can."""
-        waiting, whole = self._waiting.get(partition, _Waiting()), _Sum(self._window_ms)
+        waiting, whole = self._waiting.get(partition, _PendingPartition()), _Sum(self._window_ms)
         while waiting.folded and waiting.folded[0].end <= until:
             whole.merge(waiting.folded.popleft())
         if waiting.folded:

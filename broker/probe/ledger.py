@@ -29,7 +29,7 @@ class ReadFate(Enum):
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _PendingRecord:
     sent_at_ms: float
     #: -1: not acknowledged.
     offset: int = -1
@@ -38,7 +38,7 @@ class _Waiting:
 class ProbeLedger:
     def __init__(self) -> None:
         self._next = 0
-        self._waiting: dict[int, _Waiting] = {}
+        self._waiting: dict[int, _PendingRecord] = {}
         self._read: OrderedDict[int, None] = OrderedDict()
         self._lost: OrderedDict[int, None] = OrderedDict()
         self._highest_read = -1
@@ -50,7 +50,7 @@ class ProbeLedger:
     def send(self, at_ms: float) -> int:
         """The index of the record that is sent now."""
         index, self._next = self._next, self._next + 1
-        self._waiting[index] = _Waiting(at_ms)
+        self._waiting[index] = _PendingRecord(at_ms)
         if len(self._waiting) > WAITING_MAX:
             del self._waiting[next(iter(self._waiting))]
         return index
@@ -115,7 +115,7 @@ class ProbeLedger:
             del self._waiting[index]
 
 
-def _is_lost(waiting: _Waiting, position: int, end: int, at_ms: float) -> bool:
+def _is_lost(waiting: _PendingRecord, position: int, end: int, at_ms: float) -> bool:
     if waiting.offset < 0:
         return False
     is_cut_off = 0 <= end <= waiting.offset and at_ms - waiting.sent_at_ms > LOST_AFTER_MS

@@ -10,7 +10,7 @@ from broker.coordinator.outcome import CoordinatorOutcome, CoordinatorResponse
 Proposed = TypeVar("Proposed", bound=CoordinatorOutcome)
 
 
-class _Waiting(NamedTuple):
+class _PendingResponse(NamedTuple):
     end_offset: int
     deadline_ms: int
     answer: CoordinatorResponse
@@ -20,7 +20,7 @@ class Uncommitted(Generic[Proposed]):
     """In the order of the log, and of the deadlines: every answer of a shard may wait equally long."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[int, _Waiting] = OrderedDict()  #: by token
+        self._answers: OrderedDict[int, _PendingResponse] = OrderedDict()  #: by token
         self._outcomes: deque[tuple[int, Proposed]] = deque()
 
     def __len__(self) -> int:
@@ -28,7 +28,7 @@ class Uncommitted(Generic[Proposed]):
 
     def add_answer(self, end_offset: int, deadline_ms: int, answer: CoordinatorResponse) -> None:
         """It is due when the log is committed up to `end_offset`, and in some form at its deadline."""
-        self._answers[answer.token] = _Waiting(end_offset, deadline_ms, answer)
+        self._answers[answer.token] = _PendingResponse(end_offset, deadline_ms, answer)
 
     def add_outcome(self, end_offset: int, outcome: Proposed) -> None:
         self._outcomes.append((end_offset, outcome))
@@ -58,5 +58,5 @@ class Uncommitted(Generic[Proposed]):
         return self._first.deadline_ms if self._answers else None
 
     @property
-    def _first(self) -> _Waiting:
+    def _first(self) -> _PendingResponse:
         return next(iter(self._answers.values()))

@@ -41,7 +41,7 @@ _TOGETHER_MS = 20
 Answer = FetchResponse | asyncio.Future[FetchResponse]
 
 
-class _Waiting:
+class _WaitingFollower:
     __slots__ = ("deadline_ms", "future", "max_bytes")
 
     def __init__(self, future: asyncio.Future[FetchResponse], max_bytes: int, deadline_ms: int):
@@ -57,7 +57,7 @@ class _Served:
 
     def __init__(self, feed: FollowerFeed):
         self.feed = feed
-        self.waiting: deque[_Waiting] = deque()
+        self.waiting: deque[_WaitingFollower] = deque()
         self.timer: asyncio.TimerHandle | None = None
         self.is_answering_due = False
 
@@ -220,7 +220,7 @@ class FollowerFeeds:
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         deadline_ms = self._clock.monotonic_ms() + request.max_wait_ms
-        served.waiting.append(_Waiting(future, request.max_bytes, deadline_ms))
+        served.waiting.append(_WaitingFollower(future, request.max_bytes, deadline_ms))
         if served.feed.has_news or len(served.waiting) > _WAITING_MAX:
             self._answer_soon(served)
         elif served.timer is None:

@@ -56,7 +56,7 @@ class LostRange:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _PendingElection:
     """A partition as it was under the last leader whose epoch is known, and whether one since then was out of sync."""
 
     row: PartitionRow
@@ -67,7 +67,7 @@ class UncleanWatch:
     """Told of every look. What it remembers are partitions without a leader, or whose new leader has not answered."""
 
     def __init__(self) -> None:
-        self._waiting: dict[tuple[str, int], _Waiting] = {}
+        self._waiting: dict[tuple[str, int], _PendingElection] = {}
 
     def look(
         self,
@@ -96,7 +96,7 @@ class UncleanWatch:
         place = topic, after.partition
         if place not in self._waiting and (before.leader, before.leader_epoch) == (after.leader, after.leader_epoch):
             return None
-        then = self._waiting.pop(place, None) or _Waiting(before)
+        then = self._waiting.pop(place, None) or _PendingElection(before)
         if is_next_look and _was_out(before, after):
             then = replace(then, was_out=True)
         if after.leader is None or not _is_newer(then.row, after):
