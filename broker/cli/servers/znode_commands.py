@@ -23,7 +23,7 @@ class ZnodeOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedCommand:
     """A command's words: paths and data in order, and its options, of which -v has a value."""
 
     words: list[str]
@@ -43,7 +43,7 @@ class Znodes:
         check_path(path)
         return f"{self._chroot}{path}" if path != "/" else self._chroot or "/"
 
-    async def ls(self, typed: Typed) -> ZnodeOutput:
+    async def ls(self, typed: TypedCommand) -> ZnodeOutput:
         (path,) = typed.words
         if "R" in typed.flags:
             found = await self._tree(path)
@@ -51,16 +51,16 @@ class Znodes:
         names = await self._session.children(self.at(path))
         return await self._with_facts([names_line(names)], sorted(names), path, typed)
 
-    async def get(self, typed: Typed) -> ZnodeOutput:
+    async def get(self, typed: TypedCommand) -> ZnodeOutput:
         (path,) = typed.words
         text = data_text((await self._session.get(self.at(path))).data)
         return await self._with_facts([text], text, path, typed)
 
-    async def stat(self, typed: Typed) -> ZnodeOutput:
+    async def stat(self, typed: TypedCommand) -> ZnodeOutput:
         facts = await self._session.facts(self.at(typed.words[0]))
         return ZnodeOutput(facts_lines(facts), facts._asdict())
 
-    async def create(self, typed: Typed) -> ZnodeOutput:
+    async def create(self, typed: TypedCommand) -> ZnodeOutput:
         path, *data = typed.words
         created = await self._session.create(
             self.at(path),
@@ -71,29 +71,29 @@ class Znodes:
         shown = created.removeprefix(self._chroot)
         return ZnodeOutput([f"Created {shown}"], shown, on_stderr=True)
 
-    async def set(self, typed: Typed) -> ZnodeOutput:
+    async def set(self, typed: TypedCommand) -> ZnodeOutput:
         path, data = typed.words
         await self._session.set(self.at(path), data.encode(), typed.version)
         return await self._with_facts([], None, path, typed)
 
-    async def delete(self, typed: Typed) -> ZnodeOutput:
+    async def delete(self, typed: TypedCommand) -> ZnodeOutput:
         await self._session.delete(self.at(typed.words[0]), typed.version)
         return ZnodeOutput()
 
-    async def delete_all(self, typed: Typed) -> ZnodeOutput:
+    async def delete_all(self, typed: TypedCommand) -> ZnodeOutput:
         for path in reversed(await self._tree(typed.words[0])):
             await self._session.delete(self.at(path))
         return ZnodeOutput()
 
-    async def count(self, typed: Typed) -> ZnodeOutput:
+    async def count(self, typed: TypedCommand) -> ZnodeOutput:
         below = len(await self._tree(typed.words[0])) - 1
         return ZnodeOutput([str(below)], below)
 
-    async def sync(self, typed: Typed) -> ZnodeOutput:
+    async def sync(self, typed: TypedCommand) -> ZnodeOutput:
         await self._session.sync(self.at(typed.words[0]))
         return ZnodeOutput(["Sync is OK"])
 
-    async def add_auth(self, typed: Typed) -> ZnodeOutput:
+    async def add_auth(self, typed: TypedCommand) -> ZnodeOutput:
         scheme, credential = typed.words
         await self._session.show_as(scheme, credential)
         return ZnodeOutput()
@@ -108,7 +108,7 @@ class Znodes:
             waiting += [f"{path.rstrip('/')}/{name}" for name in reversed(names)]
         return found
 
-    async def _with_facts(self, lines: list[str], value: Any, path: str, typed: Typed) -> ZnodeOutput:
+    async def _with_facts(self, lines: list[str], value: Any, path: str, typed: TypedCommand) -> ZnodeOutput:
         if "s" not in typed.flags:
             return ZnodeOutput(lines, value)
         facts = await self._session.facts(self.at(path))
@@ -120,7 +120,7 @@ class Shape:
     """How a command is typed: flags of one letter, and from how many to how many words."""
 
     usage: str
-    run: Callable[[Znodes, Typed], Awaitable[ZnodeOutput]]
+    run: Callable[[Znodes, TypedCommand], Awaitable[ZnodeOutput]]
     flags: str = ""
     words: tuple[int, int] = (1, 1)
     has_version: bool = False
@@ -162,7 +162,7 @@ async def answer(znodes: Znodes, words: list[str]) -> ZnodeOutput:
         raise refusal(error, typed.words[0]) from None
 
 
-def _typed(shape: Shape, words: list[str]) -> Typed:
+def _typed(shape: Shape, words: list[str]) -> TypedCommand:
     kept, flags, version = [], set(), ANY_VERSION
     waiting = iter(words)
     for word in waiting:
@@ -175,7 +175,7 @@ def _typed(shape: Shape, words: list[str]) -> Typed:
     fewest, most = shape.words
     if not fewest <= len(kept) <= most:
         raise CommandError(shape.usage)
-    return Typed(kept, frozenset(flags), version)
+    return TypedCommand(kept, frozenset(flags), version)
 
 
 def _number(shape: Shape, text: str) -> int:
