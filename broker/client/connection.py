@@ -42,7 +42,7 @@ _MEMBERS_CLIENT_ID = "member"
 _TLS_ALERT = b"\x15\x03"
 
 
-class Sent(NamedTuple, Generic[AnyResponse]):
+class SentRequest(NamedTuple, Generic[AnyResponse]):
     """A request whose answer has not been taken yet; `at_s` by the monotonic clock."""
 
     api: ApiKey
@@ -194,7 +194,7 @@ class BrokerConnection:
             return nullcontext()
         return self._meter.turn(self.address, deadline - time.monotonic())
 
-    def send(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> Sent[AnyResponse]:
+    def send(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> SentRequest[AnyResponse]:
         """For whom the answer is taken by `answer`, in the order of the sending. Raises as `ask`."""
         (sent,) = self.send_all([request], version_max=version_max)
         return sent
@@ -205,7 +205,7 @@ class BrokerConnection:
         *,
         version_max: int = 0x7FFF,
         membership: "ClusterMembership | None" = None,
-    ) -> list[Sent[AnyResponse]]:
+    ) -> list[SentRequest[AnyResponse]]:
         """The same of several, as one piece: who is asked is woken once."""
         versions = [self._version_of(request, version_max) for request in requests]
         deadline = time.monotonic() + self.timeout_s
@@ -217,7 +217,7 @@ class BrokerConnection:
         return sent
 
     def answer(
-        self, sent: Sent[AnyResponse], *, timeout_s: float | None = None, room: ReceiveBuffer | None = None
+        self, sent: SentRequest[AnyResponse], *, timeout_s: float | None = None, room: ReceiveBuffer | None = None
     ) -> AnyResponse:
         """Of the first request whose answer has not been taken; its bytes may be in `room`. Raises as `ask`."""
         with self._told_of(sent.api):
@@ -330,13 +330,13 @@ class BrokerConnection:
 
     def _send(
         self, requests: Sequence[Request[AnyResponse]], versions: Sequence[int], deadline: float
-    ) -> list[Sent[AnyResponse]]:
+    ) -> list[SentRequest[AnyResponse]]:
         pieces: list[Buffer] = []
         sent = [self._frame(request, version, pieces) for request, version in zip(requests, versions, strict=True)]
         self._wire.send(pieces, deadline)
         return sent
 
-    def _frame(self, request: Request[AnyResponse], version: int, pieces: list[Buffer]) -> Sent[AnyResponse]:
+    def _frame(self, request: Request[AnyResponse], version: int, pieces: list[Buffer]) -> SentRequest[AnyResponse]:
         """To be sent, at the end of `pieces`."""
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
@@ -344,10 +344,10 @@ class BrokerConnection:
         size = len(header) + sum(map(len, body))
         pieces += (size.to_bytes(SIZE_BYTES), header, *body)
         at_s = time.monotonic()
-        return Sent(request.api, response_type(request), version, correlation_id, SIZE_BYTES + size, at_s)
+        return SentRequest(request.api, response_type(request), version, correlation_id, SIZE_BYTES + size, at_s)
 
     def _receive_answer(
-        self, sent: Sent[AnyResponse], deadline: float, room: ReceiveBuffer | None = None
+        self, sent: SentRequest[AnyResponse], deadline: float, room: ReceiveBuffer | None = None
     ) -> AnyResponse:
         announced = bytes(self._wire.receive(SIZE_BYTES, deadline))
         if self._secured is None and announced.startswith(_TLS_ALERT):
@@ -363,7 +363,7 @@ class BrokerConnection:
             self._meter.answered(self.address, sent.api, sent.size, received, seconds, is_error=is_error)
         return answer
 
-    def _decoded(self, sent: Sent[AnyResponse], frame: memoryview) -> AnyResponse:
+    def _decoded(self, sent: SentRequest[AnyResponse], frame: memoryview) -> AnyResponse:
         try:
             answered_id, at = decode_response_header(sent.api, sent.version, frame)
             if answered_id == sent.correlation_id:

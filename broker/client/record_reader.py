@@ -15,7 +15,7 @@ from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from broker.client.cluster import ClusterConnections
-from broker.client.connection import BrokerConnection, Sent
+from broker.client.connection import BrokerConnection, SentRequest
 from broker.client.errors import BrokerUnreachable, UnreadableAnswer
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
@@ -67,7 +67,7 @@ class PartitionRefused(ApiError):
 
 class _PendingFetch(NamedTuple):
     connection: BrokerConnection
-    sent: Sent[FetchResponse]
+    sent: SentRequest[FetchResponse]
     offsets: dict[TopicPartition, int]
     until: float
     turn: ExitStack

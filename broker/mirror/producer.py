@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from broker.client.connection import BrokerConnection, Sent
+from broker.client.connection import BrokerConnection, SentRequest
 from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Address, Leaders
@@ -53,7 +53,7 @@ class BatchWrite(NamedTuple):
     refusal: ApiError | None
 
 
-_UnderWay = tuple[Address, BrokerConnection, Sent[ProduceResponse], dict[TopicPartition, int]]
+_UnderWay = tuple[Address, BrokerConnection, SentRequest[ProduceResponse], dict[TopicPartition, int]]
 
 
 class BatchProducer:

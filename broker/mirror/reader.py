@@ -14,7 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from broker.client.cluster import ClusterConnections
-from broker.client.connection import BrokerConnection, Sent
+from broker.client.connection import BrokerConnection, SentRequest
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
@@ -85,7 +85,7 @@ class _FetchStart(NamedTuple):
 
 class _SourceFetch(NamedTuple):
     connection: BrokerConnection
-    sent: Sent[FetchResponse]
+    sent: SentRequest[FetchResponse]
     wanted: dict[TopicPartition, _FetchStart]
     until: float
 

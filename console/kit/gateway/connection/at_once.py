@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from broker.client.connection import Sent
+from broker.client.connection import SentRequest
 from broker.common.errors import BarnabasError
 from broker.protocol.schema import Message, Request
 from broker.security.membership import ClusterMembership
@@ -74,7 +74,7 @@ class _Talk:
     def __init__(self, client: ClusterClient, lent: Lent, ends: ExitStack):
         self._client, self._ends = client, ends
         self._connection = ends.enter_context(lent)
-        self._sent: deque[Sent[Message]] = deque()
+        self._sent: deque[SentRequest[Message]] = deque()
         self._later: Iterator[Request[Message]] = iter(())
         self.heard = BrokerResponses(served=self._connection.served, features=self._connection.supported_features)
 
