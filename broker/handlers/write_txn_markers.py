@@ -34,7 +34,7 @@ from broker.security.rights import Rights
 _COMMIT_TIMEOUT_MS = 30_000
 
 
-class _Place(NamedTuple):
+class _MarkerResult(NamedTuple):
     """A partition that is to have a marker, and where its result goes."""
 
     topic_partition: TopicPartition
@@ -84,7 +84,7 @@ def _when_committed(
     return context.services.delayed_produces.wait(appended, _COMMIT_TIMEOUT_MS, when_decided)
 
 
-def _places(request: WriteTxnMarkersRequest, response: WriteTxnMarkersResponse) -> Iterator[_Place]:
+def _places(request: WriteTxnMarkersRequest, response: WriteTxnMarkersResponse) -> Iterator[_MarkerResult]:
     """`response` grows with them: as long as the request, it would stand in everybody's way if made at once."""
     for marker in request.markers:
         answered = WritableTxnMarkerResult(producer_id=marker.producer_id, topics=[])
@@ -93,10 +93,10 @@ def _places(request: WriteTxnMarkersRequest, response: WriteTxnMarkersResponse) 
             results = WritableTxnMarkerTopicResult(name=topic.name, partitions=[])
             answered.topics.append(results)
             for index in topic.partition_indexes:
-                yield _Place(TopicPartition(topic.name, index), marker, results.partitions)
+                yield _MarkerResult(TopicPartition(topic.name, index), marker, results.partitions)
 
 
-def _write_one(place: _Place, context: RequestContext, uncommitted: list[_Appended]) -> None:
+def _write_one(place: _MarkerResult, context: RequestContext, uncommitted: list[_Appended]) -> None:
     topic_partition, marker, results = place
     kind = MarkerType.COMMIT if marker.transaction_result else MarkerType.ABORT
     result = WritableTxnMarkerPartitionResult(partition_index=topic_partition.partition)
