@@ -23,7 +23,7 @@ from broker.records.batch import HEADER_BYTES, parse_batch_header
 _PIECE_BYTES = 1024 * 1024
 
 
-class _Part(NamedTuple):
+class _SegmentTail(NamedTuple):
     """The batches of `segment` from byte `position` on, where one begins that has `base_offset`.
 
     The cut removes the segment's files as a whole, or shortens them.
@@ -59,7 +59,7 @@ def keep_truncated(log: Log, cut: Truncation) -> Path | None:
     return kept_in
 
 
-def _truncated_parts(segments: tuple[Segment, ...], cut: Truncation) -> list[_Part]:
+def _truncated_parts(segments: tuple[Segment, ...], cut: Truncation) -> list[_SegmentTail]:
     parts = []
     for number, segment in enumerate(segments):
         is_before = number + 1 < len(segments) and segments[number + 1].base_offset <= cut.offset
@@ -68,7 +68,7 @@ def _truncated_parts(segments: tuple[Segment, ...], cut: Truncation) -> list[_Pa
         is_removed = cut.is_of_all or segment.base_offset > cut.offset
         position = 0 if is_removed else segment.position_of(cut.offset)
         if position < segment.size_bytes:
-            parts.append(_Part(segment, position, _base_offset(segment, position), is_removed))
+            parts.append(_SegmentTail(segment, position, _base_offset(segment, position), is_removed))
     return parts
 
 
@@ -79,7 +79,7 @@ def _base_offset(segment: Segment, position: int) -> int:
     return parse_batch_header(read_at(segment.file, position, HEADER_BYTES)).base_offset
 
 
-def _keep(part: _Part, path: Path) -> None:
+def _keep(part: _SegmentTail, path: Path) -> None:
     """A segment that will be removed gets a second name, where the file system has such. Raises OSError."""
     if part.is_removed and _is_linked(part.segment.files.log, path):
         fsync_file(SharedFile(path))

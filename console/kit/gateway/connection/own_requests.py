@@ -82,7 +82,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class _Part:
+class _RequestSlice:
     began_ms: int
     rows: dict[Key, OwnRequestFigures] = field(default_factory=dict)
     slots: dict[str, Slots] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class OwnRequests:
         self.clients: WeakSet[Polled] = WeakSet()
         self._clock_s = clock_s
         self._lock = threading.Condition()
-        self._parts: deque[_Part] = deque(maxlen=SLOTS)
+        self._parts: deque[_RequestSlice] = deque(maxlen=SLOTS)
         self._under_way: dict[str, int] = {}
 
     # What our own client tells ---------------------------------------------------------------------------------------
@@ -196,12 +196,12 @@ class OwnRequests:
     def _now_ms(self) -> int:
         return round(1_000 * self._clock_s())
 
-    def _part(self) -> _Part:
+    def _part(self) -> _RequestSlice:
         now_ms = self._now_ms()
         while self._parts and now_ms - self._parts[0].began_ms >= SLOTS * SLOT_MS:
             self._parts.popleft()
         if not self._parts or now_ms - self._parts[-1].began_ms >= SLOT_MS:
-            self._parts.append(_Part(now_ms))
+            self._parts.append(_RequestSlice(now_ms))
         return self._parts[-1]
 
     def _row(self, address: str, api: str, by: str) -> OwnRequestFigures:
