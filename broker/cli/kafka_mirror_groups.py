@@ -8,7 +8,7 @@ from broker.client.groups import GroupClient
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.mirror.checkpoint_keeper import EMPTY
-from broker.mirror.groups import Moved, move, places_of, ways_back, ways_there
+from broker.mirror.groups import MovedOffset, move, places_of, ways_back, ways_there
 from broker.mirror.ledger import MirrorLedger
 
 
@@ -50,14 +50,14 @@ def _require_empty(cluster: ClusterConnections, group: str, name: str) -> None:
 
 def _lines(
     here: ClusterConnections, there: ClusterConnections, source: str, target: str, committed: dict[TopicPartition, int]
-) -> list[Moved]:
+) -> list[MovedOffset]:
     of_target, of_source = MirrorLedger(there), MirrorLedger(here)
     of_target.read_to_end()
     of_source.read_to_end()
     return move(committed, ways_there(of_target, f"{source}->{target}"), ways_back(of_source, f"{target}->{source}"))
 
 
-def _show(arguments: Arguments, lines: list[Moved]) -> None:
+def _show(arguments: Arguments, lines: list[MovedOffset]) -> None:
     if wants_json(arguments):
         print_json(
             [

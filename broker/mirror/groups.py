@@ -59,7 +59,7 @@ def to_commit(found: Iterable[GroupCheckpoint], there: Mapping[TopicPartition, i
     }
 
 
-class Moved(NamedTuple):
+class MovedOffset(NamedTuple):
     """One line of a group's move. `offset` None: it has no place there, and `reason` says why."""
 
     source: TopicPartition
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
     reason: str
 
 
-def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> list[Moved]:
+def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> list[MovedOffset]:
     """Where a group of one cluster goes on in the other. Pure.
 
     `there`: of the flow to where it goes, by the partitions the group reads. `back`: of the opposite flow, by the
@@ -87,14 +87,14 @@ def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> li
         if not places:
             is_copied = partition in there or partition in back
             reason = "what became of an offset this old is not known any more" if is_copied else "it is not copied"
-            moved.append(Moved(partition, None, at, None, False, reason))
+            moved.append(MovedOffset(partition, None, at, None, False, reason))
             continue
         target, place = min(places, key=lambda place: place[1].offset)
-        moved.append(Moved(partition, target, at, place.offset, all(place.is_exact for _, place in places), ""))
+        moved.append(MovedOffset(partition, target, at, place.offset, all(place.is_exact for _, place in places), ""))
     return moved
 
 
-def places_of(moved: Iterable[Moved]) -> dict[TopicPartition, int]:
+def places_of(moved: Iterable[MovedOffset]) -> dict[TopicPartition, int]:
     """What is committed for a move. Two topics may go on in one: then at the earlier place."""
     found: dict[TopicPartition, int] = {}
     for line in moved:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.groups.interface import SHARE, GroupView, TopicPartition
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.processes.mirror import Moved, go_on, places_of, read_book
+from console.kit.gateway.processes.mirror import MovedOffset, go_on, places_of, read_book
 from console.kit.plans.plan import Plan
 from console.state.consumers.reset import FREE_STATES, OffsetMove, Reset, reset_plan, reset_to
 
@@ -52,7 +52,7 @@ class GroupMoveState:
 
     there: GroupView
     here: GroupView
-    moved: tuple[Moved, ...]
+    moved: tuple[MovedOffset, ...]
     reset: Reset
 
     @property
@@ -64,7 +64,7 @@ class GroupMoveState:
         return (*self.reset.moves, *self.reset.stays)
 
     @property
-    def left_behind(self) -> list[Moved]:
+    def left_behind(self) -> list[MovedOffset]:
         """What the group has read, and has no place in the target."""
         return [line for line in self.moved if line.target is None]
 
@@ -85,7 +85,7 @@ def back(ends: Ends, group: str, former: dict[TopicPartition, int | None]) -> Gr
     return GroupMoveState(here, here, (), reset_to(here, former, ends.target.groups.bounds(former)))
 
 
-def noted(reset: Reset, moved: Iterable[Moved]) -> Reset:
+def noted(reset: Reset, moved: Iterable[MovedOffset]) -> Reset:
     """With where each place comes from, and whether records are read again there."""
     told: dict[TopicPartition, str] = {}
     for line in moved:

@@ -7,14 +7,23 @@ from collections.abc import Mapping
 
 from broker.common.types import TopicPartition as Partition
 from broker.mirror.book import MirrorState
-from broker.mirror.groups import Moved, move, places_of, ways_back, ways_there
+from broker.mirror.groups import MovedOffset, move, places_of, ways_back, ways_there
 from broker.mirror.records import TOPIC
 from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, MirrorStatus, understood
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 
-__all__ = ["STATUS_TOPIC", "WHOLE_TOPIC", "MirrorStatus", "Moved", "go_on", "places_of", "read_book", "understood"]
+__all__ = [
+    "STATUS_TOPIC",
+    "WHOLE_TOPIC",
+    "MirrorStatus",
+    "MovedOffset",
+    "go_on",
+    "places_of",
+    "read_book",
+    "understood",
+]
 
 _READ_SECONDS = 10.0
 _WAIT_S = 0.3
@@ -45,7 +54,7 @@ def read_book(gateway: ClusterGateway) -> MirrorState:
 
 def go_on(
     committed: Mapping[TopicPartition, int], flow: str, of_source: MirrorState, of_target: MirrorState
-) -> list[Moved]:
+) -> list[MovedOffset]:
     """Where a group that has committed so much in the source of `flow` goes on in its target."""
     source, _, target = flow.partition("->")
     read = {Partition(*place): offset for place, offset in committed.items()}
