@@ -26,7 +26,7 @@ _WARNED_OF_EVERY = timedelta(seconds=CERTIFICATE_WARNED_OF_EVERY_S)
 _Stamps = tuple[tuple[int, int, int] | None, ...]
 
 
-class _Made(NamedTuple):
+class _LoadedContext(NamedTuple):
     context: ssl.SSLContext
     claims: Claims | None
     stamps: _Stamps
@@ -93,7 +93,7 @@ class ContextKeeper:
             self._warned_at = now
             _log.warning("TLS certificate", listener=self._name, reason=why)
 
-    def _checked(self, settings: TlsSettings) -> _Made:
+    def _checked(self, settings: TlsSettings) -> _LoadedContext:
         made = self._made(settings)
         before, after = self._current.claims, made.claims
         if (before is None) != (after is None):
@@ -105,11 +105,11 @@ class ContextKeeper:
                 raise BadStore(why)
         return made
 
-    def _made(self, settings: TlsSettings) -> _Made:
+    def _made(self, settings: TlsSettings) -> _LoadedContext:
         # Before the files are read: what changes meanwhile is seen at the next look.
         stamps = _stamps(settings)
         claims = claims_of(own_certificate(settings).chain) if settings.has_own_certificate else None
-        return _Made(self._make(settings), claims, stamps)
+        return _LoadedContext(self._make(settings), claims, stamps)
 
 
 def _stamps(settings: TlsSettings) -> _Stamps:
