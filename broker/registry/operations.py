@@ -1,7 +1,7 @@
 """What the registry can be asked that takes more than one look: registering, looking up, comparing.
 
 Whoever registers first has the schema parsed and compared, and then again in the turn in which it is written, when
-nobody else writes: `Asked.known` keeps what was found, so that a turn is short.
+nobody else writes: `SchemaRequest.known` keeps what was found, so that a turn is short.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ from broker.registry.settings import effective_config, require_writable
 
 
 @dataclass(frozen=True)
-class Asked:
+class SchemaRequest:
     """A schema as somebody sends it. `normalize` None: as the subject's configuration says."""
 
     content: Content
@@ -48,7 +48,7 @@ class Asked:
 
 
 async def understood(
-    registry: SchemaRegistry, subject: str, asked: Asked, config: Value
+    registry: SchemaRegistry, subject: str, asked: SchemaRequest, config: Value
 ) -> tuple[Content, ParsedSchema]:
     """The content by which it is recognised. Raises InvalidSchema."""
     content = resolved_references(registry.store, subject, asked.content)
@@ -64,7 +64,7 @@ async def understood(
     return replace(content, text=parsed.normalized(), references=references), parsed
 
 
-async def registered(registry: SchemaRegistry, subject: str, asked: Asked) -> Version | None:
+async def registered(registry: SchemaRegistry, subject: str, asked: SchemaRequest) -> Version | None:
     """The version that is this schema already: it needs no leader, and is no matter of compatibility."""
     if not registry.store.versions(subject):
         return None
@@ -75,7 +75,9 @@ async def registered(registry: SchemaRegistry, subject: str, asked: Asked) -> Ve
     return present if present is not None and asked.id in (None, present.id) else None
 
 
-async def register(registry: SchemaRegistry, subject: str, asked: Asked) -> tuple[Version, list[RegistryRecord]]:
+async def register(
+    registry: SchemaRegistry, subject: str, asked: SchemaRequest
+) -> tuple[Version, list[RegistryRecord]]:
     """Decides. The version that is this schema already, without records, or the one to be."""
     store = registry.store
     mode = require_writable(store, subject)
@@ -96,7 +98,7 @@ async def register(registry: SchemaRegistry, subject: str, asked: Asked) -> tupl
     return registration(store, subject, content, mode=mode, schema_id=asked.id, number=asked.version)
 
 
-def _completed(registry: SchemaRegistry, subject: str, asked: Asked, config: Value) -> Asked:
+def _completed(registry: SchemaRegistry, subject: str, asked: SchemaRequest, config: Value) -> SchemaRequest:
     """Without a text it is the latest schema with other metadata or rules; the subject may add some of its own."""
     content = asked.content
     latest = next(reversed(registry.store.versions(subject)), None)
@@ -141,7 +143,7 @@ def _merged(default: Any, own: str, override: Any) -> str:
     return canonical_json(merged)
 
 
-async def look_up(registry: SchemaRegistry, subject: str, asked: Asked, *, deleted: bool) -> Version:
+async def look_up(registry: SchemaRegistry, subject: str, asked: SchemaRequest, *, deleted: bool) -> Version:
     """The version of the subject that is this schema. Raises RegistryError 40401, 40403."""
     store = registry.store
     versions = store.versions(subject, deleted=deleted)
@@ -179,7 +181,7 @@ async def _alike(registry: SchemaRegistry, versions: list[Version], content: Con
 
 
 async def compatible(
-    registry: SchemaRegistry, subject: str, asked: Asked, number: int | None, *, every: bool
+    registry: SchemaRegistry, subject: str, asked: SchemaRequest, number: int | None, *, every: bool
 ) -> list[str]:
     """What is in the way of registering it, compared with one version (None: the latest), or with `every` one that the
     level asks for. Without any version there is nothing in the way. Raises RegistryError 40401, 40402, InvalidSchema.
@@ -196,7 +198,7 @@ async def compatible(
 
 async def _incompatibilities(
     registry: SchemaRegistry,
-    asked: Asked,
+    asked: SchemaRequest,
     content: Content,
     parsed: ParsedSchema,
     config: Value,

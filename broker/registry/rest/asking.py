@@ -9,7 +9,7 @@ from starlette.requests import Request
 from broker.common.limits import REGISTRY_BODY_BYTES_MAX
 from broker.registry.errors import RegistryError, unprocessable
 from broker.registry.names import DEFAULT_CONTEXT, check_subject, within
-from broker.registry.operations import Asked
+from broker.registry.operations import SchemaRequest
 from broker.registry.records import canonical_json, references_of
 from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import AVRO, Content
@@ -116,16 +116,16 @@ async def body_of(request: Request) -> dict[str, Any]:
     return body
 
 
-async def asked_in(request: Request) -> Asked:
+async def asked_in(request: Request) -> SchemaRequest:
     """The schema that was sent, the same object each time. Whatever else is in the body is passed over, as later
     clients send more."""
     if not hasattr(request.state, "asked"):
         request.state.asked = await _asked_in(request)
-    asked: Asked = request.state.asked
+    asked: SchemaRequest = request.state.asked
     return asked
 
 
-async def _asked_in(request: Request) -> Asked:
+async def _asked_in(request: Request) -> SchemaRequest:
     body = await body_of(request)
     text, kind = body.get("schema") or "", body.get("schemaType") or AVRO
     if not isinstance(text, str) or not isinstance(kind, str):
@@ -139,7 +139,7 @@ async def _asked_in(request: Request) -> Asked:
         raise RegistryError(42210, "metadata and ruleSet are objects")
     content = Content(kind.upper(), text, references, canonical_json(metadata), canonical_json(rules))
     normalize = flag(request, "normalize") if "normalize" in request.query_params else None
-    return Asked(content, _number(body, "id", 1), _number(body, "version", -1), normalize or None)
+    return SchemaRequest(content, _number(body, "id", 1), _number(body, "version", -1), normalize or None)
 
 
 def _number(body: dict[str, Any], name: str, least: int) -> int | None:

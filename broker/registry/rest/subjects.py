@@ -12,7 +12,7 @@ from starlette.responses import Response
 from broker.registry import deleting
 from broker.registry.errors import RegistryError, not_permitted, version_not_found
 from broker.registry.names import EVERY_CONTEXT, within
-from broker.registry.operations import Asked, aliased, look_up, register, registered, require_known
+from broker.registry.operations import SchemaRequest, aliased, look_up, register, registered, require_known
 from broker.registry.records import RegistryRecord, canonical_json
 from broker.registry.registry import Decision
 from broker.registry.rest.answers import MEDIA_TYPE, answer, registered_fields, version_fields
@@ -162,7 +162,7 @@ async def tag_version(request: Request) -> Response:
     async def decide() -> tuple[Version, list[RegistryRecord]]:
         present = deleting.find(registry.store, subject, number, deleted=False)
         content = with_tags(present.content, body)
-        return await register(registry, subject, Asked(content, known=known))
+        return await register(registry, subject, SchemaRequest(content, known=known))
 
     known: dict[object, object] = {}
     with suppress(RegistryError):
