@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from broker.common.limits import REGISTRY_SCHEMA_BYTES_MAX
 from broker.registry.errors import InvalidSchema, RegistryError
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 _MODULES = {
     "AVRO": "broker.registry.avro.schema",
@@ -32,7 +32,7 @@ class ParsedSchema(Protocol):
         """The text in another of the forms of its kind; in its own if there is no such form."""
 
 
-def parse(type_: str, text: str, referred: Sequence[Named], *, is_new: bool = True) -> ParsedSchema:
+def parse(type_: str, text: str, referred: Sequence[NamedSchema], *, is_new: bool = True) -> ParsedSchema:
     """`referred` has whatever is referred to before what refers to it. Raises InvalidSchema.
 
     What is stored already is taken as it is where only new schemas are held to a rule.

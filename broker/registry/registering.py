@@ -7,7 +7,7 @@ from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTE
 from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
 from broker.registry.names import context_of, within
 from broker.registry.records import RegistryRecord, SchemaKey, schema_record
-from broker.registry.schema import Content, Named, SchemaReference, Version
+from broker.registry.schema import Content, NamedSchema, SchemaReference, Version
 from broker.registry.store import SchemaStore
 
 LATEST = -1
@@ -27,12 +27,12 @@ def _resolved(store: SchemaStore, subject: str, reference: SchemaReference) -> S
     return replace(reference, version=versions[-1].version)
 
 
-def referred(store: SchemaStore, context: str, content: Content, *, also_deleted: bool) -> tuple[Named, ...]:
+def referred(store: SchemaStore, context: str, content: Content, *, also_deleted: bool) -> tuple[NamedSchema, ...]:
     """All that a schema refers to, directly or not, each before what refers to it, and once. Raises InvalidSchema.
 
     With `also_deleted` it is stored already, and keeps references from before there was a bound of their bytes.
     """
-    found: dict[tuple[str, str, int], Named] = {}
+    found: dict[tuple[str, str, int], NamedSchema] = {}
     _collect(store, context, content, found, (), also_deleted)
     if not also_deleted and sum(len(named.content.text.encode()) for named in found.values()) > _BYTES_MAX:
         raise InvalidSchema(f"it refers to schemas of more than {_BYTES_MAX:,} bytes together; refer to fewer of them")
@@ -43,7 +43,7 @@ def _collect(
     store: SchemaStore,
     context: str,
     content: Content,
-    found: dict[tuple[str, str, int], Named],
+    found: dict[tuple[str, str, int], NamedSchema],
     above: tuple[tuple[str, int], ...],
     also_deleted: bool,
 ) -> None:
@@ -58,7 +58,7 @@ def _collect(
         _collect(
             store, context_of(subject), version.content, found, (*above, (subject, reference.version)), also_deleted
         )
-        found[key] = Named(reference.name, version.content, subject, reference.version)
+        found[key] = NamedSchema(reference.name, version.content, subject, reference.version)
         if len(found) > REGISTRY_REFERENCES_MAX:
             raise InvalidSchema(f"it refers to more than {REGISTRY_REFERENCES_MAX} schemas")
 

@@ -21,7 +21,7 @@ from broker.registry.leadership import Leader, Leadership
 from broker.registry.names import context_of
 from broker.registry.records import RegistryRecord, decode_key, decode_value, encode_value
 from broker.registry.registering import referred
-from broker.registry.schema import Content, Named
+from broker.registry.schema import Content, NamedSchema
 from broker.registry.schema_log import SchemaReader, SchemaRecord, SchemaWriter, WriteFailed
 from broker.registry.store import SchemaStore
 
@@ -52,7 +52,7 @@ class SchemaRegistry:
         self._is_open = False
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._parsed: OrderedDict[tuple[Content, tuple[Named, ...]], kinds.ParsedSchema] = OrderedDict()
+        self._parsed: OrderedDict[tuple[Content, tuple[NamedSchema, ...]], kinds.ParsedSchema] = OrderedDict()
         #: Of the last record this one has written: who forwards a request waits until it has read it, too.
         self.last_offset = -1
         self._opening: asyncio.Task[None] | None = None

@@ -38,7 +38,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedSchema:
     """A schema that another refers to, under the name it has there, with what it refers to itself."""
 
     name: str

@@ -7,11 +7,11 @@ from broker.registry.avro.model import AvroType
 from broker.registry.avro.parsing import parse as parse_type
 from broker.registry.avro.printing import canonical, normalized
 from broker.registry.errors import InvalidSchema
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 
 class AvroSchema:
-    def __init__(self, type_: AvroType, referred: Sequence[Named]):
+    def __init__(self, type_: AvroType, referred: Sequence[NamedSchema]):
         self.type = type_
         self.canonical = canonical(type_)
         self._referred = referred
@@ -29,12 +29,12 @@ class AvroSchema:
         return canonical(_parse(self.canonical, self._referred, is_new=False, is_whole=True))
 
 
-def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> AvroSchema:
+def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> AvroSchema:
     """Raises InvalidSchema. Defaults that do not fit their type are refused in new schemas only."""
     return AvroSchema(_parse(text, referred, is_new=is_new, is_whole=False), tuple(referred))
 
 
-def _parse(text: str, referred: Sequence[Named], *, is_new: bool, is_whole: bool) -> AvroType:
+def _parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool, is_whole: bool) -> AvroType:
     names: dict[str, AvroType] = {}
     for named in referred:
         if named.content.type != "AVRO":

@@ -19,14 +19,14 @@ from broker.registry.json_schema.differences import differences
 from broker.registry.json_schema.model import Model
 from broker.registry.json_schema.names import Names
 from broker.registry.json_schema.objects import dependencies_of, properties_of
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 #: Which may have one twice.
 _LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "items", "prefixItems"})
 
 
 class JsonSchema:
-    def __init__(self, raw: Any, referred: Sequence[Named]):
+    def __init__(self, raw: Any, referred: Sequence[NamedSchema]):
         self.raw = raw
         self.canonical = _dumps(raw)
         self._specification = _specification(raw)
@@ -61,7 +61,7 @@ class JsonSchema:
         return _dumps(self.raw | {place: definitions})
 
 
-def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> JsonSchema:
+def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> JsonSchema:
     """Raises InvalidSchema, also for a reference that would have to be fetched.
 
     A stored schema that is too costly to check is taken as it is.

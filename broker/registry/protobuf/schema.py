@@ -11,7 +11,7 @@ from broker.registry.errors import InvalidSchema
 from broker.registry.protobuf.comparison import INCOMPATIBLE, differences
 from broker.registry.protobuf.compiler import MAIN, compile_files
 from broker.registry.protobuf.printing import text_of
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 
 class ProtobufSchema:
@@ -34,7 +34,7 @@ class ProtobufSchema:
         return base64.b64encode(self.files[-1].SerializeToString()).decode()
 
 
-def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> ProtobufSchema:
+def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> ProtobufSchema:
     """Raises InvalidSchema."""
     files = {}
     for named in referred:

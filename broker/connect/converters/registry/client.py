@@ -13,7 +13,7 @@ import orjson
 from broker.common.backoff import pause_after
 from broker.connect.api import DataError, RetriableError
 from broker.connect.converters.registry.settings import ConverterSettings
-from broker.registry.schema import Content, Named, SchemaReference
+from broker.registry.schema import Content, NamedSchema, SchemaReference
 
 #: Answers of a registry that is not well, or has no leader for now.
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -62,13 +62,13 @@ class TaskRegistryClient:
     def by_id(self, schema_id: int) -> Content:
         return _content(self._ask("GET", f"/schemas/ids/{schema_id}"))
 
-    def referred(self, content: Content) -> list[Named]:
+    def referred(self, content: Content) -> list[NamedSchema]:
         """All it refers to, each before what refers to it."""
-        found: dict[tuple[str, str, int], Named] = {}
+        found: dict[tuple[str, str, int], NamedSchema] = {}
         self._refer(content, found, 0)
         return list(found.values())
 
-    def _refer(self, content: Content, found: dict[tuple[str, str, int], Named], depth: int) -> None:
+    def _refer(self, content: Content, found: dict[tuple[str, str, int], NamedSchema], depth: int) -> None:
         for reference in content.references:
             key = reference.name, reference.subject, reference.version
             if key in found:
@@ -79,7 +79,7 @@ class TaskRegistryClient:
                 self._ask("GET", f"/subjects/{quote(reference.subject, safe='')}/versions/{reference.version}")
             )
             self._refer(inner, found, depth + 1)
-            found[key] = Named(reference.name, inner, reference.subject, reference.version)
+            found[key] = NamedSchema(reference.name, inner, reference.subject, reference.version)
 
     def _id_of(self, what: str, subject: str, content: Content) -> int:
         body: dict[str, Any] = {"schema": content.text}

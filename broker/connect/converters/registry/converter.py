@@ -13,7 +13,7 @@ from broker.connect.converters.registry.client import TaskRegistryClient
 from broker.connect.converters.registry.framing import HEAD_BYTES, head, split
 from broker.connect.converters.registry.settings import CONFIG, ConverterSettings, read_settings
 from broker.registry.errors import InvalidSchema, RegistryError
-from broker.registry.schema import Content, Named
+from broker.registry.schema import Content, NamedSchema
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class RegistryConverter(Converter):
         """Raises DataError for what the format has no words for."""
 
     @abstractmethod
-    def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
+    def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
         """`said_by`: the schema that values will have which are written. Raises DataError, InvalidSchema."""
 
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:

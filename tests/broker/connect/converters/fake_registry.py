@@ -3,7 +3,7 @@
 from broker.connect.api import DataError
 from broker.connect.converters.registry.client import RegisteredSchema
 from broker.registry.kinds import parse
-from broker.registry.schema import Content, Named
+from broker.registry.schema import Content, NamedSchema
 
 
 class FakeRegistry:
@@ -42,7 +42,7 @@ class FakeRegistry:
 
     def referred(self, content):
         return [
-            Named(
+            NamedSchema(
                 reference.name,
                 self.contents[self.by_subject[reference.subject][reference.version - 1] - 1],
                 reference.subject,

@@ -10,7 +10,7 @@ from broker.registry.json_schema.difference import COMPATIBLE
 from broker.registry.json_schema.differences import differences
 from broker.registry.json_schema.names import Names
 from broker.registry.json_schema.schema import parse
-from broker.registry.schema import Content, Named
+from broker.registry.schema import Content, NamedSchema
 
 TEXT, INT, NUMBER, EMPTY = {"type": "string"}, {"type": "integer"}, {"type": "number"}, {}
 
@@ -185,7 +185,7 @@ def test_a_schema_that_contains_itself_is_compared():
 
 def test_references_are_looked_into():
     def holder(kind):
-        named = Named("a.json", Content("JSON", json.dumps(kind)), "a", 1)
+        named = NamedSchema("a.json", Content("JSON", json.dumps(kind)), "a", 1)
         return parse('{"type":"object","properties":{"a":{"$ref":"a.json"}}}', (named,), is_new=True)
 
     assert holder(NUMBER).incompatibilities(holder(INT), lenient=False) == []

@@ -9,7 +9,7 @@ from broker.registry.errors import InvalidSchema
 from broker.registry.protobuf import compiler
 from broker.registry.protobuf.comparison import INCOMPATIBLE, differences
 from broker.registry.protobuf.schema import parse
-from broker.registry.schema import Content, Named
+from broker.registry.schema import Content, NamedSchema
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -85,7 +85,7 @@ def test_another_package_is_another_schema():
 
 def item(kind):
     text = f'syntax = "proto3"; package p; message Item {{ {kind} id = 1; }}'
-    return Named("item.proto", Content("PROTOBUF", text), "item", 1)
+    return NamedSchema("item.proto", Content("PROTOBUF", text), "item", 1)
 
 
 def test_each_is_compared_with_its_own_imports():

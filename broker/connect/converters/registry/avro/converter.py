@@ -10,7 +10,7 @@ from broker.connect.api import DataError, Schema
 from broker.connect.converters.registry.avro.reading import AvroNode, read_schema
 from broker.connect.converters.registry.avro.saying import avro_of, name_of
 from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 
 class AvroConverter(RegistryConverter):
@@ -21,7 +21,7 @@ class AvroConverter(RegistryConverter):
     def _say(self, schema: Schema) -> EncodedSchema:
         return EncodedSchema(avro_of(schema), name_of(schema))
 
-    def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
+    def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
         return AvroCodec(*read_schema(text, referred))
 
 

@@ -17,7 +17,7 @@ from broker.connect.converters.registry.avro.defaults import default_from_json
 from broker.registry.avro.model import NO_DEFAULT
 from broker.registry.avro.model import AvroType as AvroType
 from broker.registry.avro.parsing import parse
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 _PRIMITIVES = {
     "int": Type.INT32,
@@ -73,7 +73,7 @@ class AvroNode:
         return converted(self.schema, data, lambda _schema, datum: self.decoded(datum))
 
 
-def read_schema(text: str, referred: Sequence[Named]) -> tuple[AvroNode, bool]:
+def read_schema(text: str, referred: Sequence[NamedSchema]) -> tuple[AvroNode, bool]:
     """And whether it is bytes alone, which stand as they are. Raises DataError, InvalidSchema."""
     names: dict[str, AvroType] = {}
     for named in referred:

@@ -10,7 +10,7 @@ from broker.connect.converters.registry.json_schema.reading import read_schema
 from broker.connect.converters.registry.json_schema.saying import Sayer
 from broker.connect.converters.registry.json_schema.values import SchemaValues
 from broker.connect.converters.registry.settings import CONFIG
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 
 class JsonSchemaConverter(RegistryConverter):
@@ -35,7 +35,7 @@ class JsonSchemaConverter(RegistryConverter):
     def _say(self, schema: Schema) -> EncodedSchema:
         return EncodedSchema(Sayer(self._is_numeric, self._missing_is_null).text(schema), schema.name)
 
-    def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
+    def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
         values = SchemaValues(self._is_numeric)
         schema = said_by or read_schema(text, referred, values, self._missing_is_null)
         return JsonSchemaCodec(schema, values, self._is_numeric)

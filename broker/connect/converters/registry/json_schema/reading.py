@@ -14,12 +14,12 @@ from broker.connect.api import DataError, Field, Schema, Type
 from broker.connect.converters.json_schema_form import DEPTH_MAX
 from broker.connect.converters.registry.json_schema import words
 from broker.connect.converters.registry.json_schema.values import SchemaValues
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 _SIMPLE = {"boolean": Type.BOOLEAN, "string": Type.STRING}
 
 
-def read_schema(text: str, referred: Sequence[Named], values: SchemaValues, missing_is_null: bool) -> Schema:
+def read_schema(text: str, referred: Sequence[NamedSchema], values: SchemaValues, missing_is_null: bool) -> Schema:
     """`missing_is_null`: a property that is not required is optional. Raises DataError."""
     documents = {named.name: _document(named.content.text) for named in referred}
     reader = _Reader(documents, values, missing_is_null)

@@ -12,7 +12,7 @@ from broker.connect.converters.registry.protobuf.reading import MessageReader, P
 from broker.connect.converters.registry.protobuf.saying import name_of, proto_of
 from broker.connect.converters.registry.settings import CONFIG
 from broker.registry.protobuf.schema import parse
-from broker.registry.schema import Named
+from broker.registry.schema import NamedSchema
 
 #: Messages of one file that are kept.
 _MESSAGES_MAX = 100
@@ -46,7 +46,7 @@ class ProtobufConverter(RegistryConverter):
         text = proto_of(schema, optional_words=self._optional_words, wrappers=self._wrappers)
         return EncodedSchema(text, name_of(schema))
 
-    def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
+    def _understand(self, text: str, referred: Sequence[NamedSchema], said_by: Schema | None) -> Codec:
         reader = MessageReader(parse(text, referred, is_new=False).files, self._optional_words)
         return ProtobufCodec(reader, reader.path_of(name_of(said_by)) if said_by else None)
 
