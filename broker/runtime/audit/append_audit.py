@@ -43,7 +43,7 @@ _log = logger(__name__)
 
 
 @dataclass(slots=True)
-class _Counted:
+class _CountedPartition:
     """One partition led here. All before `position` is told, and all before `noted` is known to whoever leads next."""
 
     hosted: HostedPartition
@@ -78,7 +78,7 @@ class AppendAudit:
         self._replicas = replicas
         self._clock = clock
         self._room = WindowMemory(_OPEN_WINDOWS_MAX)
-        self._counted: dict[TopicPartition, _Counted] = {}
+        self._counted: dict[TopicPartition, _CountedPartition] = {}
         #: Partitions hosted here whose topics are counted, whoever leads them.
         self._asked_for: set[TopicPartition] = set()
         #: Set while anything is counted.
@@ -123,10 +123,10 @@ class AppendAudit:
             self._let_go(known)
         hosted.count = kind(hosted.log.log_end_offset, term, self._room)
         reporter = SourceReporter(AuditTier.APPENDED, BROKER, uuid.uuid4().hex)
-        self._counted[partition] = _Counted(hosted, hosted.count, reporter)
+        self._counted[partition] = _CountedPartition(hosted, hosted.count, reporter)
         self.is_at_work.set()
 
-    def _let_go(self, counted: _Counted) -> None:
+    def _let_go(self, counted: _CountedPartition) -> None:
         del self._counted[counted.partition]
         counted.count.let_go()
         counted.hosted.count = None
@@ -143,7 +143,7 @@ class AppendAudit:
             if counted.partition in found and self._is_current(counted):
                 counted.count.begin_at(_beginning(counted.hosted.log, found[counted.partition], counted.log_end))
 
-    def _is_current(self, counted: _Counted) -> bool:
+    def _is_current(self, counted: _CountedPartition) -> bool:
         return self._counted.get(counted.partition) is counted
 
     # -- what is told
@@ -204,7 +204,7 @@ class AppendAudit:
                 has_walked |= await self._walk(counted, piece, end)
         return has_walked
 
-    async def _walk(self, counted: _Counted, piece: CountedRange, end: int) -> bool:
+    async def _walk(self, counted: _CountedPartition, piece: CountedRange, end: int) -> bool:
         now_ms = self._clock.monotonic_ms()
         if counted.waits_since_ms is None:
             counted.waits_since_ms = now_ms
