@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
-class _Piece(Generic[T]):
+class _WorkItem(Generic[T]):
     """Of work, and who waits for it."""
 
     key: Hashable
     work: Callable[[], T]
     done: "asyncio.Future[T]"
     #: Asked for later under the same key.
-    behind: "deque[_Piece[Any]]" = field(default_factory=deque)
+    behind: "deque[_WorkItem[Any]]" = field(default_factory=deque)
 
 
 class DiskExecutor:
@@ -46,7 +46,7 @@ class DiskExecutor:
         if lane is None:
             lane = self._lanes[directory] = _Lane()
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        lane.take(_Piece(key, work, done))
+        lane.take(_WorkItem(key, work, done))
         return done
 
     async def idle(self) -> None:
@@ -62,12 +62,12 @@ class _Lane:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(DISK_THREADS_PER_DIRECTORY, thread_name_prefix="disk")
-        self._ready: deque[_Piece[Any]] = deque()
+        self._ready: deque[_WorkItem[Any]] = deque()
         #: The first of each key, which is under way or ready.
-        self._first: dict[Hashable, _Piece[Any]] = {}
+        self._first: dict[Hashable, _WorkItem[Any]] = {}
         self.under_way: set[asyncio.Future[Any]] = set()
 
-    def take(self, piece: _Piece[Any]) -> None:
+    def take(self, piece: _WorkItem[Any]) -> None:
         first = self._first.get(piece.key)
         if first is not None:
             first.behind.append(piece)
@@ -84,7 +84,7 @@ class _Lane:
             self.under_way.add(outcome)
             outcome.add_done_callback(partial(self._ended, piece))
 
-    def _ended(self, piece: _Piece[T], outcome: "asyncio.Future[T]") -> None:
+    def _ended(self, piece: _WorkItem[T], outcome: "asyncio.Future[T]") -> None:
         self.under_way.discard(outcome)
         if piece.behind:
             following = piece.behind.popleft()
