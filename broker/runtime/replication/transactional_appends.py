@@ -90,7 +90,7 @@ class TransactionalAppends:
         TRANSACTION_ABORTABLE, INVALID_PRODUCER_EPOCH, INVALID_PRODUCER_ID_MAPPING, or NOT_ENOUGH_REPLICAS if it could
         not be verified now.
         """
-        return self._when_verified(_Sent(transactional_id, version, batches), then)
+        return self._when_verified(_TransactionalBatches(transactional_id, version, batches), then)
 
     def when_may_write(
         self,
@@ -113,7 +113,7 @@ class TransactionalAppends:
             producer_epoch=producer_epoch,
             is_transactional=True,
         )
-        sent = _Sent(transactional_id, version, [(topic_partition, stand_in)])
+        sent = _TransactionalBatches(transactional_id, version, [(topic_partition, stand_in)])
 
         def check_and_write(_append: Append) -> T | Awaitable[T]:
             if self._is_enabled():
@@ -124,7 +124,7 @@ class TransactionalAppends:
         assert not isinstance(reply, InOrder)
         return reply
 
-    def _when_verified(self, sent: "_Sent", then: Then[T]) -> T | Awaitable[T] | InOrder:
+    def _when_verified(self, sent: "_TransactionalBatches", then: Then[T]) -> T | Awaitable[T] | InOrder:
         if not sent.partitions:
             return then(self._replicas.append)
         if len(sent.producers) > 1:
@@ -141,7 +141,7 @@ class TransactionalAppends:
 
     async def _in_turn(
         self,
-        sent: "_Sent",
+        sent: "_TransactionalBatches",
         line: tuple[str, int],
         before: asyncio.Future[None] | None,
         place: asyncio.Future[None],
@@ -161,7 +161,7 @@ class TransactionalAppends:
         result: T = await reply if isawaitable(reply) else reply
         return result
 
-    async def _verify_all(self, sent: "_Sent") -> None:
+    async def _verify_all(self, sent: "_TransactionalBatches") -> None:
         unverified = self._unverified(sent)
         if not unverified:
             return
@@ -170,7 +170,7 @@ class TransactionalAppends:
             self._guards.setdefault((topic_partition, sent.producer_id), set()).add(guard)
         sent.verdicts = await self._verify(sent.transactional_id, sent.producer_id, sent.epoch, list(unverified))
 
-    def _forget_guards(self, sent: "_Sent") -> None:
+    def _forget_guards(self, sent: "_TransactionalBatches") -> None:
         for topic_partition, guard in sent.guards.items():
             key = topic_partition, sent.producer_id
             guards = self._guards.get(key, set())
@@ -178,7 +178,7 @@ class TransactionalAppends:
             if not guards:
                 self._guards.pop(key, None)
 
-    def _unverified(self, sent: "_Sent") -> dict[TopicPartition, HostedPartition]:
+    def _unverified(self, sent: "_TransactionalBatches") -> dict[TopicPartition, HostedPartition]:
         """Where the request would open a transaction. A partition led elsewhere is refused later anyway."""
         if not self._is_enabled():
             return {}
@@ -193,7 +193,7 @@ class TransactionalAppends:
         """What is being verified may be the transaction that has just ended."""
         self._guards.pop((hosted.partition.topic_partition, producer_id), None)
 
-    def _appender(self, sent: "_Sent") -> Append:
+    def _appender(self, sent: "_TransactionalBatches") -> Append:
         def append(
             topic_partition: TopicPartition,
             batch: bytearray | memoryview,
@@ -209,7 +209,7 @@ class TransactionalAppends:
 
         return append
 
-    def _check(self, sent: "_Sent", topic_partition: TopicPartition) -> None:
+    def _check(self, sent: "_TransactionalBatches", topic_partition: TopicPartition) -> None:
         """Raise what the producer is told if the batch may not open a transaction, and none is open."""
         hosted = self._replicas.leader_log(*topic_partition)
         if _has_open(hosted, sent):
@@ -224,7 +224,7 @@ class TransactionalAppends:
             raise ApiError(ErrorCode.INVALID_TXN_STATE, "the batch is not part of an open transaction")
 
 
-class _Sent:
+class _TransactionalBatches:
     """The batches of one Produce request with a transactional id."""
 
     def __init__(self, transactional_id: str, version: int, batches: Batches):
@@ -262,7 +262,7 @@ def _header(batch: Buffer | None) -> BatchHeader | None:
         return None
 
 
-def _has_open(hosted: HostedPartition, sent: _Sent) -> bool:
+def _has_open(hosted: HostedPartition, sent: _TransactionalBatches) -> bool:
     return hosted.log.has_open_transaction(sent.producer_id, sent.epoch)
 
 
