@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from console.automation.declared.parts import Made, PlannedPart
+from console.automation.declared.parts import DeclaredPlan, PlannedPart
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.plans.apply import Refusals, carry_out
 from console.kit.plans.digest import digest_of
@@ -37,7 +37,7 @@ class Done:
         return " ".join(told)
 
 
-def do_apply(actor: User, plan: Plan, made: Made, confirmation: Confirmation) -> Done:
+def do_apply(actor: User, plan: Plan, made: DeclaredPlan, confirmation: Confirmation) -> Done:
     """What `plan` says of `made`. Raises NotConfirmedError before anything is done, and GatewayError if nothing was.
 
     Each part has its own row in the audit, and the whole has one that names what was not done.

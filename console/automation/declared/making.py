@@ -10,7 +10,7 @@ from console.automation.declared.connector_parts import connector_parts, pruned_
 from console.automation.declared.declaration import ClusterDeclaration
 from console.automation.declared.group_parts import group_parts, pruned_groups
 from console.automation.declared.now import ClusterNow
-from console.automation.declared.parts import Made, PlannedPart, Prune, Unplanned
+from console.automation.declared.parts import DeclaredPlan, PlannedPart, Prune, Unplanned
 from console.automation.declared.topic_parts import pruned_topics, topic_parts
 from console.kit.gateway.errors import GatewayError
 
@@ -21,13 +21,13 @@ NO_SCOPE = (
 )
 
 
-def make(person: User, declaration: ClusterDeclaration, prune: Prune) -> Made:
+def make(person: User, declaration: ClusterDeclaration, prune: Prune) -> DeclaredPlan:
     """What would have to be asked of somebody who does not answer is not compared, and said. Never raises GatewayError.
 
     What is used goes last: a topic outlives the connectors and groups that read it, and is there before them.
     """
     if prune and not declaration.scope:
-        return Made((), (Unplanned("declaration", NO_SCOPE),))
+        return DeclaredPlan((), (Unplanned("declaration", NO_SCOPE),))
     now = ClusterNow()
     return _collected(_steps(person, declaration, now, prune))
 
@@ -74,7 +74,7 @@ def _steps(
     )
 
 
-def _collected(steps: Iterable[tuple[str, Callable[[], Step]]]) -> Made:
+def _collected(steps: Iterable[tuple[str, Callable[[], Step]]]) -> DeclaredPlan:
     parts: list[PlannedPart] = []
     unplanned: dict[Unplanned, None] = {}
     notes: list[str] = []
@@ -89,4 +89,4 @@ def _collected(steps: Iterable[tuple[str, Callable[[], Step]]]) -> Made:
                     notes.append(part)
         except GatewayError as error:
             unplanned[Unplanned(kind, str(error))] = None
-    return Made(tuple(parts), tuple(unplanned), tuple(notes))
+    return DeclaredPlan(tuple(parts), tuple(unplanned), tuple(notes))

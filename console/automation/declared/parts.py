@@ -57,7 +57,7 @@ class Unplanned:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class DeclaredPlan:
     """What a declaration comes to now, in the order in which it is done."""
 
     parts: tuple[PlannedPart, ...]
@@ -77,7 +77,7 @@ class Made:
         return found
 
 
-def whole_plan(made: Made, files: Sequence[str], prune: Prune) -> Plan:
+def whole_plan(made: DeclaredPlan, files: Sequence[str], prune: Prune) -> Plan:
     """All of it as one plan, whose digest stands for the digests of all."""
     plans = [part.plan for part in made.parts]
     return Plan(

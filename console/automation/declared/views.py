@@ -14,7 +14,7 @@ from console.automation.declared.declaration import ClusterDeclaration, Declarat
 from console.automation.declared.export import KINDS, export_text
 from console.automation.declared.forms import fields_of, files_of, prune_of, read
 from console.automation.declared.making import make
-from console.automation.declared.parts import Made, whole_plan
+from console.automation.declared.parts import DeclaredPlan, whole_plan
 from console.kit.access.rights import REFUSALS, Right, reach_of
 from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, Plan
@@ -73,7 +73,7 @@ def export(request: UserRequest) -> HttpResponse:
 
 def _put(
     request: UserRequest, context: dict[str, object], files: Files, declared: ClusterDeclaration
-) -> tuple[Made, Plan]:
+) -> tuple[DeclaredPlan, Plan]:
     """What is to be done now; into `context` goes what the page shows of it."""
     prune = prune_of(request.POST)
     made = make(request.user, declared, prune)
