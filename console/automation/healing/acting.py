@@ -16,7 +16,7 @@ AGAIN_MS = 24 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TriedRemedy:
     """What was tried without a person, and when."""
 
     cause: str
@@ -31,7 +31,7 @@ class InSync:
     needed: int
 
 
-def why_not_act(rule: TroubleRule, cause: str, facts: HealingFacts, tried: Iterable[Tried]) -> str:
+def why_not_act(rule: TroubleRule, cause: str, facts: HealingFacts, tried: Iterable[TriedRemedy]) -> str:
     """Empty: it may be carried out now."""
     if rule.mode is not HealingMode.ACT:
         return "A person decides."

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError
 
 from console.automation.healing import queue
-from console.automation.healing.acting import AGAIN_MS, Tried, why_not_act
+from console.automation.healing.acting import AGAIN_MS, TriedRemedy, why_not_act
 from console.automation.healing.gather import facts_now
 from console.automation.healing.kinds import HealingMode, TroubleKind, TroubleRule
 from console.automation.healing.models import Proposal, kept_rules, rules_now
@@ -138,9 +138,9 @@ class HealingWatch:
         queue.end(proposal, Proposal.State.DONE, queue.told(remedy, refused), actor.get_username(), now_ms)
 
 
-def _tried(now_ms: int) -> list[Tried]:
+def _tried(now_ms: int) -> list[TriedRemedy]:
     rows = Proposal.objects.filter(tried_at_ms__gt=now_ms - AGAIN_MS).values_list("cause", "tried_at_ms")
-    return [Tried(cause, at_ms) for cause, at_ms in rows if at_ms is not None]
+    return [TriedRemedy(cause, at_ms) for cause, at_ms in rows if at_ms is not None]
 
 
 def _why_not_in_name_of(actor: User | None) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
+from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, TriedRemedy, why_not_act, why_unsafe
 from console.automation.healing.kinds import DEFAULTS, HealingMode, TroubleKind, TroubleRule
 from console.automation.healing.symptoms import BrokerSymptoms, HealingFacts
 from console.automation.healing.watch import SymptomWatch
@@ -213,8 +213,8 @@ def test_one_broker_gone_may_be_acted_on():
         (RULE, {"moving": True}, [], "on the move"),
         (RULE, {"error": "no answer"}, [], "cannot be seen"),
         (RULE, {"brokers": brokers(away=(3,), is_flapping=True)}, [], "comes and goes"),
-        (RULE, {}, [Tried("leaders", GONE.now_ms - COOL_DOWN_MS + 1)], "within 30 minutes"),
-        (RULE, {}, [Tried("broker 3 gone", GONE.now_ms - AGAIN_MS + 1)], "within a day and is back"),
+        (RULE, {}, [TriedRemedy("leaders", GONE.now_ms - COOL_DOWN_MS + 1)], "within 30 minutes"),
+        (RULE, {}, [TriedRemedy("broker 3 gone", GONE.now_ms - AGAIN_MS + 1)], "within a day and is back"),
         (ACTS[TroubleKind.LEADERS], {}, [], "a broker is away"),
     ],
     ids=["propose", "operation", "moving", "blind", "flapping", "cool-down", "again", "leaders"],
@@ -224,7 +224,7 @@ def test_nobody_acts_while(rule: TroubleRule, changes, tried, why: str):
 
 
 def test_a_rest_ends():
-    rested = [Tried("leaders", GONE.now_ms - COOL_DOWN_MS), Tried("broker 3 gone", GONE.now_ms - AGAIN_MS)]
+    rested = [TriedRemedy("leaders", GONE.now_ms - COOL_DOWN_MS), TriedRemedy("broker 3 gone", GONE.now_ms - AGAIN_MS)]
     assert why_not_act(RULE, "broker 3 gone", GONE, rested) == ""
 
 
