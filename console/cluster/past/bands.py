@@ -14,7 +14,7 @@ COLOURS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TopicSpan:
     """What a topic was from one moment until another, ms."""
 
     from_ms: int
@@ -52,12 +52,12 @@ class Band:
         return sum(one != other for one, other in itertools.pairwise(led))
 
 
-def bands(known: Sequence[Known], from_ms: int, to_ms: int, partitions: Iterable[int]) -> list[Band]:
+def bands(known: Sequence[TopicSpan], from_ms: int, to_ms: int, partitions: Iterable[int]) -> list[Band]:
     """`known` in the order of time, without overlaps; what is outside of the span is cut off."""
     return [Band(partition, _placed(_stretches(known, partition), from_ms, to_ms)) for partition in partitions]
 
 
-def partitions_of(known: Iterable[Known]) -> list[int]:
+def partitions_of(known: Iterable[TopicSpan]) -> list[int]:
     return sorted({partition.partition for one in known for partition in one.then.partitions})
 
 
@@ -67,7 +67,7 @@ def colours(found: Iterable[Band]) -> dict[int, int]:
     return {leader: at % COLOURS + 1 for at, leader in enumerate(leaders)}
 
 
-def _stretches(known: Iterable[Known], partition: int) -> list[LeaderBand]:
+def _stretches(known: Iterable[TopicSpan], partition: int) -> list[LeaderBand]:
     """Alike ones that touch are one."""
     found: list[LeaderBand] = []
     for one in known:
@@ -83,7 +83,7 @@ def _stretches(known: Iterable[Known], partition: int) -> list[LeaderBand]:
     return found[-STRETCHES_MAX:]
 
 
-def _stretch(one: Known, then: PartitionThen) -> LeaderBand:
+def _stretch(one: TopicSpan, then: PartitionThen) -> LeaderBand:
     return LeaderBand(one.from_ms, one.until_ms, then.leader, then.isr, then.is_out_of_sync)
 
 

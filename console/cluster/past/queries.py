@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from console.cluster.charts.measures import CLUSTER, GROUP
 from console.cluster.charts.queries import Past
-from console.cluster.past.bands import Known
+from console.cluster.past.bands import TopicSpan
 from console.cluster.past.models import TimelineKind, Unseen, Was
 from console.cluster.past.states import BrokerThen, GroupThen, PartitionThen, TopicThen, unpack_settings
 from console.kit.access.filters import within
@@ -260,13 +260,15 @@ def _settings(name: str, at_ms: int) -> dict[str, str] | None:
     return None if row is None else unpack_settings(bytes(row.state))
 
 
-def known_of(name: str, from_ms: int, to_ms: int) -> list[Known]:
+def known_of(name: str, from_ms: int, to_ms: int) -> list[TopicSpan]:
     """What a topic was within the span, the oldest first; of very many changes the newest."""
     rows = Was.objects.filter(
         Q(until_ms=None) | Q(until_ms__gt=from_ms), kind=TimelineKind.TOPIC, name=name, from_ms__lte=to_ms
     )
     newest = rows.order_by("-from_ms")[:CHANGES_MAX]
-    return [Known(row.from_ms, row.until_ms or to_ms, TopicThen.unpack(bytes(row.state))) for row in reversed(newest)]
+    return [
+        TopicSpan(row.from_ms, row.until_ms or to_ms, TopicThen.unpack(bytes(row.state))) for row in reversed(newest)
+    ]
 
 
 def unseen_within(from_ms: int, to_ms: int) -> list[Unseen]:

@@ -4,7 +4,7 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.cluster.past.bands import LENGTH, Known, bands, colours
+from console.cluster.past.bands import LENGTH, TopicSpan, bands, colours
 from console.cluster.past.states import PartitionThen, TopicThen
 from tests.examples import examples
 
@@ -16,11 +16,11 @@ STATES = st.builds(
 TIMES = st.lists(st.tuples(st.integers(1, 50), st.none() | STATES), min_size=1, max_size=12)
 
 
-def known(times) -> list[Known]:
+def known(times) -> list[TopicSpan]:
     found, at = [], 0
     for lasted, state in times:
         if state is not None:
-            found.append(Known(at, at + lasted, TopicThen((state,))))
+            found.append(TopicSpan(at, at + lasted, TopicThen((state,))))
         at += lasted
     return found
 
