@@ -9,7 +9,7 @@ from console.cluster.placement.models import OPEN, Reassignment
 from console.cluster.placement.move import MovePlan, PlacementFacts, Targets, plan_moves
 from console.cluster.placement.optimise import Goal, Spread, Weighed, propose_balance, spreads
 from console.cluster.placement.propose import (
-    Held,
+    HeldReplicas,
     PlacementProposal,
     propose_demote,
     propose_drain,
@@ -104,7 +104,7 @@ def throttled_by() -> str:
     return found.object_name if found else ""
 
 
-def _as_it_is(propose: Callable[[list[Held], dict[int, str]], PlacementProposal]) -> PlacementProposal:
+def _as_it_is(propose: Callable[[list[HeldReplicas], dict[int, str]], PlacementProposal]) -> PlacementProposal:
     """Without partitions that have other replicas by now than were last seen: one seen while it moved has too many.
 
     The next proposal finds them. Raises GatewayError.
@@ -125,12 +125,12 @@ def _sound(proposal: PlacementProposal, seen: Targets) -> PlacementProposal:
     )
 
 
-def _held() -> list[Held]:
+def _held() -> list[HeldReplicas]:
     """Every partition as last seen, but those on the move: where they go is decided."""
     under_way = cluster_gateway().moves.under_way()
     rows = Partition.objects.values_list("topic__name", "partition", "replicas", "sizes")
     return [
-        Held((topic, partition), tuple(replicas), max((size for _, size in sizes), default=0))
+        HeldReplicas((topic, partition), tuple(replicas), max((size for _, size in sizes), default=0))
         for topic, partition, replicas, sizes in rows.order_by("topic__name", "partition").iterator(chunk_size=2_000)
         if (topic, partition) not in under_way
     ]

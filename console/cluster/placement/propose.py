@@ -19,7 +19,7 @@ _AWAY = "Broker {} holds a replica and is away: the move could not end."
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldReplicas:
     """A partition as it is: replicas, preferred leader first, and the bytes of one of them."""
 
     place: TopicPartition
@@ -37,7 +37,9 @@ class PlacementProposal:
     is_cut: bool = False
 
 
-def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Collection[int]) -> PlacementProposal:
+def propose_drain(
+    held: Iterable[HeldReplicas], racks: Mapping[int, str], leaving: Collection[int]
+) -> PlacementProposal:
     """All replicas away from `leaving`; each successor takes its place in the order, so leaderships move along.
 
     `racks` are the brokers that are registered, with their racks ("" where they have none).
@@ -63,7 +65,7 @@ def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Colle
     return PlacementProposal(targets, stuck)
 
 
-def propose_spread(held: Iterable[Held], racks: Mapping[int, str]) -> PlacementProposal:
+def propose_spread(held: Iterable[HeldReplicas], racks: Mapping[int, str]) -> PlacementProposal:
     """Replicas from brokers that hold many to those that hold few, until none holds two more than another.
 
     Of the replicas that may move, the one is taken that evens the bytes out best. Then preferred leaders are spread in
@@ -78,7 +80,9 @@ def propose_spread(held: Iterable[Held], racks: Mapping[int, str]) -> PlacementP
     return PlacementProposal(board.changed, is_cut=is_cut)
 
 
-def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, topic: str) -> PlacementProposal:
+def propose_factor(
+    held: Iterable[HeldReplicas], racks: Mapping[int, str], factor: int, topic: str
+) -> PlacementProposal:
     """`factor` replicas for each partition of `topic`: new ones where least is held, gone ones where most is.
 
     Preferred leaders stay.
@@ -106,7 +110,7 @@ def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, 
     return PlacementProposal({place: to for place, to in board.changed.items() if place not in stuck}, stuck)
 
 
-def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int) -> PlacementProposal:
+def propose_demote(held: Iterable[HeldReplicas], racks: Mapping[int, str], demoted: int) -> PlacementProposal:
     """`demoted` leads nothing when preferred leaders are elected: it becomes the last replica of what it would lead.
 
     Of the other replicas the one comes first that would lead least. No record is copied.
@@ -132,7 +136,7 @@ def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int)
 class _Board:
     """Partitions as they would lie, and what each broker that is open to replicas would hold."""
 
-    def __init__(self, held: Iterable[Held], racks: Mapping[int, str]):
+    def __init__(self, held: Iterable[HeldReplicas], racks: Mapping[int, str]):
         self.partitions = list(held)
         self.racks = dict(racks)
         self.changed: dict[TopicPartition, tuple[int, ...]] = {}
@@ -144,33 +148,33 @@ class _Board:
         self._all_counts = sum(self.counts.values()) or 1
         self._all_bytes = sum(self.bytes.values()) or 1
 
-    def count(self, broker_id: int, partition: Held, by: int) -> None:
+    def count(self, broker_id: int, partition: HeldReplicas, by: int) -> None:
         self.counts[broker_id] += by
         self.bytes[broker_id] += by * partition.size_bytes
 
     def load(self, broker_id: int) -> float:
         return self.counts[broker_id] / self._all_counts + self.bytes[broker_id] / self._all_bytes
 
-    def away(self, partition: Held, leaving: Collection[int] = ()) -> set[int]:
+    def away(self, partition: HeldReplicas, leaving: Collection[int] = ()) -> set[int]:
         """Brokers that hold a replica which would stay, and are not open to any."""
         return set(partition.replicas) - self.racks.keys() - set(leaving)
 
-    def replicas_of(self, partition: Held) -> tuple[int, ...]:
+    def replicas_of(self, partition: HeldReplicas) -> tuple[int, ...]:
         return self.changed.get(partition.place, partition.replicas)
 
-    def place(self, partition: Held, replicas: tuple[int, ...]) -> None:
+    def place(self, partition: HeldReplicas, replicas: tuple[int, ...]) -> None:
         if replicas == partition.replicas:
             self.changed.pop(partition.place, None)
         else:
             self.changed[partition.place] = replicas
 
-    def best(self, partition: Held, besides: Collection[int]) -> int | None:
+    def best(self, partition: HeldReplicas, besides: Collection[int]) -> int | None:
         """Where a further replica of it goes: to a rack it is not on yet if there is one, then where least is held."""
         taken = {self.racks.get(beside) for beside in besides} - {None, ""}
         free = (rack for rack in self.racks if rack not in besides)
         return min(free, key=lambda number: (self.racks[number] in taken, self.load(number), number), default=None)
 
-    def replaced(self, partition: Held, leaving: Collection[int]) -> tuple[int, ...] | None:
+    def replaced(self, partition: HeldReplicas, leaving: Collection[int]) -> tuple[int, ...] | None:
         """Its replicas with a successor for each that is on `leaving`; None if there are too few brokers."""
         replicas = list(partition.replicas)
         for at, broker_id in enumerate(replicas):
@@ -184,7 +188,7 @@ class _Board:
             replicas[at] = successor
         return tuple(replicas)
 
-    def without_one(self, partition: Held, replicas: tuple[int, ...]) -> tuple[int, ...]:
+    def without_one(self, partition: HeldReplicas, replicas: tuple[int, ...]) -> tuple[int, ...]:
         """Never the preferred leader; rather one whose rack another replica is on, then where most is held."""
         shared = Counter(self.racks.get(replica, "") for replica in replicas)
         gone = max(
@@ -196,7 +200,7 @@ class _Board:
     def spread_leaders(self) -> None:
         """By exchanging the first replica with another one, until no broker is preferred two more often than one."""
         preferred = Counter(dict.fromkeys(self.racks, 0))
-        led: dict[int, list[Held]] = {}
+        led: dict[int, list[HeldReplicas]] = {}
         for partition in self.partitions:
             first = self.replicas_of(partition)[:1]
             preferred.update(first)
@@ -213,7 +217,7 @@ class _Board:
                 preferred.subtract([over])
                 preferred.update([under])
 
-    def _has_room_for(self, partition: Held) -> bool:
+    def _has_room_for(self, partition: HeldReplicas) -> bool:
         return partition.place in self.changed or len(self.changed) < CHANGES_MAX
 
 
@@ -258,7 +262,7 @@ class _Levels:
                 return size_and_place[1]
         return None
 
-    def _may_move(self, partition: Held, over: int, under: int) -> bool:
+    def _may_move(self, partition: HeldReplicas, over: int, under: int) -> bool:
         replicas = self._board.replicas_of(partition)
         if under in replicas or self._board.away(partition):
             return False
@@ -267,7 +271,7 @@ class _Levels:
         after = {racks.get(under if replica == over else replica, "") for replica in replicas}
         return len(after - {""}) >= len(before - {""})
 
-    def _move(self, partition: Held, over: int, under: int) -> None:
+    def _move(self, partition: HeldReplicas, over: int, under: int) -> None:
         replicas = self._board.replicas_of(partition)
         self._board.place(partition, tuple(under if replica == over else replica for replica in replicas))
         self._board.count(over, partition, -1)

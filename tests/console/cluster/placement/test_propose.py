@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from console.cluster.placement.propose import (
     CHANGES_MAX,
-    Held,
+    HeldReplicas,
     propose_demote,
     propose_drain,
     propose_factor,
@@ -16,7 +16,7 @@ RACKS = st.sampled_from(["a", "b", "c"])
 
 
 @st.composite
-def clusters(draw) -> tuple[list[Held], dict[int, str]]:
+def clusters(draw) -> tuple[list[HeldReplicas], dict[int, str]]:
     """Two to seven brokers, on racks or on none, and partitions of every factor that fits them."""
     count = draw(st.integers(2, 7))
     has_racks = draw(st.booleans())
@@ -25,7 +25,7 @@ def clusters(draw) -> tuple[list[Held], dict[int, str]]:
     for number in range(draw(st.integers(0, 30))):
         factor = draw(st.integers(1, min(4, count)))
         replicas = draw(st.permutations(range(1, count + 1)))[:factor]
-        held.append(Held(("t", number), tuple(replicas), draw(st.integers(0, 1_000))))
+        held.append(HeldReplicas(("t", number), tuple(replicas), draw(st.integers(0, 1_000))))
     return held, racks
 
 
@@ -100,7 +100,7 @@ def test_without_racks_no_broker_holds_two_more_than_another(cluster):
 def test_spreading_what_is_spread_changes_nothing_more(cluster):
     held, racks = cluster
     spread = [
-        Held(rack.place, replicas, rack.size_bytes)
+        HeldReplicas(rack.place, replicas, rack.size_bytes)
         for rack, replicas in zip(held, after(held, propose_spread(held, racks)), strict=True)
     ]
     again = propose_spread(spread, racks)
@@ -128,7 +128,7 @@ def test_another_factor_keeps_the_preferred_leader_and_what_is_there(cluster, fa
 
 
 def test_a_new_broker_takes_its_share_of_replicas_bytes_and_leaders():
-    held = [Held(("t", n), (n % 3 + 1, (n + 1) % 3 + 1), 100) for n in range(30)]
+    held = [HeldReplicas(("t", n), (n % 3 + 1, (n + 1) % 3 + 1), 100) for n in range(30)]
     proposal = propose_spread(held, dict.fromkeys((1, 2, 3, 4), ""))
     placed = after(held, proposal)
 
@@ -138,14 +138,14 @@ def test_a_new_broker_takes_its_share_of_replicas_bytes_and_leaders():
 
 
 def test_no_more_replicas_move_than_are_needed():
-    held = [Held(("t", n), (1,), 100) for n in range(10)]
+    held = [HeldReplicas(("t", n), (1,), 100) for n in range(10)]
     proposal = propose_spread(held, {1: "", 2: ""})
 
     assert len(proposal.targets) == 5
 
 
 def test_bytes_are_spread_where_counts_leave_the_choice():
-    held = [Held(("t", n), (1,), 1_000 if n < 2 else 10) for n in range(4)]
+    held = [HeldReplicas(("t", n), (1,), 1_000 if n < 2 else 10) for n in range(4)]
     proposal = propose_spread(held, {1: "", 2: ""})
     moved = sum(item.size_bytes for item in held if item.place in proposal.targets)
 
@@ -153,20 +153,20 @@ def test_bytes_are_spread_where_counts_leave_the_choice():
 
 
 def test_drained_bytes_go_where_least_is_held():
-    held = [Held(("big", 0), (2,), 5_000), Held(("t", 0), (1,), 100), Held(("t", 1), (1,), 100)]
+    held = [HeldReplicas(("big", 0), (2,), 5_000), HeldReplicas(("t", 0), (1,), 100), HeldReplicas(("t", 1), (1,), 100)]
     proposal = propose_drain(held, dict.fromkeys((1, 2, 3), ""), {1})
 
     assert set(proposal.targets.values()) == {(3,)}
 
 
 def test_a_broker_that_is_away_can_be_drained_too():
-    proposal = propose_drain([Held(("t", 0), (9, 1), 10)], {1: "", 2: ""}, {9})
+    proposal = propose_drain([HeldReplicas(("t", 0), (9, 1), 10)], {1: "", 2: ""}, {9})
 
     assert proposal.targets == {("t", 0): (2, 1)}
 
 
 def test_one_proposal_is_no_longer_than_a_plan():
-    held = [Held(("t", n), (1,), 1) for n in range(CHANGES_MAX + 10)]
+    held = [HeldReplicas(("t", n), (1,), 1) for n in range(CHANGES_MAX + 10)]
     proposal = propose_drain(held, {1: "", 2: ""}, {1})
 
     assert len(proposal.targets) == CHANGES_MAX
@@ -174,7 +174,7 @@ def test_one_proposal_is_no_longer_than_a_plan():
 
 
 def test_a_partition_with_a_replica_on_a_broker_that_is_away_waits_for_it():
-    held = [Held(("t", n), (1, 9), 10) for n in range(6)]
+    held = [HeldReplicas(("t", n), (1, 9), 10) for n in range(6)]
     racks = dict.fromkeys((1, 2, 3), "")
 
     assert propose_drain(held, racks, {1}).stuck.keys() == {item.place for item in held}
@@ -183,7 +183,9 @@ def test_a_partition_with_a_replica_on_a_broker_that_is_away_waits_for_it():
 
 
 def test_a_demoted_broker_is_last_where_it_would_lead_and_others_share_what_it_led():
-    held = [Held(("orders", number), (3, 1, 2)) for number in range(4)] + [Held(("orders", 4), (1, 3, 2))]
+    held = [HeldReplicas(("orders", number), (3, 1, 2)) for number in range(4)] + [
+        HeldReplicas(("orders", 4), (1, 3, 2))
+    ]
     proposal = propose_demote(held, {1: "", 2: "", 3: ""}, 3)
     assert {place: sorted(to) for place, to in proposal.targets.items()} == {
         ("orders", number): [1, 2, 3] for number in range(4)
@@ -194,19 +196,23 @@ def test_a_demoted_broker_is_last_where_it_would_lead_and_others_share_what_it_l
 
 
 def test_nobody_leads_instead_who_is_away_or_not_there():
-    held = [Held(("orders", 0), (3,)), Held(("orders", 1), (3, 9)), Held(("orders", 2), (3, 9, 1))]
+    held = [
+        HeldReplicas(("orders", 0), (3,)),
+        HeldReplicas(("orders", 1), (3, 9)),
+        HeldReplicas(("orders", 2), (3, 9, 1)),
+    ]
     proposal = propose_demote(held, {1: "", 2: "", 3: ""}, 3)
     assert proposal.targets == {("orders", 2): (1, 9, 3)}
     assert set(proposal.stuck) == {("orders", 0), ("orders", 1)}
 
 
 def test_a_partition_without_replicas_hinders_no_demotion():
-    held = [Held(("orders", 0), ()), Held(("orders", 1), (3, 1))]
+    held = [HeldReplicas(("orders", 0), ()), HeldReplicas(("orders", 1), (3, 1))]
     proposal = propose_demote(held, {1: "", 3: ""}, 3)
     assert (proposal.targets, proposal.stuck) == ({("orders", 1): (1, 3)}, {})
 
 
 def test_one_demotion_is_no_longer_than_a_plan():
-    held = [Held(("orders", number), (3, 1)) for number in range(CHANGES_MAX + 1)]
+    held = [HeldReplicas(("orders", number), (3, 1)) for number in range(CHANGES_MAX + 1)]
     proposal = propose_demote(held, {1: "", 2: "", 3: ""}, 3)
     assert (len(proposal.targets), proposal.is_cut) == (CHANGES_MAX, True)
