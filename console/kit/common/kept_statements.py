@@ -20,7 +20,7 @@ from console.kit.common.many_rows import stored_field
 KEPT_MAX = 256
 
 
-class _Given(Expression):
+class _NumberParameter(Expression):
     """Stands in a kept statement for a number that each question gives, and is reckoned with like a column."""
 
     output_field = BigIntegerField()
@@ -34,9 +34,9 @@ class _Given(Expression):
 
 
 #: In ms since the epoch.
-AT_MS = _Given("at_ms")
+AT_MS = _NumberParameter("at_ms")
 #: The primary key of an account.
-PERSON = _Given("person")
+PERSON = _NumberParameter("person")
 
 #: Index of a column → what makes a value of what is stored, one after another.
 _Converters = tuple[tuple[int, tuple[Callable[..., Any], ...], Expression], ...]
@@ -98,7 +98,8 @@ def _question(make: Callable[..., QuerySet[Any]], *arguments: Hashable) -> _Ques
 def _answer(question: _Question, alias: str, given: Mapping[str, int]) -> Sequence[tuple[Any, ...]]:
     connection = connections[alias]
     parameters = [
-        given[parameter.name] if isinstance(parameter, _Given) else parameter for parameter in question.parameters
+        given[parameter.name] if isinstance(parameter, _NumberParameter) else parameter
+        for parameter in question.parameters
     ]
     with connection.cursor() as cursor:
         cursor.execute(question.sql, parameters)
