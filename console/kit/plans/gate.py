@@ -14,7 +14,7 @@ from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan
 from console.kit.plans.posted import Hold, Posted, PostMode, is_part_of_confirmed, posted_now
 
 
-class Proposed(Protocol):
+class PendingChange(Protocol):
     """A change that waits: what who asked for it is told, and where it is."""
 
     @property
@@ -36,7 +36,7 @@ class Gate(Protocol):
         """What would become of `plan` if it were confirmed now, by whoever."""
         ...
 
-    def propose(self, actor: User, posted: Posted) -> Proposed:
+    def propose(self, actor: User, posted: Posted) -> PendingChange:
         """Keep what is held. Raises NotConfirmedError if it cannot wait."""
         ...
 

@@ -9,7 +9,7 @@ from console.kit.access.rights import Right, has_right
 from console.kit.audit.record import record_event
 from console.kit.common.current_cluster import all_clusters, current_cluster, in_cluster
 from console.kit.plans.apply import OBJECT_NAME_LENGTH_MAX
-from console.kit.plans.gate import Proposed
+from console.kit.plans.gate import PendingChange
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Hold, Posted, PostMode
 from console.shell.changes.models import ChangeRule
@@ -59,7 +59,7 @@ class RulesGate:
     def outlook(self, plan: Plan) -> Hold | None:
         return demand_now(plan).hold(plan, is_approved=False, in_emergency=False)
 
-    def propose(self, actor: User, posted: Posted) -> Proposed:
+    def propose(self, actor: User, posted: Posted) -> PendingChange:
         from console.shell.changes.proposing import propose
 
         return propose(actor, posted)
