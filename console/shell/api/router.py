@@ -207,12 +207,12 @@ class PlanView(Schema):
     apply: dict[str, Any]
 
 
-class Applied(Schema):
+class AppliedChange(Schema):
     applied: bool
     messages: list[str]
 
 
-class WaitingChange(Applied):
+class WaitingChange(AppliedChange):
     """It is not done: it waits for somebody else, or for its time, as the change of this number."""
 
     change: int
@@ -237,7 +237,7 @@ def plan(request: UserRequest, body: PlanBody) -> dict[str, Any]:
 
 
 @api.post(
-    "/plans/apply", auth=Scope("apply"), response={200: Applied, 202: WaitingChange}, summary="Carry a plan out",
+    "/plans/apply", auth=Scope("apply"), response={200: AppliedChange, 202: WaitingChange}, summary="Carry a plan out",
     tags=["change"],
 )  # fmt: skip
 def apply(request: UserRequest, body: ApplyBody) -> Status[dict[str, Any]]:
