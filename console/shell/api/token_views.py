@@ -25,7 +25,7 @@ OBJECT_TYPE = "token"
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _ShownToken:
     """`ends_at`: as `end_of` says."""
 
     token: ApiToken
@@ -88,7 +88,12 @@ def _page(
     request: UserRequest, form: TokenForm, secret: str = "", made: ApiToken | None = None, status: int = 200
 ) -> HttpResponse:
     own = ApiToken.objects.filter(user=request.user).select_related("user")
-    context = {"tokens": [_Shown(item, end_of(item)) for item in own], "form": form, "secret": secret, "made": made}
+    context = {
+        "tokens": [_ShownToken(item, end_of(item)) for item in own],
+        "form": form,
+        "secret": secret,
+        "made": made,
+    }
     context |= {"scopes": SCOPES.items(), "identity": identity_of(request.user)}
     context["sign_on_days"] = settings.TOKEN_SIGN_ON_DAYS
     return render(request, "api/tokens.html", context, status=status)
