@@ -35,7 +35,7 @@ _Settings = Mapping[str, Mapping[str, tuple[str, bool]]]
 
 
 @dataclass
-class _Told:
+class _GatheredSections:
     """What brokers said. Who did not answer once is not asked again."""
 
     sections: dict[str, Section] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def facts_of_both(user: User, left: str, right: str) -> tuple[ClusterFacts, Clus
     return _facts(stored[0], told_left), _facts(stored[1], told_right)
 
 
-def _facts(stored: dict[str, Section], told: _Told) -> ClusterFacts:
+def _facts(stored: dict[str, Section], told: _GatheredSections) -> ClusterFacts:
     return ClusterFacts(stored | told.sections, told.missing)
 
 
@@ -93,9 +93,9 @@ def _groups(reach: Reach) -> Section:
     return found | {group: {"reads": ", ".join(sorted(topics))} for group, topics in reads.items()}
 
 
-def _told_in(cluster: str, topics: list[str], with_rules: bool) -> _Told:
+def _told_in(cluster: str, topics: list[str], with_rules: bool) -> _GatheredSections:
     """In a thread, which asks no database."""
-    told = _Told()
+    told = _GatheredSections()
     with in_cluster(cluster):
         told.ask(SETTINGS, _broker_settings)
         if with_rules:
