@@ -21,7 +21,7 @@ _RETRY_S = 0.02
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ForkRequest:
     """A service as the fork server is told of it."""
 
     argv: list[str]
@@ -53,7 +53,7 @@ def fork(service: Service, directory: Path, token: str, is_alive: Callable[[], b
     """The pid; None if the fork server of `directory` is not alive, or could not do it."""
     service.log_path.parent.mkdir(parents=True, exist_ok=True)
     bound_log(service.log_path)
-    wanted = Wanted(service.argv, str(service.log_path), token)
+    wanted = ForkRequest(service.argv, str(service.log_path), token)
     deadline = time.monotonic() + TIMEOUT_S
     with suppress(OSError, ValueError), _connect(directory, deadline, is_alive) as asking:
         asking.settimeout(max(_RETRY_S, deadline - time.monotonic()))

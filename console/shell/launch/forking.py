@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from broker.common.installation import RUN_TOKEN_VARIABLE
-from console.shell.launch.forked import Wanted
+from console.shell.launch.forked import ForkRequest
 
 #: With all that they import.
 PRELOADED = (
@@ -43,7 +43,7 @@ def serve(listening: socket.socket) -> int | None:
     return int(entry(wanted.module)() or 0) if wanted else None
 
 
-def _child_of(listening: socket.socket) -> Wanted | None:
+def _child_of(listening: socket.socket) -> ForkRequest | None:
     """In children, what each of them has become."""
     listening.settimeout(REST_AFTER_S)
     while True:
@@ -53,7 +53,7 @@ def _child_of(listening: socket.socket) -> Wanted | None:
             return None
         with asking, suppress(OSError, ValueError, TypeError, KeyError):
             asking.settimeout(_REQUEST_TIMEOUT_S)
-            wanted = Wanted.from_json(_line_of(asking))
+            wanted = ForkRequest.from_json(_line_of(asking))
             _reap()
             if os.fork() == 0:
                 listening.close()
@@ -76,7 +76,7 @@ def _reap() -> None:
             pass
 
 
-def _become(wanted: Wanted, asking: socket.socket) -> Wanted:
+def _become(wanted: ForkRequest, asking: socket.socket) -> ForkRequest:
     """Answered by the child, when it can be told from its parent. One that cannot become it ends without an answer."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -16,7 +16,7 @@ from django.conf import settings as django_settings
 from broker.common.installation import RUN_TOKEN_VARIABLE, module_command
 from console.processes import os_process
 from console.processes.run_files import read_run_file, run_file_names
-from console.shell.launch.forked import SOCKET_NAME, Wanted
+from console.shell.launch.forked import SOCKET_NAME, ForkRequest
 from console.shell.launch.service import FORK_SERVER, Service
 from console.shell.launch.supervisor import Supervisor, end_service
 from tests.barnabas_cluster import await_true
@@ -223,6 +223,6 @@ def catches(pid: int, number: int) -> bool:
 
 
 def test_a_command_is_divided_as_python_divides_it():
-    wanted = Wanted(module_command("console", "collect", "-m"), "log", "token")
-    assert Wanted.from_json(wanted.as_json()) == wanted
+    wanted = ForkRequest(module_command("console", "collect", "-m"), "log", "token")
+    assert ForkRequest.from_json(wanted.as_json()) == wanted
     assert (wanted.module, wanted.arguments) == ("console", ["collect", "-m"])
