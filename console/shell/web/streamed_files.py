@@ -35,13 +35,13 @@ class StreamedFilesMiddleware:
         """Streams of a program have no session: `shell/api/events.py` looks at their token itself."""
         response = self._get_response(request)
         if isinstance(response, StreamingHttpResponse) and HASH_SESSION_KEY in request.session:
-            look = _Look({"user": request.user, "session": request.session, "reach": reach_of(request.user)})
+            look = _AccessCheck({"user": request.user, "session": request.session, "reach": reach_of(request.user)})
             pieces: Any = response.streaming_content
             response.streaming_content = _watched_async(pieces, look) if response.is_async else _watched(pieces, look)
         return response
 
 
-class _Look:
+class _AccessCheck:
     """Whether the person may still be sent something, as of at most RECHECK_SECONDS ago."""
 
     def __init__(self, scope: dict[str, Any]):
@@ -58,14 +58,14 @@ class _Look:
             raise StreamEndedError("The login or the rights changed while the file was sent.")
 
 
-def _watched(pieces: Iterator[bytes], look: _Look) -> Iterator[bytes]:
+def _watched(pieces: Iterator[bytes], look: _AccessCheck) -> Iterator[bytes]:
     for piece in pieces:
         if look.is_due:
             look.renew()
         yield piece
 
 
-async def _watched_async(pieces: AsyncIterator[bytes], look: _Look) -> AsyncIterator[bytes]:
+async def _watched_async(pieces: AsyncIterator[bytes], look: _AccessCheck) -> AsyncIterator[bytes]:
     async for piece in pieces:
         if look.is_due:
             await sync_to_async(look.renew)()
