@@ -56,4 +56,4 @@ def switched_on(environment: Mapping[str, bool]) -> str:
     """
     on = [name for name in SWITCHES if environment[name]]
     off = [f"--{name}" for name in SWITCHES if not environment[name]]
-    return " · ".join(filter(None, ["on: " + (", ".join(on) or "none"), off and "off: " + ", ".join(off)]))
+    return " · ".join(filter(None, ["on: " + (", ".join(on) or "none"), "off: " + ", ".join(off) if off else ""]))

@@ -34,8 +34,8 @@ TURN_MS = 600_000
 
 #: The same for people, in one sentence.
 RULE = (
-    "A group is in trouble when it lost records or soon will. Also when its oldest unread record has waited for "
-    "2 minutes (or three of its usual pauses between commits) and it does not catch up. "
+    "A group is in trouble when it lost records or soon will. Also when its oldest unread record has waited for more "
+    "than 2 minutes (or three of its usual pauses between commits) and it does not catch up. "
     "Also when it has unread records and has not committed for 5 minutes."
 )
 
