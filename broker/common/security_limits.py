@@ -106,16 +106,29 @@ CONFIG_PROVIDER_FILE_BYTES_MAX = 1024 * 1024
 
 #: What a schema refers to, all texts together: four of the largest (REGISTRY_SCHEMA_BYTES_MAX).
 REGISTRY_REFERENCED_BYTES_MAX = 4 * 900_000
+#: Characters of the schemas that are kept parsed, and of those that are kept compiled: some twenty times as many bytes
+#: of memory (measured: 15 to 21).
+REGISTRY_KEPT_TEXTS_MAX = 8 * 1024 * 1024
+#: Of memory, for all schemas with their metadata and rules, and all settings: what is beyond is refused, as all of it
+#: stays there. A tenth of it is 15,000 schemas of 3 KB.
+REGISTRY_HELD_BYTES_MAX = 512 * 1024 * 1024
 #: Pairs of values that are compared to see whether lists of a JSON schema have one twice; some seconds.
 REGISTRY_UNIQUE_PAIRS_MAX = 2_000_000
 #: Schemas of one client that wait to be parsed or compared.
 REGISTRY_JOBS_WAITING_MAX = 100
 
-#: The bodies of all requests that a REST listener reads or answers. The first bytes of each count for nothing: nearly
-#: all bodies are no longer, and never wait for room. A newcomer gets one of the longest.
+#: The bodies of all requests that a REST listener reads or has not answered. The first bytes of each count for nothing:
+#: nearly all bodies are no longer, and never wait for room. A newcomer gets one of the longest.
 REST_BODIES_BYTES_MAX = 64 * 1024 * 1024
 REST_BODY_UNCOUNTED_BYTES = 64 * 1024
 REST_BODIES_NEWCOMER_BYTES = 2 * 1024 * 1024
+
+#: Answers of a REST listener that their clients have not taken: the longest parts of some thirty. Short ones, as nearly
+#: all are, count for nothing. A newcomer gets one of the longest.
+REST_ANSWERS_BYTES_MAX = 64 * 1024 * 1024
+REST_ANSWERS_NEWCOMER_BYTES = 2 * 1024 * 1024
+#: What counts of a list that is made as fast as it is read: an entry, a schema with its metadata at most.
+REST_ANSWER_STREAMED_BYTES = 2 * 1024 * 1024
 
 #: What another worker or the leading registry answers to a forwarded request. The longest lists 10,000 tasks.
 FORWARDED_ANSWER_BYTES_MAX = 16 * 1024 * 1024

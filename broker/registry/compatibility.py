@@ -1,11 +1,9 @@
 """Which versions a new schema is compared with, and in which direction. Pure."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import orjson
 
 from broker.registry.kinds import ParsedSchema
+from broker.registry.records import properties_of
 from broker.registry.schema import Content, Version
 
 
@@ -20,12 +18,8 @@ def of_group(versions: Iterable[Version], content: Content, group: str | None) -
     """Those that have the same value of the metadata property that makes groups of versions (compatibilityGroup)."""
     if not group:
         return list(versions)
-    return [version for version in versions if _property(version.content, group) == _property(content, group)]
-
-
-def _property(content: Content, name: str) -> Any:
-    metadata = orjson.loads(content.metadata) if content.metadata else {}
-    return (metadata.get("properties") or {}).get(name)
+    wanted = properties_of(content).get(group)
+    return [version for version in versions if properties_of(version.content).get(group) == wanted]
 
 
 def incompatibilities(

@@ -133,14 +133,18 @@ def _merged(default: Any, own: str, override: Any) -> str:
     merged: dict[str, Any] = {}
     for layer in (default, orjson.loads(own) if own else None, override):
         for name, said in (layer or {}).items():
-            if isinstance(said, dict):
+            if isinstance(said, dict) and isinstance(merged.get(name), dict | None):
                 merged[name] = (merged.get(name) or {}) | said
-            elif isinstance(said, list) and all(isinstance(value, dict) for value in said):
-                rules = {value.get("name"): value for value in [*(merged.get(name) or []), *said]}
+            elif _is_list_of_rules(said) and _is_list_of_rules(merged.get(name) or []):
+                rules = {str(rule.get("name")): rule for rule in [*(merged.get(name) or []), *said]}
                 merged[name] = list(rules.values())
             else:
                 merged[name] = said
     return canonical_json(merged)
+
+
+def _is_list_of_rules(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(rule, dict) for rule in value)
 
 
 async def look_up(registry: SchemaRegistry, subject: str, asked: SchemaRequest, *, deleted: bool) -> Version:

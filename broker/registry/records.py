@@ -4,11 +4,13 @@ The bytes of a key must never change: the topic is compacted by them, and a tomb
 (schema-registry #4420). Where somebody else wrote a key in another way, those bytes are kept beside it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
 from broker.registry.schema import AVRO, Content, SchemaReference, Version
 
 
@@ -244,9 +246,38 @@ def references_of(listed: object) -> tuple[SchemaReference, ...]:
 
 
 def canonical_json(value: object) -> str:
-    """The same text for the same metadata or rules, whatever the order of their members; nothing for what is empty."""
-    stripped = _without_nulls(value)
-    return orjson.dumps(stripped, option=orjson.OPT_SORT_KEYS).decode() if stripped else ""
+    """The same text for the same metadata or rules, whatever the order of their members; nothing for what is empty.
+
+    ValueError for what is nested more deeply than JSON is written here.
+    """
+    try:
+        stripped = _without_nulls(value)
+        return orjson.dumps(stripped, option=orjson.OPT_SORT_KEYS).decode() if stripped else ""
+    except (TypeError, RecursionError):
+        raise ValueError("it is nested too deeply") from None
+
+
+def require_shallow(name: str, value: object) -> None:
+    """ValueError for metadata or rules of a request that are nested more deeply than a schema may be."""
+    level = [value]
+    for _ in range(REGISTRY_SCHEMA_DEPTH_MAX + 1):
+        level = [each for parent in level for each in _children(parent)]
+        if not level:
+            return
+    raise ValueError(f"{name} is nested more than {REGISTRY_SCHEMA_DEPTH_MAX} levels deep")
+
+
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def properties_of(content: Content) -> Value:
+    """The properties in the metadata of a schema; none where another program wrote something else there."""
+    metadata = orjson.loads(content.metadata) if content.metadata else {}
+    properties = metadata.get("properties") if isinstance(metadata, dict) else None
+    return properties if isinstance(properties, dict) else {}
 
 
 def _without_nulls(value: object) -> object:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from broker.common.limits import REGISTRY_REFERENCES_MAX, REGISTRY_VERSIONS_MAX
+from broker.common.limits import REGISTRY_REFERENCES_MAX
 from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTES_MAX
 from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
 from broker.registry.names import context_of, within
 from broker.registry.records import RegistryRecord, SchemaKey, schema_record
+from broker.registry.room import require_room_for_version
 from broker.registry.schema import Content, NamedSchema, SchemaReference, Version
 from broker.registry.store import SchemaStore
 
@@ -96,18 +97,13 @@ def registration(
     next_number = all_versions[-1].version + 1 if all_versions else 1
     number = _number(number, next_number, mode)
     known_id = store.id_of(context, content)
+    require_room_for_version(store)
     if schema_id is None:
-        _require_room(store)
         schema_id = known_id if known_id is not None else store.ids_max(context) + 1
     else:
         _require_free(store, context, schema_id, content)
     version = Version(subject, number, schema_id, content)
     return version, [*_superseded(store, version), schema_record(version)]
-
-
-def _require_room(store: SchemaStore) -> None:
-    if store.version_count >= REGISTRY_VERSIONS_MAX:
-        raise not_permitted(f"There are {store.version_count} versions; delete some for good before adding more.")
 
 
 def _number(asked: int | None, following: int, mode: str) -> int:

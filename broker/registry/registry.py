@@ -6,13 +6,13 @@ middle is decided anew after the log was opened again: if it was written all the
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
 from broker.common.limits import REGISTRY_PARSED_MAX, REGISTRY_WRITES_WAITING_MAX
 from broker.common.logs import logger
+from broker.common.security_limits import REGISTRY_KEPT_TEXTS_MAX
 from broker.registry import kinds
 from broker.registry.config import RegistryConfig
 from broker.registry.errors import InvalidSchema, RegistryError
@@ -24,6 +24,7 @@ from broker.registry.registering import referred
 from broker.registry.schema import Content, NamedSchema
 from broker.registry.schema_log import SchemaReader, SchemaRecord, SchemaWriter, WriteFailed
 from broker.registry.store import SchemaStore
+from broker.registry.text_cache import TextCache
 
 Answer = TypeVar("Answer")
 #: What is decided: the answer, and what to write before it is given.
@@ -52,7 +53,9 @@ class SchemaRegistry:
         self._is_open = False
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._parsed: OrderedDict[tuple[Content, tuple[NamedSchema, ...]], kinds.ParsedSchema] = OrderedDict()
+        self._parsed: TextCache[tuple[Content, tuple[NamedSchema, ...]], kinds.ParsedSchema] = TextCache(
+            REGISTRY_PARSED_MAX, REGISTRY_KEPT_TEXTS_MAX
+        )
         #: Of the last record this one has written: who forwards a request waits until it has read it, too.
         self.last_offset = -1
         self._opening: asyncio.Task[None] | None = None
@@ -164,7 +167,6 @@ class SchemaRegistry:
         key = (content, named)
         found = self._parsed.get(key)
         if found is not None:
-            self._parsed.move_to_end(key)
             return found
         checks = is_new and self.config.schema_validate_new_schemas
         try:
@@ -172,9 +174,8 @@ class SchemaRegistry:
         except RecursionError:
             raise InvalidSchema("the schema is nested too deeply") from None
         if not is_new:
-            self._parsed[key] = found
-            if len(self._parsed) > REGISTRY_PARSED_MAX:
-                self._parsed.popitem(last=False)
+            texts = (content.text, *(each.content.text for each in named))
+            self._parsed.keep(key, found, sum(map(len, texts)))
         return found
 
     async def think(self, about: Callable[[], Answer]) -> Answer:

@@ -14,9 +14,11 @@ from broker.registry.records import (
     RegistryRecord,
     SchemaKey,
     Value,
+    require_shallow,
     require_types,
 )
-from broker.registry.store import SchemaStore
+from broker.registry.room import require_room_for_setting
+from broker.registry.store import SchemaStore, memory_of_setting
 
 _READ_ONLY = ("READONLY", "READONLY_OVERRIDE")
 _POLICIES = ("STRICT", "LENIENT")
@@ -76,12 +78,17 @@ def config_record(store: SchemaStore, subject: str, asked: dict[str, Any]) -> Re
             value[name] = asked[name]
     try:
         require_types(value)
+        for name in CONFIG_FIELDS:
+            require_shallow(name, asked.get(name))
     except ValueError as error:
         raise RegistryError(422, str(error)) from None
     policy = value.get("compatibilityPolicy")
     if policy is not None and policy not in _POLICIES:
         raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")
-    return RegistryRecord(CompatibilityKey(subject), {name: item for name, item in value.items() if item is not None})
+    value = {name: setting for name, setting in value.items() if setting is not None}
+    if memory_of_setting(value) > memory_of_setting(store.config(subject)):
+        require_room_for_setting(store, subject)
+    return RegistryRecord(CompatibilityKey(subject), value)
 
 
 def _level(text: object) -> str:
@@ -105,6 +112,8 @@ def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool)
             if any(not version.deleted for version in versions):
                 raise not_permitted("Cannot import since found existing subjects")
             records += [RegistryRecord(SchemaKey(name, version.version), None) for version in versions]
+    if store.mode(subject) is None:
+        require_room_for_setting(store, subject)
     value = ({"subject": subject} if subject else {}) | {"mode": mode}
     return [*records, RegistryRecord(ModeKey(subject), value)]
 

@@ -6,8 +6,11 @@ without its beginning: a version may be gone for good without a word of its soft
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from sys import getsizeof
 from typing import TypeVar
 from uuid import UUID
+
+import orjson
 
 from broker.registry.guid import guid_of
 from broker.registry.names import context_of, within
@@ -28,6 +31,9 @@ from broker.registry.records import (
     version_of,
 )
 from broker.registry.schema import Content, Version
+
+#: Of memory, for each reference, for each character of a setting's JSON, and for each setting besides.
+_REFERENCE_BYTES, _SETTING_FACTOR, _SETTING_BYTES = 300, 20, 500
 
 Place = tuple[str, int]
 Setting = TypeVar("Setting")
@@ -67,6 +73,8 @@ class SchemaStore:
         self._foreign_keys: dict[Key, set[bytes]] = {}
         #: Of all versions, softly deleted ones too.
         self.version_count = 0
+        #: What schemas with their metadata and rules, and settings, take of memory.
+        self.held_bytes = 0
 
     # -- replay
 
@@ -78,9 +86,9 @@ class SchemaStore:
             case SchemaKey():
                 return self._apply_schema(key, value)
             case CompatibilityKey(subject):
-                return _apply_setting(self._configs, subject, config_of, value)
+                return self._apply_setting(self._configs, subject, config_of, value)
             case ModeKey(subject):
-                return _apply_setting(self._modes, subject, mode_of, value)
+                return self._apply_setting(self._modes, subject, mode_of, value)
             case DeleteSubjectKey(subject):
                 self._delete_softly(subject, value)
             case ClearSubjectKey(subject):
@@ -122,6 +130,7 @@ class SchemaStore:
             if known.guid is not None:
                 self._guids.setdefault(known.guid, {})[context_of(version.subject), version.id] = None
             context.ids.setdefault(version.content, version.id)
+            self.held_bytes += memory_of(version.content)
         known.places[place] = None
         context.ids_max = max(context.ids_max, version.id)
         versions = self._subjects.setdefault(version.subject, {})
@@ -147,6 +156,7 @@ class SchemaStore:
         known.places.pop(place, None)
         if not known.places:
             del context.by_id[version.id]
+            self.held_bytes -= memory_of(known.content)
             self._forget_guid(known.guid, (context_of(subject), version.id))
             if context.ids.get(known.content) == version.id:
                 del context.ids[known.content]
@@ -174,6 +184,24 @@ class SchemaStore:
         if isinstance(highest, int):
             context.ids_kept = max(context.ids_kept, highest)
             context.ids_max = max(context.ids_max, highest)
+
+    def _apply_setting(
+        self,
+        table: dict[str, Setting],
+        subject: str,
+        read: Callable[[Value | None], Setting | None],
+        value: Value | None,
+    ) -> str:
+        """What is wrong with it, in which case what was set before stays; a tombstone takes the setting back."""
+        try:
+            setting = read(value)
+            held_bytes = memory_of_setting(setting)
+        except (ValueError, TypeError) as error:
+            return f"its value cannot be read: {error}"
+        self.held_bytes += held_bytes - memory_of_setting(table.pop(subject, None))
+        if setting is not None:
+            table[subject] = setting
+        return ""
 
     def _context(self, name: str) -> _Context:
         return self._contexts.setdefault(name, _Context())
@@ -255,16 +283,12 @@ def _meant(version: Version) -> list[Place]:
     return [(within(context, reference.subject), reference.version) for reference in version.content.references]
 
 
-def _apply_setting(
-    table: dict[str, Setting], subject: str, read: Callable[[Value | None], Setting | None], value: Value | None
-) -> str:
-    """What is wrong with it, in which case what was set before stays; a tombstone takes the setting back."""
-    try:
-        setting = read(value)
-    except ValueError as error:
-        return f"its value cannot be read: {error}"
-    if setting is None:
-        table.pop(subject, None)
-    else:
-        table[subject] = setting
-    return ""
+def memory_of(content: Content) -> int:
+    """Return the bytes of memory that a schema takes by its length: a character takes one to four."""
+    texts = (content.text, content.metadata, content.rule_set)
+    return sum(map(getsizeof, texts)) + _REFERENCE_BYTES * len(content.references)
+
+
+def memory_of_setting(setting: object) -> int:
+    """The same of a setting; nothing for None, of a scope without one."""
+    return 0 if setting is None else _SETTING_BYTES + _SETTING_FACTOR * len(orjson.dumps(setting))

@@ -8,7 +8,6 @@ import re
 import subprocess
 import threading
 from collections.abc import Mapping
-from functools import lru_cache
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
@@ -16,14 +15,17 @@ from broker.common.errors import BarnabasError
 from broker.common.installation import module_command, with_code_path
 from broker.common.limits import REGISTRY_COMPILED_MAX
 from broker.common.readable import readable
+from broker.common.security_limits import REGISTRY_KEPT_TEXTS_MAX
 from broker.registry.errors import InvalidSchema, RegistryError
 from broker.registry.protobuf.map_entries import tell_of_map_entries, without_map_entries
+from broker.registry.text_cache import TextCache
 
 #: The path of the schema itself, which has none.
 MAIN = "default.proto"
 _TIMEOUT_S = 30.0
 _PATH = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_./-]{0,300}")
 
+_kept: TextCache[tuple[tuple[str, str], ...], bytes] = TextCache(REGISTRY_COMPILED_MAX, REGISTRY_KEPT_TEXTS_MAX)
 _turn = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
 
@@ -46,8 +48,10 @@ def compile_files(files: Mapping[str, str]) -> list[FileDescriptorProto]:
     return compiled
 
 
-@lru_cache(maxsize=REGISTRY_COMPILED_MAX)
 def _compiled(files: tuple[tuple[str, str], ...]) -> bytes:
+    kept = _kept.get(files)
+    if kept is not None:
+        return kept
     request = json.dumps({"files": dict(files), "main": MAIN}).encode()
     for is_last in (False, True):
         try:
@@ -58,7 +62,9 @@ def _compiled(files: tuple[tuple[str, str], ...]) -> bytes:
                 raise RegistryError(50002, "The compiler of Protobuf schemas does not answer") from None
     if "error" in answer:
         raise InvalidSchema(answer["error"])
-    return base64.b64decode(answer["descriptors"])
+    descriptors = base64.b64decode(answer["descriptors"])
+    _kept.keep(files, descriptors, sum(len(text) for _, text in files))
+    return descriptors
 
 
 def _ask(request: bytes) -> dict[str, str]:

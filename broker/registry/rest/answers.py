@@ -1,10 +1,16 @@
 """Answers as JSON, in the shapes of Confluent's registry."""
 
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import orjson
+from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from broker.common.security_limits import REST_BODY_UNCOUNTED_BYTES
+from broker.common.unread_answers import is_refused
 from broker.registry.errors import RegistryError
 from broker.registry.guid import guid_of
 from broker.registry.records import content_fields
@@ -15,6 +21,43 @@ MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 
 def answer(content: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(content), status, media_type=MEDIA_TYPE)
+
+
+def list_answer(entries: Iterable[Any]) -> Response:
+    """Return a JSON list. A long one is encoded as fast as its client reads: schemas may have gigabytes together."""
+    pieces = _pieces(entries)
+    first, second = next(pieces), next(pieces, None)
+    return Response(first, media_type=MEDIA_TYPE) if second is None else _LongList(chain((first, second), pieces))
+
+
+def _pieces(entries: Iterable[Any]) -> Iterator[bytes]:
+    """Yield the bytes of the list, some kilobytes or one entry at a time."""
+    piece, comma = bytearray(b"["), b""
+    for entry in entries:
+        if len(piece) >= REST_BODY_UNCOUNTED_BYTES:
+            yield bytes(piece)
+            piece.clear()
+        piece += comma + orjson.dumps(entry)
+        comma = b","
+    yield bytes(piece + b"]")
+
+
+class _LongList(Response):
+    """A list whose length is not known before. It ends early where its client would not receive more."""
+
+    def __init__(self, pieces: Iterable[bytes]):
+        self.status_code, self.background, self.media_type = 200, None, MEDIA_TYPE
+        self._pieces = pieces
+        self.init_headers()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for piece in self._pieces:
+            if is_refused(scope) or await request.is_disconnected():
+                return
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def error_answer(error: RegistryError) -> Response:

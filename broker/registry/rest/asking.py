@@ -10,7 +10,7 @@ from broker.common.limits import REGISTRY_BODY_BYTES_MAX
 from broker.registry.errors import RegistryError, unprocessable
 from broker.registry.names import DEFAULT_CONTEXT, check_subject, within
 from broker.registry.operations import SchemaRequest
-from broker.registry.records import canonical_json, references_of
+from broker.registry.records import canonical_json, references_of, require_shallow
 from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import AVRO, Content
 
@@ -137,6 +137,14 @@ async def _asked_in(request: Request) -> SchemaRequest:
     metadata, rules = body.get("metadata"), body.get("ruleSet")
     if not isinstance(metadata, dict | None) or not isinstance(rules, dict | None):
         raise RegistryError(42210, "metadata and ruleSet are objects")
+    for part in ("properties", "tags"):
+        if not isinstance((metadata or {}).get(part), dict | None):
+            raise RegistryError(42210, f"{part} of metadata are an object")
+    try:
+        require_shallow("metadata", metadata)
+        require_shallow("ruleSet", rules)
+    except ValueError as error:
+        raise RegistryError(42210, str(error)) from None
     content = Content(kind.upper(), text, references, canonical_json(metadata), canonical_json(rules))
     normalize = flag(request, "normalize") if "normalize" in request.query_params else None
     return SchemaRequest(content, _number(body, "id", 1), _number(body, "version", -1), normalize or None)

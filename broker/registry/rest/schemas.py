@@ -14,7 +14,7 @@ from broker.registry.names import context_of, within
 from broker.registry.operations import by_id
 from broker.registry.records import content_fields
 from broker.registry.registry import SchemaRegistry
-from broker.registry.rest.answers import MEDIA_TYPE, answer, version_fields
+from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, version_fields
 from broker.registry.rest.asking import context_in, flag, id_of, number, page, registry_of
 from broker.registry.rest.subjects import is_meant, prefix_of
 from broker.registry.schema import Content, Version
@@ -75,12 +75,12 @@ def _places(request: Request) -> list[Version]:
 
 
 async def get_subjects(request: Request) -> Response:
-    return answer(page(request, sorted({place.subject for place in _places(request)})))
+    return list_answer(page(request, sorted({place.subject for place in _places(request)})))
 
 
 async def get_versions(request: Request) -> Response:
     places = sorted((place.subject, place.version) for place in _places(request))
-    return answer(page(request, [{"subject": subject, "version": place} for subject, place in places]))
+    return list_answer(page(request, [{"subject": subject, "version": version} for subject, version in places]))
 
 
 def _ids_of_guid(request: Request) -> list[tuple[str, int]]:
@@ -103,7 +103,7 @@ async def get_by_guid(request: Request) -> Response:
 
 
 async def get_ids_of_guid(request: Request) -> Response:
-    return answer(page(request, [{"context": context, "id": item} for context, item in _ids_of_guid(request)]))
+    return list_answer(page(request, [{"context": context, "id": schema_id} for context, schema_id in _ids_of_guid(request)]))
 
 
 async def get_types(_request: Request) -> Response:
@@ -122,8 +122,8 @@ async def list_schemas(request: Request) -> Response:
             found += shown[-1:] if latest_only else shown
         if len(found) >= offset + limit:
             break
-    return answer([version_fields(item) for item in found[offset : offset + limit]])
+    return list_answer(version_fields(version) for version in found[offset : offset + limit])
 
 
 async def list_contexts(request: Request) -> Response:
-    return answer(page(request, registry_of(request).store.contexts()))
+    return list_answer(page(request, registry_of(request).store.contexts()))

@@ -13,9 +13,9 @@ from broker.registry import deleting
 from broker.registry.errors import RegistryError, not_permitted, version_not_found
 from broker.registry.names import EVERY_CONTEXT, within
 from broker.registry.operations import SchemaRequest, aliased, look_up, register, registered, require_known
-from broker.registry.records import RegistryRecord, canonical_json
+from broker.registry.records import RegistryRecord, canonical_json, properties_of
 from broker.registry.registry import Decision
-from broker.registry.rest.answers import MEDIA_TYPE, answer, registered_fields, version_fields
+from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, registered_fields, version_fields
 from broker.registry.rest.asking import (
     asked_in,
     body_of,
@@ -51,7 +51,7 @@ async def list_subjects(request: Request) -> Response:
         is_live = any(not version.deleted for version in versions)
         if is_meant(subject, prefix) and (not is_live if only_deleted else is_live or deleted):
             found.append(subject)
-    return answer(page(request, found))
+    return list_answer(page(request, found))
 
 
 async def list_versions(request: Request) -> Response:
@@ -60,7 +60,7 @@ async def list_versions(request: Request) -> Response:
     versions = require_known(
         registry, aliased(registry, subject_of(request)), deleted=flag(request, "deleted") or only_deleted
     )
-    return answer(page(request, [version.version for version in versions if version.deleted or not only_deleted]))
+    return list_answer(page(request, [version.version for version in versions if version.deleted or not only_deleted]))
 
 
 def _version(request: Request, *, deleted: bool = False) -> Version:
@@ -90,7 +90,7 @@ async def get_version_text(request: Request) -> Response:
 async def get_referrers(request: Request) -> Response:
     version = _version(request, deleted=True)
     found = registry_of(request).store.referrers(version.subject, version.version, deleted=flag(request, "deleted"))
-    return answer(page(request, sorted({item.id for item in found})))
+    return list_answer(page(request, sorted({version.id for version in found})))
 
 
 async def get_metadata(request: Request) -> Response:
@@ -99,8 +99,7 @@ async def get_metadata(request: Request) -> Response:
     wanted = dict(zip(request.query_params.getlist("key"), request.query_params.getlist("value"), strict=False))
     versions = require_known(registry, aliased(registry, subject_of(request)), deleted=flag(request, "deleted"))
     for version in reversed(versions):
-        metadata = orjson.loads(version.content.metadata) if version.content.metadata else {}
-        if wanted.items() <= (metadata.get("properties") or {}).items():
+        if wanted.items() <= properties_of(version.content).items():
             return answer(version_fields(version, await _text(request, version)))
     raise version_not_found("with these metadata")
 
@@ -174,6 +173,8 @@ def with_tags(content: Content, body: dict[str, Any]) -> Content:
     """Raises RegistryError 42205 for what names no place and tags."""
     metadata = copy.deepcopy(orjson.loads(content.metadata)) if content.metadata else {}
     tags = metadata.setdefault("tags", {})
+    if not isinstance(tags, dict):
+        raise not_permitted("The tags of this version are no object; register it again with tags that are one")
     try:
         for value in body.get("tagsToAdd") or []:
             place = value["schemaEntity"]["entityPath"]
