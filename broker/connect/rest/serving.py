@@ -18,7 +18,8 @@ from broker.common.errors import StartupError
 from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
 from broker.common.own_names import OwnNames, host_of
 from broker.common.punctual_http import bounded_protocol
-from broker.common.request_bodies import SharedBodies
+from broker.common.request_bodies import RETRY_LATER, SharedBodies
+from broker.common.unread_answers import NO_ROOM, SharedAnswers
 from broker.config.properties import unescaped
 from broker.connect.rest.app import ConnectRest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
@@ -32,6 +33,7 @@ _METHODS = ("GET", "POST", "HEAD")
 
 
 _REFUSAL = {"error_code": 401, "message": "User cannot access the resource."}
+_NO_ROOM = JSONResponse({"error_code": 503, "message": NO_ROOM}, 503, RETRY_LATER)
 
 
 class Locked:
@@ -190,7 +192,7 @@ def _server_of(where: RestListener, app: ASGIApp, rest: RestSettings, logins: Cl
 def _server(app: ASGIApp, tls: RestTls | None) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
-            SharedBodies(app),
+            SharedAnswers(SharedBodies(app), _NO_ROOM),
             http=bounded_protocol(tls=tls.server if tls else None),
             log_config=None,
             access_log=False,

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,6 +16,7 @@ from broker.common.foreign_pages import NoForeignPages
 from broker.common.hosts import counted_address
 from broker.common.logs import logger
 from broker.common.request_bodies import RETRY_LATER, BodiesFull, RequestBodies, SharedBodies
+from broker.common.unread_answers import NO_ROOM, SharedAnswers, UnreadAnswers
 from broker.registry.errors import RegistryError
 from broker.registry.fair_pool import CLIENT
 from broker.registry.registry import NotLeader, SchemaRegistry
@@ -89,7 +90,10 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 
 
 def make_app(
-    registry: SchemaRegistry, logins: ClientLogins | None = None, bodies: RequestBodies | None = None
+    registry: SchemaRegistry,
+    logins: Logins | None = None,
+    bodies: RequestBodies | None = None,
+    answers: UnreadAnswers | None = None,
 ) -> ASGIApp:
     routes = [Route(path, endpoint, methods=[method]) for method, path, endpoint in _ROUTES]
     handlers = {
@@ -97,13 +101,15 @@ def make_app(
         HTTPException: _no_such_path,
         NotLeader: _not_leader,
         BodiesFull: _bodies_full,
+        ClientDisconnect: _client_gone,
         Exception: _failed,
     }
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.registry = registry
     locked = _BeforeAll(SharedBodies(app, bodies), registry, logins)
-    return NoForeignPages(locked, is_locked=logins is not None)
+    counted = SharedAnswers(locked, _retry_later(NO_ROOM), answers)
+    return NoForeignPages(counted, is_locked=logins is not None)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
@@ -121,7 +127,16 @@ async def _not_leader(_request: Request, _error: Exception) -> Response:
 
 
 async def _bodies_full(_request: Request, error: Exception) -> Response:
-    refusal = error_answer(RegistryError(50301, str(error)))
+    return _retry_later(str(error))
+
+
+async def _client_gone(_request: Request, _error: Exception) -> Response:
+    """Answers no client. In the log each of them would leave a traceback, for sixty bytes."""
+    return Response(status_code=400)
+
+
+def _retry_later(sentence: str) -> Response:
+    refusal = error_answer(RegistryError(50301, sentence))
     refusal.headers.update(RETRY_LATER)
     return refusal
 

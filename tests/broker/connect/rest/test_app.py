@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
 from broker.common.request_bodies import RequestBodies, SharedBodies
@@ -11,6 +12,7 @@ from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
 from broker.connect.rest import app
 from broker.connect.rest.app import ConnectRest
+from broker.connect.rest.serving import _server
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import MemoryLog
@@ -177,3 +179,10 @@ def test_a_body_that_has_no_room_among_the_others_is_to_come_again_later(client)
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert "later" in answer.json()["message"]
     assert client.post("/connectors", json={"name": "x"}).status_code == 400
+
+
+def test_every_listener_counts_the_answers_that_are_not_read(monkeypatch):
+    monkeypatch.setattr("broker.connect.rest.serving.SharedAnswers", lambda app, refusal: (app, refusal))
+    app, refusal = _server(JSONResponse({}), None).config.app
+    assert isinstance(app, SharedBodies)
+    assert (refusal.status_code, refusal.headers["retry-after"]) == (503, "5")
