@@ -13,15 +13,31 @@ from collections import deque
 from collections.abc import Iterable
 
 from broker.common.clock import Clock
-from broker.common.limits import DELAYED_FETCH_PARTITIONS_MAX, DELAYED_FETCHES_MAX, WAKES_AT_ONCE_MAX
+from broker.common.limits import (
+    DELAYED_FETCH_NEWCOMER_PARTITIONS,
+    DELAYED_FETCH_PARTITIONS_MAX,
+    DELAYED_FETCHES_MAX,
+    WAKES_AT_ONCE_MAX,
+)
+from broker.common.shared_budget import UNATTRIBUTED, Owner, SharedBudget
 from broker.common.types import TopicPartition
+
+#: What a fetch counts at least of the partitions that are waited for: as many fetches as may wait fill the bound.
+_PARTITIONS_MIN = DELAYED_FETCH_PARTITIONS_MAX // DELAYED_FETCHES_MAX
 
 
 class _Waiter:
-    __slots__ = ("deadline_ms", "future", "keys", "woken")
+    __slots__ = ("deadline_ms", "future", "keys", "owner", "woken")
 
-    def __init__(self, keys: tuple[TopicPartition, ...], deadline_ms: int, future: asyncio.Future[set[TopicPartition]]):
+    def __init__(
+        self,
+        keys: tuple[TopicPartition, ...],
+        owner: Owner,
+        deadline_ms: int,
+        future: asyncio.Future[set[TopicPartition]],
+    ):
         self.keys = keys
+        self.owner = owner
         self.deadline_ms = deadline_ms
         self.future = future
         #: Those of its keys that moved, also while it is about to go on.
@@ -44,23 +60,26 @@ class DelayedFetches:
         self._waiting = 0
         #: By all that wait together.
         self.keys_waited_for = 0
+        #: Without it a client that has thousands of fetches wait would have every other consumer ask without pause.
+        self._room = SharedBudget(DELAYED_FETCH_PARTITIONS_MAX, DELAYED_FETCH_NEWCOMER_PARTITIONS)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_deadline_ms = 0
 
     def __len__(self) -> int:
         return self._waiting
 
-    def wait(self, keys: Iterable[TopicPartition], timeout_ms: int) -> asyncio.Future[set[TopicPartition]]:
-        """Wait from now on: those of `keys` that are woken by the time one is, none when the time is up (or too many
-        wait, or for too many partitions).
+    def wait(
+        self, keys: Iterable[TopicPartition], timeout_ms: int, owner: Owner = UNATTRIBUTED
+    ) -> asyncio.Future[set[TopicPartition]]:
+        """Wait from now on: those of `keys` that are woken by the time one is, none when the time is up (or fetches of
+        the owner, or of all, wait for too many partitions).
         """
         future = asyncio.get_running_loop().create_future()
         keys = tuple(keys)
-        is_room_left = self.keys_waited_for + len(keys) <= DELAYED_FETCH_PARTITIONS_MAX
-        if self._waiting >= DELAYED_FETCHES_MAX or not is_room_left or timeout_ms <= 0:
+        if timeout_ms <= 0 or not self._room.has_room_for(owner, max(len(keys), _PARTITIONS_MIN)):
             future.set_result(set())
             return future
-        waiter = _Waiter(keys, self._clock.monotonic_ms() + timeout_ms, future)
+        waiter = _Waiter(keys, owner, self._clock.monotonic_ms() + timeout_ms, future)
         self._add(waiter)
         future.add_done_callback(lambda _: self._remove(waiter))
         return future
@@ -90,6 +109,7 @@ class DelayedFetches:
     def _add(self, waiter: _Waiter) -> None:
         self._waiting += 1
         self.keys_waited_for += len(waiter.keys)
+        self._room.hold(waiter.owner, max(len(waiter.keys), _PARTITIONS_MIN))
         for key in waiter.keys:
             self._waiters.setdefault(key, {})[waiter] = None
         heapq.heappush(self._deadlines, waiter)
@@ -99,6 +119,7 @@ class DelayedFetches:
     def _remove(self, waiter: _Waiter) -> None:
         self._waiting -= 1
         self.keys_waited_for -= len(waiter.keys)
+        self._room.hold(waiter.owner, -max(len(waiter.keys), _PARTITIONS_MIN))
         for key in waiter.keys:
             waiters = self._waiters.get(key)
             if waiters is not None:

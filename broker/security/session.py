@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from broker.common.shared_budget import ANONYMOUS
+from broker.common.shared_budget import ANONYMOUS, Owner, owner_of
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.security.client_traffic import UNMET, ClientIdentity, TrafficOfClient
 from broker.security.quotas.meter import QuotaMeter
@@ -29,6 +29,7 @@ class Session:
     """One for each connection, from when it is accepted; `principal` is Kafka's, type and name."""
 
     __slots__ = (
+        "_owner",
         "_principal",
         "door",
         "host",
@@ -53,6 +54,7 @@ class Session:
         self.host = host
         self.listener = listener
         self._principal = principal
+        self._owner: Owner | None = None
         self.rights = rights
         #: What measured its last request, if anything does.
         self.meter: QuotaMeter | None = None
@@ -74,8 +76,16 @@ class Session:
     def principal(self, principal: str) -> None:
         """From now on, the quotas of somebody else count."""
         self._principal = principal
+        self._owner = None
         self.meter = None
         self.traffic = UNMET
+
+    @property
+    def owner(self) -> Owner:
+        """The client for shared budgets."""
+        if self._owner is None:
+            self._owner = owner_of(self._principal, f"/{self.host}")
+        return self._owner
 
     def introduce(self, software_name: str, software_version: str) -> None:
         """Note the client's library: what it writes and reads from now on is counted for that one."""

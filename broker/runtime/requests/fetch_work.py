@@ -141,7 +141,7 @@ class FetchWork:
             partitions = enumerate(self._fetch.partitions)
             self._places = {TopicPartition(self._name_of(t), asked.partition): at for at, (t, asked) in partitions}
         wait_ms = deadline_ms - self._context.services.clock.monotonic_ms()
-        return self._context.services.delayed_fetches.wait(self._places, wait_ms)
+        return self._context.services.delayed_fetches.wait(self._places, wait_ms, self._context.session.owner)
 
     # -- finished
 

@@ -4,6 +4,7 @@ import pytest
 
 from broker.common.clock import SystemClock
 from broker.common.limits import WAKES_AT_ONCE_MAX
+from broker.common.shared_budget import Owner
 from broker.common.types import TopicPartition
 from broker.runtime.delayed_fetches import DelayedFetches
 
@@ -72,7 +73,7 @@ async def test_finished_waiters_do_not_pile_up_in_the_deadline_heap():
 
 
 async def test_whoever_would_wait_for_more_than_there_is_room_for_is_answered_at_once(monkeypatch):
-    monkeypatch.setattr("broker.runtime.delayed_fetches.DELAYED_FETCH_PARTITIONS_MAX", 3)
+    monkeypatch.setattr("broker.runtime.delayed_fetches.DELAYED_FETCH_PARTITIONS_MAX", 12)
     delayed_fetches = DelayedFetches(SystemClock())
     first = delayed_fetches.wait([A, B], LONG_MS)
     assert await delayed_fetches.wait([A, B], LONG_MS) == set()
@@ -82,6 +83,21 @@ async def test_whoever_would_wait_for_more_than_there_is_room_for_is_answered_at
     await asyncio.sleep(0)
     assert not second.done()
     second.cancel()
+
+
+async def test_a_client_that_has_very_many_fetches_wait_leaves_those_of_another_waiting(monkeypatch):
+    """Otherwise every other consumer would be answered at once and ask again without a pause."""
+    monkeypatch.setattr("broker.runtime.delayed_fetches.DELAYED_FETCH_PARTITIONS_MAX", 1_600)
+    delayed_fetches = DelayedFetches(SystemClock())
+    greedy, other = Owner("User:eve", "/10.0.0.1"), Owner("User:bob", "/10.0.0.1")
+    many = [delayed_fetches.wait([A, B], LONG_MS, greedy) for _ in range(1_000)]
+    assert sum(not waiting.done() for waiting in many) == 180, "three quarters of what is no reserve"
+    one = delayed_fetches.wait([A], LONG_MS, other)
+    assert not one.done()
+    for waiting in (*many, one):
+        waiting.cancel()
+    await asyncio.sleep(0)
+    assert delayed_fetches._room.held == 0
 
 
 async def test_a_waiter_hears_of_all_that_moved_before_it_goes_on():

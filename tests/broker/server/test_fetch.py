@@ -294,6 +294,7 @@ async def test_a_partition_named_again_and_again_waits_once_and_the_last_that_is
     await reader.send_request(fetch(topic(*[of()] * 1_000, of(offset=1)), max_wait_ms=60_000, min_bytes=1), 17)
     await eventually(lambda: len(served.delayed_fetches) == 1, "the fetch waits")
     assert served.delayed_fetches.keys_waited_for == 1
+    assert served.delayed_fetches._room.largest(), "it counts for its client"
     await writer.ask(produce(batch_of(b"late")), 9)
     (read,) = partitions(await reader.answer(FetchRequest.api, 17))
     assert decode_records(read.records)[0].value == b"late"
