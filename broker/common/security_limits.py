@@ -101,8 +101,17 @@ REQUEST_HEAD_BYTES_MAX = 64 * 1024
 PIPELINED_REQUESTS_MAX = 100
 #: Tasks of a connector: as many as a topic may have partitions. A plugin makes a configuration of each.
 CONNECTOR_TASKS_MAX = 10_000
+#: Transformations of a connector, and predicates: a validation takes some five milliseconds for each, and more the more
+#: there are.
+CONNECTOR_ALIASES_MAX = 100
 #: Of a file that a configuration refers to by a config provider: secrets, certificates.
 CONFIG_PROVIDER_FILE_BYTES_MAX = 1024 * 1024
+#: References in one configuration, and all they stand for: each is looked up again at every start of a task, and a
+#: short text must not become one of gigabytes.
+CONFIG_REFERENCES_MAX = 1_000
+CONFIG_RESOLVED_CHARACTERS_MAX = 4 * 1024 * 1024
+#: The name of a file in a configuration: PATH_MAX of Linux.
+CONFIG_PATH_LENGTH_MAX = 4_096
 
 #: What a schema refers to, all texts together: four of the largest (REGISTRY_SCHEMA_BYTES_MAX).
 REGISTRY_REFERENCED_BYTES_MAX = 4 * 900_000

@@ -7,13 +7,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from broker.common.confined_files import open_below
-from broker.common.security_limits import CONFIG_PROVIDER_FILE_BYTES_MAX
+from broker.common.security_limits import (
+    CONFIG_PATH_LENGTH_MAX,
+    CONFIG_PROVIDER_FILE_BYTES_MAX,
+    CONFIG_REFERENCES_MAX,
+    CONFIG_RESOLVED_CHARACTERS_MAX,
+)
 from broker.config.definition import ConfigError
 from broker.config.properties import parse_properties, unescaped
 
 _PREFIX = "config.providers"
+#: The properties of files that were read for one configuration.
+Files = dict[Path, Mapping[str, str]]
 #: Path and key to the text; None: there is none, and the reference stays as it is.
-Ask = Callable[[str, str], str | None]
+Ask = Callable[[str, str, Files], str | None]
 
 
 class Providers:
@@ -33,15 +40,40 @@ class Providers:
         """Raises ConfigError, naming the key and never what was found."""
         if not self._asks:
             return dict(config)
-        return {key: self._resolved(key, text) if isinstance(text, str) else text for key, text in config.items()}
+        one = _Resolving(self._asks)
+        return {key: one.resolved(key, text) if isinstance(text, str) else text for key, text in config.items()}
 
-    def _resolved(self, key: str, text: str) -> str:
+
+class _Resolving:
+    """One configuration: each file is read once for it, and a short text cannot stand for one of gigabytes."""
+
+    def __init__(self, asks: Mapping[str, Ask]):
+        self._asks = asks
+        self._values: dict[str, str] = {}
+        self._files: Files = {}
+        self._references = 0
+        self._characters = 0
+
+    def resolved(self, key: str, text: str) -> str:
         parts: list[str] = []
         at = 0
         while (start := text.find("${", at)) >= 0 and (end := text.find("}", start)) >= 0:
-            parts += text[at:start], self._looked_up(key, text[start : end + 1])
+            parts += text[at:start], self._counted(key, text[start : end + 1])
             at = end + 1
         return "".join((*parts, text[at:]))
+
+    def _counted(self, key: str, reference: str) -> str:
+        """What the reference stands for. Raises ConfigError for too many references, or too long values."""
+        self._references += 1
+        if self._references > CONFIG_REFERENCES_MAX:
+            raise ConfigError(f"{key}: the configuration has more than {CONFIG_REFERENCES_MAX:,} references")
+        if reference not in self._values:
+            self._values[reference] = self._looked_up(key, reference)
+        self._characters += len(self._values[reference])
+        if self._characters > CONFIG_RESOLVED_CHARACTERS_MAX:
+            most = f"{CONFIG_RESOLVED_CHARACTERS_MAX:,}"
+            raise ConfigError(f"{key}: what the configuration refers to has more than {most} characters")
+        return self._values[reference]
 
     def _looked_up(self, key: str, reference: str) -> str:
         """The value of `${provider:path:key}` or `${provider:key}`; the reference itself where there is none."""
@@ -51,7 +83,7 @@ class Providers:
         if ask is None or not colon:
             return reference
         try:
-            value = ask(path, name) if second else ask("", place)
+            value = ask(path, name, self._files) if second else ask("", place, self._files)
         except (OSError, ValueError) as error:
             raise ConfigError(f"{key}: {reference} cannot be read: {_reason(error)}") from None
         return reference if value is None else value
@@ -74,6 +106,8 @@ def _within(own: Mapping[str, str], path: str) -> tuple[Path, Path]:
 
     Raises PermissionError.
     """
+    if len(path) > CONFIG_PATH_LENGTH_MAX:  # making it absolute takes the square of its length
+        raise OSError(None, "its path is too long")
     found = Path(path).resolve()
     allowed = [Path(part.strip()).resolve() for part in own.get("allowed.paths", "").split(",") if part.strip()]
     around = [item for item in allowed or [Path("/")] if found.is_relative_to(item)]
@@ -94,15 +128,18 @@ def _text(path: Path, root: Path) -> str:
 
 
 def _file(own: Mapping[str, str]) -> Ask:
-    def ask(path: str, key: str) -> str | None:
-        properties = parse_properties(_text(*_within(own, path)))
+    def ask(path: str, key: str, files: Files) -> str | None:
+        found, root = _within(own, path)
+        if found not in files:
+            files[found] = parse_properties(_text(found, root))
+        properties = files[found]
         return unescaped({key: properties[key]})[key] if key in properties else None
 
     return ask
 
 
 def _directory(own: Mapping[str, str]) -> Ask:
-    def ask(path: str, key: str) -> str | None:
+    def ask(path: str, key: str, _files: Files) -> str | None:
         if "/" in key or key in ("", ".", ".."):
             return None
         found, root = _within(own, str(_within(own, path)[0] / key))
@@ -114,7 +151,7 @@ def _directory(own: Mapping[str, str]) -> Ask:
 def _environment(own: Mapping[str, str]) -> Ask:
     allowed = re.compile(own.get("allowlist.pattern") or ".*")
 
-    def ask(_path: str, key: str) -> str | None:
+    def ask(_path: str, key: str, _files: Files) -> str | None:
         return os.environ.get(key) if allowed.fullmatch(key) else None
 
     return ask

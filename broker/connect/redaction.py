@@ -89,10 +89,15 @@ def _parts_of(text: str) -> dict[str, list[int]]:
 
 
 def _common_runs(parts: Mapping[str, list[int]], value: str) -> Iterator[tuple[int, int]]:
-    """Yield where a text has a part of the value. A value may be a megabyte, so it is cut one part at a time."""
+    """Yield where a text has a part of the value. A value may be a megabyte, so it is cut one part at a time.
+
+    A part that the value has again and again is looked for once: each of its places takes a step.
+    """
+    seen: set[str] = set()
     for at in range(len(value) - PART_LENGTH + 1):
         part = value[at : at + PART_LENGTH]
-        if part in parts and any(letter.isalnum() for letter in part):
+        if part in parts and part not in seen and any(letter.isalnum() for letter in part):
+            seen.add(part)
             yield from ((start, start + PART_LENGTH) for start in parts[part])
 
 
@@ -117,20 +122,15 @@ class Redaction:
 
     def __init__(self, resolve: Resolve, *configs: Mapping[str, str]):
         """configs: with their references. Raises ConfigError, as `resolve` does."""
-        changed = [
-            (key, text, value)
-            for config in configs
-            for key, value in resolve(config).items()
-            if (text := config[key]) != value
-        ]
-        whole = {_lower(value): text for _, text, value in changed}
-        single = {
-            _lower(form): reference
-            for key, text, _ in changed
-            for reference in _REFERENCE.findall(text)
-            if (value := resolve({key: reference})[key]) != reference
-            for form in _encodings(value)
-        }
+        whole: dict[str, str] = {}
+        single: dict[str, str] = {}
+        for config in configs:
+            changed = {text: value for key, value in resolve(config).items() if (text := config[key]) != value}
+            whole |= {_lower(value): text for text, value in changed.items()}
+            references = dict.fromkeys(name for text in changed for name in _REFERENCE.findall(text))
+            for reference, value in resolve({name: name for name in references}).items():
+                if value != reference:
+                    single |= {_lower(form): reference for form in _encodings(value)}
         #: Longer ones first: one may be part of another.
         self._whole = _longest_first(whole)
         self._single = _longest_first(single)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from broker.common.security_limits import CONNECTOR_ALIASES_MAX
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConfigValue, ConnectError, Importance
 from broker.connect.plugins import PluginKind, lookup
 
@@ -21,7 +22,10 @@ def check_aliased(props: Props, found: Mapping[str, ConfigValue]) -> None:
     """Adds what no key's own declaration says: classes that are none, predicates that are not named, and what a plugin
     refuses of keys that are right one by one."""
     for what, kind in (("transforms", PluginKind.TRANSFORMATION), ("predicates", PluginKind.PREDICATE)):
-        aliases = _aliases(props, what)
+        aliases = _all_aliases(props, what)
+        if len(aliases) > CONNECTOR_ALIASES_MAX:
+            found[what].errors.append(f"{what} names more than {CONNECTOR_ALIASES_MAX} aliases: use fewer.")
+            continue
         if len(set(aliases)) < len(aliases):
             found[what].errors.append(f"Duplicate alias provided in {what}.")
         for alias in dict.fromkeys(aliases):
@@ -83,4 +87,10 @@ def _check_plugin(props: Props, found: Mapping[str, ConfigValue], prefix: str, k
 
 
 def _aliases(props: Props, what: str) -> list[str]:
-    return [part.strip() for part in str(props.get(what) or "").split(",") if part.strip()]
+    """None of too many: each has keys of its own, which are declared and checked one by one."""
+    aliases = _all_aliases(props, what)
+    return aliases if len(aliases) <= CONNECTOR_ALIASES_MAX else []
+
+
+def _all_aliases(props: Props, what: str) -> list[str]:
+    return [alias.strip() for alias in str(props.get(what) or "").split(",") if alias.strip()]

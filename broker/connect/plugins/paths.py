@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from broker.common.confined_files import open_below
+from broker.common.security_limits import CONFIG_PATH_LENGTH_MAX
 from broker.connect.api import ConfigError
 
 #: Options of Kafka's clients that name a file; one that holds a token is named by a URL.
@@ -32,6 +33,8 @@ def is_held() -> bool:
 
 def checked_path(name: str, text: str, *, writes: bool = False) -> Path:
     """The absolute path, links followed, so that none leads out. Raises ConfigError for the key `name`."""
+    if len(text) > CONFIG_PATH_LENGTH_MAX:  # making it absolute takes the square of its length
+        raise ConfigError(name, f"Invalid value {text[:100]} for configuration {name}: the path is too long")
     try:
         path = Path(text).resolve()
     except (OSError, ValueError, RuntimeError) as error:

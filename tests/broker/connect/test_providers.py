@@ -118,3 +118,37 @@ def test_what_goes_to_a_topic_is_a_reference_again():
     raw, resolved = {"password": "${env:P}", "topic": "t"}, {"password": "s", "topic": "t"}
     task = {"password": "s", "topic": "t", "slice": "s"}
     assert refer(task, raw, resolved) == {"password": "${env:P}", "topic": "t", "slice": "s"}
+
+
+def test_one_configuration_reads_a_file_once(tmp_path, monkeypatch):
+    file = tmp_path / "some.properties"
+    file.write_text("".join(f"k{number}=v{number}\n" for number in range(100)))
+    read = []
+    monkeypatch.setattr("broker.connect.providers._text", lambda path, _root: read.append(path) or path.read_text())
+    config = {f"key{number}": f"${{file:{file}:k{number % 100}}}" for number in range(300)}
+    assert providers().resolve(config)["key299"] == "v99"
+    assert read == [file]
+    providers().resolve(config)
+    assert read == [file, file], "what changed since is seen"
+
+
+def test_a_short_text_does_not_become_one_of_gigabytes(tmp_path):
+    (tmp_path / "long.properties").write_text(f"key={'v' * 5_000}")
+    reference = f"${{file:{tmp_path}/long.properties:key}}"
+    assert len(providers().resolve({"a": reference * 800})["a"]) == 4_000_000
+    with pytest.raises(ConfigError, match=r"^b: what the configuration refers to has more than 4,194,304 characters"):
+        providers().resolve({"a": reference * 800, "b": reference * 100})
+
+
+def test_references_are_bounded_for_all_keys_together(monkeypatch):
+    monkeypatch.setenv("DB_USER", "scott")
+    few = {f"key{number}": "${env:DB_USER}" for number in range(1_000)}
+    assert set(providers().resolve(few).values()) == {"scott"}
+    with pytest.raises(ConfigError, match=r"^one-more: the configuration has more than 1,000 references"):
+        providers().resolve(few | {"one-more": "${env:DB_USER}"})
+
+
+def test_a_path_longer_than_any_file_has_is_refused_before_anything_looks_at_it(monkeypatch):
+    monkeypatch.setattr(Path, "resolve", lambda path: pytest.fail("it takes the square of the path's length"))
+    with pytest.raises(ConfigError, match="too long"):
+        providers().resolve({"k": f"${{file:{'/a' * 100_000}:key}}"})

@@ -12,7 +12,7 @@ from broker.connect.api import ConfigDef, ConnectError, SourceConnector
 from broker.connect.group.wire import Unit
 from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
-from broker.connect.redaction import Redaction, redacting
+from broker.connect.redaction import Redaction, _common_runs, redacting
 from broker.connect.rest.app import ConnectRest
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.settings import STANDALONE, read_settings
@@ -57,6 +57,32 @@ def resolve(config):
 def test_an_error_shows_the_reference_for_its_value(raw, told, hidden):
     config = {"key": raw}
     assert Redaction(resolve, config).hide(told) == hidden
+
+
+def test_a_part_that_a_value_has_again_and_again_is_looked_for_once():
+    """A long value and a text of the same letter took their product in steps: hours, with the interpreter held."""
+    looks = []
+
+    class Places(list):
+        def __iter__(self):
+            looks.append(1)
+            return super().__iter__()
+
+    parts = {"a" * 6: Places([0, 1, 2])}
+    assert list(_common_runs(parts, "a" * 1_000)) == [(0, 6), (1, 7), (2, 8)]
+    assert len(looks) == 1
+
+
+def test_the_references_of_a_configuration_are_looked_up_together():
+    calls = []
+
+    def counted(config):
+        calls.append(config)
+        return resolve(config)
+
+    config = {"a": "${k:a} ${k:b}", "b": "${k:url}"}
+    assert Redaction(counted, config).hide("pass/Word: \xe4+1") == "${k:url}"
+    assert len(calls) == 2
 
 
 def test_a_text_that_is_cut_shows_no_part_of_a_value_at_the_cut():

@@ -150,3 +150,13 @@ def test_an_error_names_the_reference_that_is_wrong(refer):
 def test_a_class_that_is_a_reference_is_shown_as_one(refer):
     settings, reference = refer("FileStreamSource")
     assert validate(SOURCE | {"connector.class": reference}, settings)["name"] == reference
+
+
+@pytest.mark.parametrize("what", ["transforms", "predicates"])
+def test_very_many_aliases_are_refused_before_the_keys_of_each_are_declared(what):
+    """A thousand took five seconds, and a body has room for a hundred thousand."""
+    for count in (100, 101):
+        infos = validate(SOURCE | {what: ",".join(f"a{number}" for number in range(count))}, SETTINGS)
+        errors = {each["value"]["name"]: each["value"]["errors"] for each in infos["configs"]}
+        assert (f"{what}.a1.type" in errors) is (count == 100)
+    assert errors[what] == [f"{what} names more than 100 aliases: use fewer."]

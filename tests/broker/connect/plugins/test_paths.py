@@ -1,5 +1,7 @@
 """Where connectors may read, and where they may write: a source reads a log to which no sink may append."""
 
+from pathlib import Path
+
 import pytest
 
 from broker.connect.api import ConfigError
@@ -8,6 +10,7 @@ from broker.connect.plugins.directory.source import DirectorySourceConnector
 from broker.connect.plugins.file_sink import FileStreamSinkConnector, FileStreamSinkTask
 from broker.connect.plugins.file_source import FileStreamSourceConnector
 from broker.connect.plugins.objects.sink import ObjectSinkConnector
+from broker.connect.plugins.paths import checked_path
 
 
 @pytest.fixture
@@ -66,3 +69,11 @@ def test_standard_output_which_is_the_log_of_a_held_worker_takes_no_records(log)
         FileStreamSinkConnector().start({}, None)
     paths.allow(None)
     FileStreamSinkConnector().start({}, None)
+
+
+def test_a_path_longer_than_any_file_has_is_refused_before_anything_looks_at_it(log, monkeypatch):
+    """A megabyte of one-letter directories took minutes."""
+    monkeypatch.setattr(Path, "resolve", lambda path: pytest.fail("it takes the square of the path's length"))
+    with pytest.raises(ConfigError, match="the path is too long") as refusal:
+        checked_path("file", "/a" * 100_000)
+    assert len(str(refusal.value)) < 300
