@@ -1,6 +1,7 @@
 """The three kinds of schemas, each behind the same four words. One is imported when the first of its schemas comes."""
 
 import importlib
+import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -44,6 +45,8 @@ def parse(type_: str, text: str, referred: Sequence[NamedSchema], *, is_new: boo
     parsed: ParsedSchema = importlib.import_module(_MODULES[type_]).parse(text, referred, is_new=is_new)
     if is_new:
         _require_whole_characters(parsed.canonical)
+        if type_ != "PROTOBUF":
+            _require_json(parsed.canonical)
     return parsed
 
 
@@ -53,3 +56,15 @@ def _require_whole_characters(text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise InvalidSchema("half of a character (a lone surrogate) stands in it; write the whole one") from None
+
+
+def _require_json(text: str) -> None:
+    """Raise InvalidSchema for a text with NaN, or with a number that is infinite as a double."""
+    try:
+        json.loads(text, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise InvalidSchema(str(error)) from None
+
+
+def _refuse_constant(text: str) -> None:
+    raise ValueError(f"a number in it is {text}, which is no JSON: write one that a double holds")

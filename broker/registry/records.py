@@ -261,7 +261,7 @@ def require_shallow(name: str, value: object) -> None:
     """ValueError for metadata or rules of a request that are nested more deeply than a schema may be."""
     level = [value]
     for _ in range(REGISTRY_SCHEMA_DEPTH_MAX + 1):
-        level = [each for parent in level for each in _children(parent)]
+        level = [child for parent in level for child in _children(parent)]
         if not level:
             return
     raise ValueError(f"{name} is nested more than {REGISTRY_SCHEMA_DEPTH_MAX} levels deep")

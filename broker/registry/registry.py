@@ -174,7 +174,7 @@ class SchemaRegistry:
         except RecursionError:
             raise InvalidSchema("the schema is nested too deeply") from None
         if not is_new:
-            texts = (content.text, *(each.content.text for each in named))
+            texts = (content.text, *(schema.content.text for schema in named))
             self._parsed.keep(key, found, sum(map(len, texts)))
         return found
 

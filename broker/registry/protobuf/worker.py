@@ -7,10 +7,12 @@ request and an answer are a length of four bytes and as many bytes of JSON.
 import base64
 import json
 import os
+import re
 import resource
 import signal
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,6 +20,9 @@ _CPU_S = 10
 _MEMORY_BYTES = 1024 * 1024 * 1024
 _WRITTEN_BYTES = 64 * 1024 * 1024
 _TOLD_BYTES_MAX = 4_000
+#: What the compiler's libraries log beside its messages.
+_LOG_LINE = re.compile(r"^(?:WARNING: All log messages before|[IWEF]\d{4} \d\d).*\n?", re.MULTILINE)
+_PACKAGES = Path(find_spec("grpc_tools").submodule_search_locations[0]).parent
 
 
 def main() -> None:
@@ -52,7 +57,7 @@ def _compile_apart(protoc: Any, request: dict[str, Any]) -> dict[str, str]:
         if os.waitstatus_to_exitcode(status) == 0:
             return {"descriptors": base64.b64encode((directory / "descriptors").read_bytes()).decode()}
         told = (directory / "told").read_bytes()[:_TOLD_BYTES_MAX].decode(errors="replace").strip()
-        told = told.replace(f"{directory / 'files'}/", "")
+        told = _LOG_LINE.sub("", told.replace(f"{directory / 'files'}/", "").replace(f"{_PACKAGES}/", ""))
         return {"error": told or "the compiler gave up: it takes too long or too much memory"}
 
 
@@ -68,8 +73,9 @@ def _compile(protoc: Any, request: dict[str, Any], directory: Path) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITTEN_BYTES, _WRITTEN_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    own = Path(protoc.__file__).parent
-    includes = [directory / "files", own / "_proto", own.parent]
+    # Of what is installed beside the compiler, its own imports and Google's alone: an import must not have the compiler
+    # read, and tell of, other files.
+    includes = [directory / "files", _PACKAGES / "grpc_tools" / "_proto", f"google={_PACKAGES / 'google'}"]
     status: int = protoc.main(
         ["protoc", *(f"-I{include}" for include in includes), "--include_imports",
          f"--descriptor_set_out={directory / 'descriptors'}", request["main"]]

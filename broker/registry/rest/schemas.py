@@ -103,7 +103,9 @@ async def get_by_guid(request: Request) -> Response:
 
 
 async def get_ids_of_guid(request: Request) -> Response:
-    return list_answer(page(request, [{"context": context, "id": schema_id} for context, schema_id in _ids_of_guid(request)]))
+    return list_answer(
+        page(request, [{"context": context, "id": schema_id} for context, schema_id in _ids_of_guid(request)])
+    )
 
 
 async def get_types(_request: Request) -> Response:

@@ -157,6 +157,6 @@ def test_very_many_aliases_are_refused_before_the_keys_of_each_are_declared(what
     """A thousand took five seconds, and a body has room for a hundred thousand."""
     for count in (100, 101):
         infos = validate(SOURCE | {what: ",".join(f"a{number}" for number in range(count))}, SETTINGS)
-        errors = {each["value"]["name"]: each["value"]["errors"] for each in infos["configs"]}
+        errors = {info["value"]["name"]: info["value"]["errors"] for info in infos["configs"]}
         assert (f"{what}.a1.type" in errors) is (count == 100)
     assert errors[what] == [f"{what} names more than 100 aliases: use fewer."]

@@ -208,3 +208,16 @@ def test_what_is_no_map_is_not_made_one(body):
 def test_whatever_stands_around_map_entry_is_read_or_refused(text):
     with pytest.raises(InvalidSchema):
         schema(f"{text} map_entry")
+
+
+@pytest.mark.parametrize("path", ["grpc_tools/protoc.py", "starlette/applications.py"])
+def test_an_import_reads_no_file_that_is_installed_beside_the_compiler(path):
+    """Errors told where packages are installed, and the places of words in any of their files."""
+    with pytest.raises(InvalidSchema) as refusal:
+        parse(f'syntax = "proto3"; import "{path}"; message A {{}}', (), is_new=True)
+    assert str(refusal.value).splitlines()[0] == f"{path}: File not found."
+    assert "site-packages" not in str(refusal.value)
+
+
+def test_an_import_of_googles_common_types_is_found():
+    assert parse('syntax = "proto3"; import "google/protobuf/timestamp.proto"; message A {}', (), is_new=True)
