@@ -1,11 +1,13 @@
 """Secrets in configurations of connectors, taken out before anything of one is kept or shown. Pure.
 
 Connect's REST tells them to everybody who asks. Here a value is a secret by what its plugin declares (PASSWORD), or by
-its key's name, for keys that no plugin of this worker declares; of an address the password in it.
+its key's name, for keys that no plugin of this worker declares; of other values what looks like one within them.
 """
 
 import re
 from collections.abc import Collection, Mapping
+
+from console.ecosystem.connectors.secret_places import secret_places
 
 MASK = "••••••"
 #: What a plugin declares as a password has this type.
@@ -19,13 +21,6 @@ _SECRET_NAME = re.compile(
 _PLAIN_NAME = re.compile(
     r"(location|\.type|\.path|\.file|\.class|\.provider|\.url|\.uri|endpoint|\.ms|\.seconds|\.name|\.id|\.field"
     r"|\.enable|\.enabled|converter|\.mechanism)$",
-    re.IGNORECASE,
-)
-#: Bounded, so that no value takes long to search, whatever a worker answers.
-_IN_ADDRESS = re.compile(r"(?P<before>\b[a-zA-Z][\w+-]{0,30}://[^\s/@:]{0,200}:)(?P<secret>[^\s/]{1,300})(?=@)")
-_IN_QUERY = re.compile(
-    r"(?P<before>(?:^|[?&;\s])[\w.-]{0,60}?(?:password|passwd|pwd|secret|token)\s{0,3}=\s{0,3})"
-    r"(?P<secret>[^&;\s\"']{1,500})",
     re.IGNORECASE,
 )
 #: A name of where the secret is, for a config provider: it is what should be read.
@@ -44,9 +39,7 @@ def masked_value(key: str, value: str, declared: Collection[str] = ()) -> str:
         return value
     if is_secret(key, declared):
         return MASK
-    for pattern in (_IN_ADDRESS, _IN_QUERY):
-        value = pattern.sub(_without_secret, value)
-    return value
+    return _hidden(value)
 
 
 def masked(config: Mapping[str, str], declared: Collection[str] = ()) -> dict[str, str]:
@@ -61,9 +54,7 @@ def secrets_in(config: Mapping[str, str], declared: Collection[str] = ()) -> lis
             if is_secret(key, declared):
                 found.add(value)
             else:
-                found.update(
-                    match["secret"] for pattern in (_IN_ADDRESS, _IN_QUERY) for match in pattern.finditer(value)
-                )
+                found.update(value[start:end] for start, end in secret_places(value))
     return sorted((name for name in found if len(name) >= _SECRET_LENGTH_MIN and name != MASK), key=len, reverse=True)
 
 
@@ -71,11 +62,12 @@ def without(text: str, secrets: Collection[str]) -> str:
     """`text`, which may quote what a connector was configured with, without that."""
     for secret in secrets:
         text = text.replace(secret, MASK)
-    for pattern in (_IN_ADDRESS, _IN_QUERY):
-        text = pattern.sub(_without_secret, text)
+    return _hidden(text)
+
+
+def _hidden(text: str) -> str:
+    """`text` without the secrets that are seen in it; what is a reference stays."""
+    for start, end in reversed(secret_places(text)):
+        if not _REFERENCE.fullmatch(text[start:end]):
+            text = f"{text[:start]}{MASK}{text[end:]}"
     return text
-
-
-def _without_secret(match: re.Match[str]) -> str:
-    reference = _REFERENCE.fullmatch(match["secret"])
-    return match[0] if reference else f"{match['before']}{MASK}"

@@ -138,6 +138,26 @@ def test_a_seal_is_of_one_person_and_one_connector(administrator, operator):
         ("connection.url", "postgresql://me:p@ss@db:5432/x", f"postgresql://me:{MASK}@db:5432/x"),
         ("connection.url", "jdbc:postgresql://db/x?user=a&password=b&ssl=c", f"jdbc:postgresql://db/x?user=a&password={MASK}&ssl=c"),
         ("http.url", "http://host:8080/a@b", "http://host:8080/a@b"),
+        ("connection.url", "postgresql://me:pa/ss@db:5432/x", f"postgresql://me:{MASK}@db:5432/x"),
+        ("connection.url", f"postgresql://me:{'t' * 1_500}@db/x", f"postgresql://me:{MASK}@db/x"),
+        ("connection.url", "postgresql://me@db:5432/x?a=b@c", "postgresql://me@db:5432/x?a=b@c"),
+        ("connection.uri", "mongodb://me:pw@a:1,b:2/x", f"mongodb://me:{MASK}@a:1,b:2/x"),
+        ("urls", "http://a:pw@h1,http://b:pw2@h2/x", f"http://a:{MASK}@h1,http://b:{MASK}@h2/x"),
+        ("url", f"https://{'t' * 36}@api.example/x", f"https://{MASK}@api.example/x"),
+        ("connection.url", "jdbc:oracle:thin:scott/tiger@//db:1521/x", f"jdbc:oracle:thin:scott/{MASK}@//db:1521/x"),
+        ("connection.url", "jdbc:sqlserver://db;user=sa;password=x", f"jdbc:sqlserver://db;user=sa;password={MASK}"),
+        ("http.api.url", "https://h/x?api_key=x1&a=b", f"https://h/x?api_key={MASK}&a=b"),
+        ("url", "https://h/x?sv=1&sig=abcdefghij%3D&se=2", f"https://h/x?sv=1&sig={MASK}&se=2"),
+        ("url", "https://h/x?X-Amz-Signature=abc&b=c", f"https://h/x?X-Amz-Signature={MASK}&b=c"),
+        ("headers", "X-Api-Key: abc|Accept: */*", f"X-Api-Key: {MASK}|Accept: */*"),
+        ("headers", "Accept:a,Authorization:Basic bWU6cHc=", f"Accept:a,Authorization:{MASK}"),
+        ("options", "use Bearer abcdefgh.ijkl-mnop", f"use Bearer {MASK}"),
+        ("keyfile", '{"id": "a", "private_key": "abc"}', f'{{"id": "a", "private_key": "{MASK}"}}'),
+        ("cert", "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END", f"-----BEGIN RSA PRIVATE KEY-----{MASK}-----END"),
+        ("slack.url", "https://hooks.slack.com/services/T0/B0/abcdef", f"https://hooks.slack.com/services/{MASK}"),
+        ("http.url", "http://host:8080?a=b@c", "http://host:8080?a=b@c"),
+        ("fields", "user,token_id,secret_name", "user,token_id,secret_name"),
+        ("connection.url", "postgresql://me:${file:/s:pw}@db/x", "postgresql://me:${file:/s:pw}@db/x"),
         ("database.password", "${file:/s:pw}", "${file:/s:pw}"),
         ("declared", "x", MASK),
         ("topics", "tokens,secrets", "tokens,secrets"),
@@ -160,7 +180,12 @@ def test_a_text_that_quotes_secrets_quotes_them_no_more():
 
 
 @pytest.mark.parametrize(
-    "value", ["a://" * 20_000, "a:" * 30_000 + "@", "password" * 9_000, ";password =" * 6_000 + "\n"]
+    "value",
+    [
+        *("a://" * 20_000, "a:" * 30_000 + "@", "password" * 9_000, ";password =" * 6_000 + "\n"),
+        *("a://b:" * 20_000 + "@", "x-token:" * 20_000, '"token":"' * 20_000, "Bearer " * 20_000, "@" * 90_000),
+        *("-----BEGIN PRIVATE KEY-----" * 5_000, "jdbc:oracle:a:b" * 9_000, "a.webhook.office.com" * 5_000),
+    ],
 )
 def test_no_value_takes_long_to_search(value):
     """Each of these would take minutes if what is searched for were not bounded."""
