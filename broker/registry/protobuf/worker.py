@@ -12,7 +12,6 @@ import resource
 import signal
 import sys
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,7 +21,6 @@ _WRITTEN_BYTES = 64 * 1024 * 1024
 _TOLD_BYTES_MAX = 4_000
 #: What the compiler's libraries log beside its messages.
 _LOG_LINE = re.compile(r"^(?:WARNING: All log messages before|[IWEF]\d{4} \d\d).*\n?", re.MULTILINE)
-_PACKAGES = Path(find_spec("grpc_tools").submodule_search_locations[0]).parent
 
 
 def main() -> None:
@@ -57,7 +55,8 @@ def _compile_apart(protoc: Any, request: dict[str, Any]) -> dict[str, str]:
         if os.waitstatus_to_exitcode(status) == 0:
             return {"descriptors": base64.b64encode((directory / "descriptors").read_bytes()).decode()}
         told = (directory / "told").read_bytes()[:_TOLD_BYTES_MAX].decode(errors="replace").strip()
-        told = _LOG_LINE.sub("", told.replace(f"{directory / 'files'}/", "").replace(f"{_PACKAGES}/", ""))
+        packages = Path(protoc.__file__).parent.parent
+        told = _LOG_LINE.sub("", told.replace(f"{directory / 'files'}/", "").replace(f"{packages}/", ""))
         return {"error": told or "the compiler gave up: it takes too long or too much memory"}
 
 
@@ -75,7 +74,8 @@ def _compile(protoc: Any, request: dict[str, Any], directory: Path) -> int:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Of what is installed beside the compiler, its own imports and Google's alone: an import must not have the compiler
     # read, and tell of, other files.
-    includes = [directory / "files", _PACKAGES / "grpc_tools" / "_proto", f"google={_PACKAGES / 'google'}"]
+    own = Path(protoc.__file__).parent
+    includes = [directory / "files", own / "_proto", f"google={own.parent / 'google'}"]
     status: int = protoc.main(
         ["protoc", *(f"-I{include}" for include in includes), "--include_imports",
          f"--descriptor_set_out={directory / 'descriptors'}", request["main"]]
