@@ -5,6 +5,7 @@ through the standard library and come out in the same shape.
 """
 
 import logging
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, MutableMapping
@@ -30,6 +31,8 @@ LEVELS = {
 }
 ROOT = "root"
 _OURS = "broker"
+#: Clients that log the address of each request whole, at INFO.
+_HTTP_CLIENTS = ("httpx", "httpx2")
 _are_configured = False
 #: Called after each change of a level while running, for who remembers what is told.
 on_levels: list[Callable[[], None]] = []
@@ -63,10 +66,28 @@ def configure_logs(**facts: object) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
-    logging.getLogger("kazoo").setLevel(logging.WARNING)
+    for name in ("kazoo", *_HTTP_CLIENTS):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    for name in _HTTP_CLIENTS:
+        logging.getLogger(name).addFilter(_with_origins_alone)
     structlog.contextvars.bind_contextvars(**facts)
     global _are_configured
     _are_configured = True
+
+
+def _with_origins_alone(record: logging.LogRecord) -> bool:
+    """Leave scheme, host and port alone of the addresses in the record, also where its level was set to be told.
+
+    A password, a token in a path or a key in a query is what a configuration keeps in a file, and logs have readers.
+    """
+    if isinstance(record.args, tuple):
+        record.args = tuple(_origin(str(value)) if "://" in str(value) else value for value in record.args)
+    return True
+
+
+def _origin(address: str) -> str:
+    scheme, _, rest = address.partition("://")
+    return f"{scheme}://{re.split(r'[/?#]', rest, maxsplit=1)[0].rpartition('@')[2]}"
 
 
 def are_configured() -> bool:

@@ -1,6 +1,8 @@
 """A log line is one line of harmless text, however hostile what it tells of."""
 
 import logging
+import subprocess
+import sys
 
 import pytest
 
@@ -74,3 +76,24 @@ def test_a_process_that_configures_no_logs_tells_no_values_of_local_variables(ca
     assert "Traceback (most recent call last):" in told
     assert "ValueError: of the test" in told
     assert password not in told
+
+
+_REQUEST = """
+import logging
+import httpx2
+from broker.common.logs import configure_logs
+configure_logs()
+if {is_told}:
+    logging.getLogger("httpx2").setLevel(logging.INFO)
+client = httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200)))
+client.post("http://me:s3cret@hooks.example:8080/T0KEN/x?api_key=KEY#s3cret")
+"""
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+def test_addresses_that_are_asked_for_leave_no_secret_in_the_log(is_told):
+    """An HTTP sink's address may come from a file of secrets; each batch wrote it into the worker's log."""
+    command = [sys.executable, "-c", _REQUEST.format(is_told=is_told)]
+    log = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stderr
+    assert [secret for secret in ("s3cret", "T0KEN", "KEY", "me:") if secret in log] == []
+    assert ("POST http://hooks.example:8080" in log) is is_told
