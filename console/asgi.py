@@ -18,12 +18,13 @@ from console.shell.web.origin import OurPagesOnly  # noqa: E402  (reads the sett
 from console.shell.web.proxy import BehindProxy  # noqa: E402
 from console.shell.web.request_limits import RequestLimits  # noqa: E402
 from console.shell.web.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
+from console.shell.web.unread_pages import counted_pages  # noqa: E402
 
 application = BehindProxy(
     RequestLimits(
         ProtocolTypeRouter(
             {
-                "http": django_application,
+                "http": counted_pages(django_application),
                 "websocket": OurPagesOnly(ClusterSockets(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
             }
         )

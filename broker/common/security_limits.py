@@ -132,7 +132,8 @@ REST_BODIES_BYTES_MAX = 64 * 1024 * 1024
 REST_BODY_UNCOUNTED_BYTES = 64 * 1024
 REST_BODIES_NEWCOMER_BYTES = 2 * 1024 * 1024
 
-#: Answers of a REST listener that their clients have not taken: the longest parts of some thirty. Short ones, as nearly
+#: Answers of a REST listener, and pages of the console, that their clients have not taken: the longest parts of some
+#: thirty. Short ones, as nearly
 #: all are, count for nothing. A newcomer gets one of the longest.
 REST_ANSWERS_BYTES_MAX = 64 * 1024 * 1024
 REST_ANSWERS_NEWCOMER_BYTES = 2 * 1024 * 1024

@@ -5,9 +5,8 @@ are gigabytes. Here an answer goes out in pieces, each when the one before is on
 counts until the last one is, and an answer without room gives way to a short refusal.
 """
 
-from collections.abc import Iterator
-
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from typing import Any
 
 from broker.common.hosts import counted_address
 from broker.common.security_limits import (
@@ -24,6 +23,13 @@ NO_ROOM = (
 )
 _SCOPE_KEY = "barnabas.unread_answer"
 
+#: As starlette has them, which not every process with REST has.
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
 
 class UnreadAnswers:
     """The answers of one listener. For one event loop."""
@@ -33,10 +39,19 @@ class UnreadAnswers:
         size: int = REST_ANSWERS_BYTES_MAX,
         floor: int = REST_ANSWERS_NEWCOMER_BYTES,
         uncounted: int = REST_BODY_UNCOUNTED_BYTES,
+        streamed: int = REST_ANSWER_STREAMED_BYTES,
     ):
-        """uncounted: bytes of each answer that count for nothing, and the length of a piece."""
+        """uncounted: bytes of each answer that count for nothing, and the length of a piece. streamed: what counts for
+        an answer of unknown length, which is made while it is sent."""
         self.budget = SharedBudget(size, floor)
-        self.uncounted = uncounted
+        self.uncounted, self._streamed = uncounted, streamed
+
+    def length_of(self, head: Message, body: bytes, *, is_all: bool) -> int:
+        """Return how long an answer is, by its head and what is sent of it first."""
+        named = [value for name, value in head.get("headers", ()) if name.lower() == b"content-length"]
+        if named and named[0].isdigit():
+            return int(named[0])
+        return len(body) if is_all else self._streamed
 
     def counted(self, owner: Owner, length: int) -> int | None:
         """Count an answer of so many bytes, and return how many of them count; None if there is no room.
@@ -67,7 +82,8 @@ class _Answer:
             return
         body, more_body = message.get("body", b""), message.get("more_body", False)
         if self._head is not None:
-            counted = self._answers.counted(self._owner, REST_ANSWER_STREAMED_BYTES if more_body else len(body))
+            length = self._answers.length_of(self._head, body, is_all=not more_body)
+            counted = self._answers.counted(self._owner, length)
             if counted is None:
                 self.is_refused = True
                 return

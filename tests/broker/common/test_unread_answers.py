@@ -54,7 +54,7 @@ class Client:
 
 @pytest.fixture
 def answers() -> UnreadAnswers:
-    return UnreadAnswers(size=1_600, floor=100, uncounted=10)
+    return UnreadAnswers(size=1_600, floor=100, uncounted=10, streamed=110)
 
 
 async def ask(app, client: Client) -> Client:
@@ -110,8 +110,7 @@ async def test_an_answer_longer_than_all_room_is_given_to_a_client_that_reads_on
         assert len((await ask(app, Client(A))).body) == 5_000
 
 
-async def test_a_stream_counts_from_its_beginning_and_one_without_room_is_not_made_to_its_end(answers, monkeypatch):
-    monkeypatch.setattr("broker.common.unread_answers.REST_ANSWER_STREAMED_BYTES", 110)
+async def test_a_stream_counts_from_its_beginning_and_one_without_room_is_not_made_to_its_end(answers):
     answers.budget.hold(Owner(ANONYMOUS, A), 900)
     made = []
 
@@ -125,6 +124,20 @@ async def test_a_stream_counts_from_its_beginning_and_one_without_room_is_not_ma
 
     client = await ask(SharedAnswers(app, refusal, answers), Client(A))
     assert (client.status, client.body, made) == (503, b"later", [0])
+
+
+async def test_an_answer_that_tells_its_length_counts_whole_though_it_is_sent_in_pieces(answers):
+    """Django gives a page in pieces of 64 KB, and holds all of it meanwhile."""
+
+    async def page(_scope, _receive, send):
+        await send({**START, "headers": [(b"Content-Length", b"110")]})
+        for at in range(11):
+            await send({"type": "http.response.body", "body": b"x" * 10, "more_body": at < 10})
+
+    clients, tasks = await ask_without_reading(SharedAnswers(page, refusal, answers), [A] * 100)
+    assert Counter(client.status for client in clients) == {200: 9, 503: 91}
+    await stop(tasks)
+    assert (await ask(SharedAnswers(page, refusal, answers), Client(A))).body == b"x" * 110
 
 
 async def test_what_is_no_request_is_passed_on(answers):
