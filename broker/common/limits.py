@@ -70,8 +70,6 @@ DELAYED_FETCHES_MAX = 50_000
 
 #: Partitions all fetches that wait look at together, 0.6 KB each with what is to be answered of them.
 DELAYED_FETCH_PARTITIONS_MAX = 250_000
-#: Of these a client gets from the reserve: one that reads a few topics here.
-DELAYED_FETCH_NEWCOMER_PARTITIONS = 100
 
 #: Fetches that go on in one pass of the loop when more wait for the same: some 50 µs each.
 WAKES_AT_ONCE_MAX = 64

@@ -155,3 +155,7 @@ CLIENT_TRAFFIC_WINDOW_MS = 15_000
 #: A client that has neither written nor read for so long is no longer told of: a job that runs each quarter of an hour
 #: stays.
 CLIENT_TRAFFIC_FORGOTTEN_MS = 20 * 60_000
+
+#: Of the partitions that waiting fetches look at (DELAYED_FETCH_PARTITIONS_MAX) a client gets so many from the reserve:
+#: one that reads a few topics of a broker.
+DELAYED_FETCH_NEWCOMER_PARTITIONS = 100

@@ -65,7 +65,7 @@ class UnreadAnswers:
         return amount
 
 
-class _Answer:
+class _CountedAnswer:
     """One answer on its way: its head waits until it is known whether there is room for the body."""
 
     def __init__(self, answers: UnreadAnswers, owner: Owner, send: Send):
@@ -116,7 +116,7 @@ class SharedAnswers:
             await self._app(scope, receive, send)
             return
         owner = Owner(ANONYMOUS, counted_address((scope.get("client") or ("",))[0]))
-        answer = _Answer(self._answers, owner, send)
+        answer = _CountedAnswer(self._answers, owner, send)
         try:
             await self._app({**scope, _SCOPE_KEY: answer}, receive, answer.send)
             if answer.is_refused:
@@ -127,5 +127,5 @@ class SharedAnswers:
 
 def is_refused(scope: Scope) -> bool:
     """Return whether nothing that is sent of this answer reaches its client, so that making more is in vain."""
-    answer: _Answer | None = scope.get(_SCOPE_KEY)
+    answer: _CountedAnswer | None = scope.get(_SCOPE_KEY)
     return answer is not None and answer.is_refused

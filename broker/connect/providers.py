@@ -40,11 +40,11 @@ class Providers:
         """Raises ConfigError, naming the key and never what was found."""
         if not self._asks:
             return dict(config)
-        one = _Resolving(self._asks)
+        one = _ConfigurationLookup(self._asks)
         return {key: one.resolved(key, text) if isinstance(text, str) else text for key, text in config.items()}
 
 
-class _Resolving:
+class _ConfigurationLookup:
     """One configuration: each file is read once for it, and a short text cannot stand for one of gigabytes."""
 
     def __init__(self, asks: Mapping[str, Ask]):

@@ -13,12 +13,8 @@ from collections import deque
 from collections.abc import Iterable
 
 from broker.common.clock import Clock
-from broker.common.limits import (
-    DELAYED_FETCH_NEWCOMER_PARTITIONS,
-    DELAYED_FETCH_PARTITIONS_MAX,
-    DELAYED_FETCHES_MAX,
-    WAKES_AT_ONCE_MAX,
-)
+from broker.common.limits import DELAYED_FETCH_PARTITIONS_MAX, DELAYED_FETCHES_MAX, WAKES_AT_ONCE_MAX
+from broker.common.security_limits import DELAYED_FETCH_NEWCOMER_PARTITIONS
 from broker.common.shared_budget import UNATTRIBUTED, Owner, SharedBudget
 from broker.common.types import TopicPartition
 

@@ -91,7 +91,7 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 
 def make_app(
     registry: SchemaRegistry,
-    logins: Logins | None = None,
+    logins: ClientLogins | None = None,
     bodies: RequestBodies | None = None,
     answers: UnreadAnswers | None = None,
 ) -> ASGIApp:
