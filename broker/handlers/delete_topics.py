@@ -1,4 +1,8 @@
-"""DeleteTopics: asks the controller, through ZooKeeper, to delete; answers when the topic is gone."""
+"""DeleteTopics: asks the controller, through ZooKeeper, to delete; answers when the topic is gone.
+
+A topic is named by its name or by its id (KIP-516). A request with both is refused, as Kafka does: the name may be that
+of a topic made anew, which the id does not mean.
+"""
 
 from collections import Counter
 from uuid import UUID
@@ -50,18 +54,24 @@ async def _delete(
         name = _name_of(asked, context)
         require(AclOperation.DELETE, ResourceType.TOPIC, name, context)
         topic_id = _id_of(name, context)
-        await services.topics.delete(name, timeout_ms, charge)
+        await services.topics.delete(name, timeout_ms, charge, None if asked.name is not None else asked.topic_id)
     except ApiError as error:
         return DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message)
     return DeletableTopicResult(name=name, topic_id=topic_id)
 
 
 def _name_of(asked: DeleteTopicState, context: RequestContext) -> str:
-    """An id is no secret, but what has it is: its name is for those who may see it (KAFKA-12394)."""
+    """Return the name of the topic. Raises ApiError for one that is given twice over or not at all.
+
+    An id is no secret, but what has it is: its name is for those who may see it (KAFKA-12394).
+    """
+    if (asked.name is None) is (asked.topic_id == NO_TOPIC_ID):
+        given = "neither a name nor an id" if asked.name is None else "a name and an id"
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"the topic is given by {given}; give one of the two")
     if asked.name is not None:
         return asked.name
     found = context.services.metadata.topic_of_id(asked.topic_id)
-    if found is None or asked.topic_id == NO_TOPIC_ID:
+    if found is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
     require(AclOperation.DESCRIBE, ResourceType.TOPIC, found.name, context)
     return found.name

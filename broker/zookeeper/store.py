@@ -318,10 +318,18 @@ class ClusterStore:
         except WrongVersion:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"Topic '{name}' was changed meanwhile; try again.") from None
 
-    async def request_topic_deletion(self, name: str) -> None:
-        """Ask the controller to delete the topic; asking again is no error. ApiError when there is no such topic."""
+    async def request_topic_deletion(self, name: str, topic_id: UUID | None = None) -> None:
+        """Ask the controller to delete the topic; asking again is no error.
+
+        topic_id: the id that the topic must have, None for any. ApiError when there is no such topic: what has the
+        name may have been made anew since the client heard of the id.
+        """
         if not is_topic_name(name) or await self.session.exists(znodes.topic_path(name)) is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name:.300}' does not exist.")
+        if topic_id is not None:
+            present = await self.topic(name)
+            if present is None or present.topic_id != topic_id:
+                raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID, f"Topic '{name}' has another id by now; look it up again.")
         with contextlib.suppress(NodeExists):
             await self.session.create(znodes.delete_topic_path(name))
 

@@ -172,8 +172,11 @@ class TopicAdmin:
             self._alone_since_s = now_s
         return (now_s - self._alone_since_s) * 1000 >= LONE_BROKER_MS
 
-    async def delete(self, name: str, timeout_ms: int, charge: Charge = free) -> None:
-        """Have the controller delete `name` and wait until it is gone; raises ApiError."""
+    async def delete(self, name: str, timeout_ms: int, charge: Charge = free, topic_id: UUID | None = None) -> None:
+        """Have the controller delete `name` and wait until it is gone; raises ApiError.
+
+        topic_id: the id that the topic must have, None for any.
+        """
         if not self._config.delete_topic_enable:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED)
         if name in INTERNAL_TOPICS:
@@ -182,7 +185,7 @@ class TopicAdmin:
         charge(len(known.partitions) if known else 0)
         try:
             async with self._writing:
-                await self._store.request_topic_deletion(name)
+                await self._store.request_topic_deletion(name, topic_id)
             _log.info("topic deletion requested", topic=name)
             async with asyncio.timeout(timeout_ms / 1000):
                 await self._store.wait_topic_removed(name)

@@ -207,7 +207,7 @@ class Store:
         self._served.lead(name, len(partitions), topic_id=topic_id)
         self._served.tell_of(name, len(partitions), topic_id=topic_id)
 
-    async def request_topic_deletion(self, name) -> None:
+    async def request_topic_deletion(self, name, _topic_id=None) -> None:
         partitions = self._served.metadata.topics[name].partitions
         await stop_replicas(
             self._served.replicas,

@@ -1,6 +1,7 @@
 """Many topics in one request: written to ZooKeeper at the same time, each with its own answer."""
 
 import asyncio
+import uuid
 
 import pytest
 
@@ -15,6 +16,8 @@ from broker.protocol.messages.create_topics import (
 )
 from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.broker.server.conftest import TOPIC_ID
+
+OTHER_ID = uuid.UUID(int=77)
 
 
 @pytest.fixture
@@ -150,6 +153,26 @@ async def test_a_topic_named_twice_is_not_deleted(served):
     response = await (await served.client()).ask(request, 6)
     assert {item.error_code for item in response.responses} == {ErrorCode.INVALID_REQUEST}
     assert "t" in served.metadata.topics
+
+
+@pytest.mark.parametrize("topic_id", [TOPIC_ID, OTHER_ID])
+async def test_a_topic_given_by_name_and_id_at_once_is_not_deleted(served, topic_id):
+    """The id may mean a topic that was there before; to go by the name would delete what was made anew."""
+    served.tell_of("t")
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name="t", topic_id=topic_id)], timeout_ms=1_000)
+    (response,) = (await (await served.client()).ask(request, 6)).responses
+    assert (response.error_code, response.error_message) == (
+        ErrorCode.INVALID_REQUEST,
+        "the topic is given by a name and an id; give one of the two",
+    )
+    assert "t" in served.metadata.topics
+
+
+async def test_a_topic_given_by_nothing_is_an_invalid_request(served):
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=None)], timeout_ms=1_000)
+    (response,) = (await (await served.client()).ask(request, 6)).responses
+    assert response.error_code == ErrorCode.INVALID_REQUEST
+    assert "neither a name nor an id" in response.error_message
 
 
 async def test_very_many_names_are_counted_in_one_go(served):

@@ -1,6 +1,7 @@
 """What brokers write, on a real server."""
 
 import asyncio
+import uuid
 
 import pytest
 
@@ -162,6 +163,16 @@ async def test_deletion_is_asked_for_once_and_only_of_what_exists(store):
     with pytest.raises(ApiError) as refusal:
         await store.request_topic_deletion("unknown")
     assert refusal.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+async def test_deletion_of_a_topic_by_its_id_is_not_that_of_a_later_topic_of_the_name(store):
+    created = await store.create_topic("t", {0: (1,)}, {})
+    with pytest.raises(ApiError) as refusal:
+        await store.request_topic_deletion("t", uuid.uuid4())
+    assert refusal.value.code is ErrorCode.UNKNOWN_TOPIC_ID
+    assert await store.topics_to_delete() == []
+    await store.request_topic_deletion("t", created.topic_id)
+    assert await store.topics_to_delete() == ["t"]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "/", "a/b", "t/partitions", "../ids", "\0", "x" * 250, "é"])
