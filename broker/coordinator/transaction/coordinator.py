@@ -238,12 +238,18 @@ class TransactionCoordinator:
             raise
 
     def _look_after(self, transaction: Transaction, turn: TransactionTurn) -> None:
-        """Whatever is due; a wall clock that was set back makes it come again."""
+        """Whatever is due; a wall clock that was set back makes it come again.
+
+        A transaction that began later than now has waited for its whole timeout by the monotonic clock (`_schedule`).
+        """
         if transaction.state.is_decided:
             self._go_on_with(transaction, turn)
-        elif self._due_ms(transaction) > turn.wall_ms:
+            return
+        is_open = transaction.state is TransactionPhase.ONGOING
+        began_later = is_open and transaction.started_ms > turn.wall_ms
+        if self._due_ms(transaction) > turn.wall_ms and not began_later:
             self._schedule(transaction)
-        elif transaction.state is TransactionPhase.ONGOING:
+        elif is_open:
             facts = {"transactional_id": transaction.transactional_id, "timeout_ms": transaction.timeout_ms}
             turn.note("transaction timed out", **facts)
             self._decide(transaction.fenced_and_aborted(turn.wall_ms), turn)
@@ -264,11 +270,14 @@ class TransactionCoordinator:
         return transaction.updated_ms + self._config.transactional_id_expiration_ms
 
     def _schedule(self, transaction: Transaction) -> None:
+        """An open transaction is looked at after its timeout at the latest, however far the wall clock was set back."""
         if transaction.state.is_decided:
             self._timers.cancel(transaction.transactional_id)
-        else:
-            wait_ms = max(0, self._due_ms(transaction) - self._wall_now_ms())
-            self._timers.schedule(transaction.transactional_id, self._now_ms + wait_ms)
+            return
+        wait_ms = max(0, self._due_ms(transaction) - self._wall_now_ms())
+        if transaction.state is TransactionPhase.ONGOING:
+            wait_ms = min(wait_ms, transaction.timeout_ms)
+        self._timers.schedule(transaction.transactional_id, self._now_ms + wait_ms)
 
     # -- records ------------------------------------------------------------------------------------------------------
 

@@ -129,6 +129,35 @@ def test_whoever_takes_over_aborts_in_time_what_is_open():
     assert world.state == "PrepareAbort"
 
 
+@pytest.mark.parametrize("fails_over", [False, True])
+def test_a_clock_that_is_set_back_by_a_day_keeps_no_transaction_open_for_a_day(fails_over):
+    """Until the transaction ends, readers of committed records stand still and nothing behind it is compacted."""
+    world = World()
+    producer = world.producer()
+    world.wall_ahead_ms = 86_400_000
+    world.add(producer, ORDERS)
+    world.advance(30_000)
+    world.wall_ahead_ms = 0
+    if fails_over:
+        world.fail_over()
+    world.advance(30_000 - 1)
+    assert world.state == "Ongoing"
+    world.advance(30_001)
+    assert world.state == "PrepareAbort"
+
+
+def test_a_clock_of_a_new_coordinator_that_is_a_little_behind_aborts_nothing_early():
+    world = World()
+    producer = world.producer()
+    world.add(producer, ORDERS)
+    world.wall_ahead_ms = -5_000
+    world.fail_over()
+    world.advance(64_999)
+    assert world.state == "Ongoing"
+    world.advance(1)
+    assert world.state == "PrepareAbort"
+
+
 def test_a_commit_that_cannot_be_appended_has_not_happened():
     world = World()
     producer = world.producer()

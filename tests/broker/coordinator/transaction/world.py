@@ -28,6 +28,8 @@ class World:
         self.memory = memory or TransactionMemory()
         self.config = TransactionConfig(**config)
         self.now_ms = 1_000_000
+        #: By how much the wall clock is ahead of the monotonic one.
+        self.wall_ahead_ms = 0
         self.speaker = Owner(ANONYMOUS, "/127.0.0.1")
         self.log: list[CoordinatorRecord] = []
         self.markers: list[MarkersToWrite] = []
@@ -37,7 +39,7 @@ class World:
         self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> TransactionCoordinator:
-        return TransactionCoordinator(self.config, lambda: self.now_ms, self.memory)
+        return TransactionCoordinator(self.config, lambda: self.now_ms + self.wall_ahead_ms, self.memory)
 
     def carry_out(self, outcome: TransactionOutcome) -> dict:
         """The answers by token, after what the runtime does."""
