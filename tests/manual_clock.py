@@ -17,3 +17,7 @@ class ManualClock:
     def advance(self, by_ms: int) -> None:
         self._now_ms += by_ms
         self._monotonic_ms += by_ms
+
+    def set_wall(self, ahead_ms: int) -> None:
+        """Put the wall clock ahead by so much, or back; the monotonic one does not know of it."""
+        self._now_ms += ahead_ms

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from broker.common.cluster import MemberListeners
+from broker.common.steady_clock import SteadyClock
 from broker.config.broker import BrokerConfig
 from broker.controller.leader_rebalance import RebalanceSettings
 from broker.net.connection import Connection
@@ -62,7 +63,8 @@ class Parts:
         dialer = Dialer(ground.membership, ground.listeners.tls)
         delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
-        self.coordination = Coordination(config, self.replicas, metadata, store, self.addresses.of, dialer, clock)
+        steady = SteadyClock(clock)
+        self.coordination = Coordination(config, self.replicas, metadata, store, self.addresses.of, dialer, steady)
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
         configs_of_topics = TopicConfigs(store, self.replicas, config)
@@ -78,10 +80,10 @@ class Parts:
                 *self.security.keepers,
             ],
         )
-        self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
+        self.housekeeping = Housekeeping(self.replicas, logs, config, steady, self.replicas.high_watermarks)
         self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
         self.room = self._room()
-        self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
+        self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, steady)
         limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
         limit_connections()
         ground.configs.before_change.append(ground.listeners.check)

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.steady_clock import HELD_MS, SteadyClock
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.log.checkpoints import LOG_START_OFFSET_CHECKPOINT, read_offset_checkpoint
@@ -22,6 +23,7 @@ from broker.replication.partition import ReplicaPartition
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from tests.manual_clock import ManualClock
 
 T_0 = TopicPartition("t", 0)
 
@@ -171,3 +173,24 @@ async def test_retention_notes_nothing_of_a_topic_that_was_made_anew_meanwhile(t
     housekeeping._logs.get_or_create(T_0, UUID(int=2))
     await housekeeping._retain()
     assert T_0 not in read_offset_checkpoint(tmp_path / "logs" / LOG_START_OFFSET_CHECKPOINT)
+
+
+async def test_a_wall_clock_that_is_a_day_ahead_by_mistake_deletes_no_record(tmp_path, config, monkeypatch):
+    clock = ManualClock()
+    logs = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
+    logs.load_all()
+    replicas = ReplicaManager(1, logs, DelayedFetches(clock), clock)
+    housekeeping = Housekeeping(replicas, logs, config, SteadyClock(clock), replicas.high_watermarks)
+    log = Log.open(tmp_path / "t-0", LogConfig(segment_bytes=200, retention_ms=2 * HELD_MS))
+    for number in range(3):
+        log.append(build_batch([Record(number, clock.now_ms(), None, b"v" * 90)]), 0)
+    hosted = HostedPartition(Partition(T_0, 1), log, UUID(int=1))
+    hosted.partition.high_watermark = log.log_end_offset
+    monkeypatch.setattr(housekeeping, "_replicas", [hosted])
+    clock.set_wall(86_400_000)
+    await housekeeping._retain()
+    assert log.log_start_offset == 0
+    clock.advance(HELD_MS)
+    await housekeeping._retain()
+    assert log.log_start_offset > 0
+    logs.shutdown()
