@@ -17,8 +17,8 @@ _log = logger(__name__)
 class SteadyClock:
     """A wall clock for what is deleted by its age: records, tombstones, committed offsets, transactions.
 
-    A jump ahead counts only when the wall clock has stayed there for `HELD_MS`; until then time goes on as before it, by
-    the monotonic clock. One that is set back is believed at once: by that nothing goes early. Of any thread.
+    A jump ahead counts only when the wall clock has stayed there for `HELD_MS`; until then time goes on as before it,
+    by the monotonic clock. One that is set back is believed at once: by that nothing goes early. Of any thread.
     """
 
     def __init__(self, clock: Clock):

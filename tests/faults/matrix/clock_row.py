@@ -81,8 +81,8 @@ def _set_clock(directory: Path, ahead_s: int) -> None:
 def jump(stage: Stage) -> None:
     """Nobody is elected, no session ends, nothing is deleted before its time, and what waits is not forgotten.
 
-    A jump that is longer than retention.ms deletes nothing either, unlike Kafka's: it may be a mistake, and does not count
-    within the hour.
+    A jump that is longer than retention.ms deletes nothing either, unlike Kafka's: it may be a mistake, and does not
+    count within the hour.
     """
     stage.follow_internal(OFFSETS, OFFSETS_PARTITIONS)
     replicas = [(_JUMPER, *stage.others(_JUMPER))]
