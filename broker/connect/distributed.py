@@ -20,6 +20,7 @@ from broker.connect.rest.serving import RestSockets, read_rest, serving
 from broker.connect.settings import DISTRIBUTED, WorkerSettings, read_settings
 from broker.connect.standalone import rest_of
 from broker.connect.storage.configurations import Configurations
+from broker.connect.storage.leader_writer import LeaderWriter
 from broker.connect.storage.logs import Apply, StorageError, TopicLog
 from broker.connect.storage.offsets import StoredOffsets
 from broker.connect.storage.states import States
@@ -49,6 +50,10 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     herder.publish_to_leader = functools.partial(_publish, send, headers)
     herder.fencing = Fencing(herder, headers, send)
     herder.config_log = _log_of(settings, "config", 1, herder.on_config)
+    if settings.has_fenced_leaders:
+        herder.leader_writer = LeaderWriter(
+            settings.config_storage_topic, settings.client(), settings.leaders_transactional_id
+        )
     herder.state_log = _log_of(settings, "status", settings.status_storage_partitions, states.apply)
     herder.offset_log = _log_of(settings, "offset", settings.offset_storage_partitions, offsets.apply)
     logs = (herder.config_log, herder.state_log, herder.offset_log)
@@ -99,7 +104,7 @@ def _log_of(settings: WorkerSettings, kind: str, partitions: int, apply: Apply) 
         replicas,
         settings.client(),
         apply,
-        has_transactions=settings.is_exactly_once,
+        has_transactions=settings.has_fenced_leaders,
     )
 
 

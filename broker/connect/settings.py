@@ -210,6 +210,16 @@ class WorkerSettings(ByAttribute):
     def is_exactly_once(self) -> bool:
         return bool(self.values.get("exactly_once_source_support") == "enabled")
 
+    @property
+    def has_fenced_leaders(self) -> bool:
+        """Whether leaders write in transactions: on all workers before sources are exactly once on any (KIP-618)."""
+        return bool(self.values.get("exactly_once_source_support", "disabled") != "disabled")
+
+    @property
+    def leaders_transactional_id(self) -> str:
+        """As Kafka's workers call it: theirs and ours may be of one group."""
+        return f"connect-cluster-{self.values['group_id']}"
+
     def transactional_id(self, connector: str, task: int) -> str:
         return f"{self.values['group_id']}-{connector}-{task}"
 

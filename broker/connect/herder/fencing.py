@@ -56,7 +56,7 @@ class Fencing:
         with self._one_round:
             if not herder.group.is_leader:
                 raise NotGroupLeader(herder.group.leader_url)
-            herder.config_log.read_to_end()
+            herder.config_log.read_to_end(waits_for_open=True)
             herder.require(connector)
             if connector in known.fenced and connector not in known.to_fence:
                 return
@@ -64,10 +64,10 @@ class Fencing:
             count = len(known.tasks.get(connector, ()))
             if before is not None and not (before == count == 1):
                 self._fence(connector, before)
-            herder.config_log.read_to_end()
+            herder.config_log.read_to_end(waits_for_open=True)
             if known.generations.get(connector) != generation or not herder.group.is_leader:
                 raise Conflict(f"Tasks of {connector} were configured anew while older ones were fenced")
-            herder.config_log.put([records.fencing_record(connector, count)])
+            herder.write_as_leader([records.fencing_record(connector, count)])
 
     def _fence(self, connector: str, count: int) -> None:
         settings = self._herder.settings
@@ -79,6 +79,6 @@ class Fencing:
 
     def require_current(self, unit: Unit, generation: int) -> None:
         """Raises ConnectError for a task whose configuration is not the last one, or whose worker may have lost it."""
-        self._herder.config_log.read_to_end()
+        self._herder.config_log.read_to_end(waits_for_open=True)
         if self._herder.configurations.generations.get(unit.connector) != generation or not self._herder.group.holds():
             raise ConnectError(f"task {unit.connector}-{unit.task} is of an older configuration")

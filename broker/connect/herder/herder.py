@@ -27,8 +27,10 @@ from broker.connect.redaction import Redaction, redacting
 from broker.connect.settings import WorkerSettings
 from broker.connect.storage import records
 from broker.connect.storage.configurations import Configurations
+from broker.connect.storage.leader_writer import LeaderWriter
 from broker.connect.storage.logs import StorageLog
 from broker.connect.storage.offsets import StoredOffsets
+from broker.connect.storage.records import Record
 from broker.connect.storage.states import States
 from broker.connect.tasks.exactly_once_source import RunningExactlyOnceSource
 from broker.connect.tasks.sink_task import RunningSink
@@ -62,6 +64,8 @@ class Herder:
         self.levels = Levels()
         self.publish_to_leader: Callable[[str, str, list[dict[str, str]]], None] | None = None
         self.config_log: StorageLog
+        #: Writes what only the leader writes; None where sources are not exactly once, and `config_log` does.
+        self.leader_writer: LeaderWriter | None = None
         self.state_log: StorageLog
         self.offset_log: StorageLog
         self.offset_stores = OffsetStores(settings, offsets, lambda: self.offset_log)
@@ -279,6 +283,16 @@ class Herder:
         if not self.group.is_leader:
             raise NotGroupLeader(self.group.leader_url)
 
+    def write_as_leader(self, written: list[Record]) -> None:
+        """Keep what only the leader of the group writes; it is applied here when this returns. Raises NotGroupLeader,
+        StorageError."""
+        self._require_leader()
+        if self.leader_writer is None:
+            self.config_log.put(written)
+            return
+        self.leader_writer.put(written, self._require_leader)
+        self.config_log.read_to_end(waits_for_open=True)
+
     def put_config(self, name: str, config: dict[str, str], *, target: str | None, may_exist: bool) -> bool:
         """Whether it is new. Validated by whoever asks."""
 
@@ -288,7 +302,7 @@ class Herder:
             if not is_new and not may_exist:
                 raise Conflict(f"Connector {name} already exists")
             written = [records.target_record(name, target)] if target else []
-            self.config_log.put([*written, records.connector_record(name, config)])
+            self.write_as_leader([*written, records.connector_record(name, config)])
             return is_new
 
         return bool(self.call(change))
@@ -297,7 +311,7 @@ class Herder:
         def change() -> None:
             self._require_leader()
             self.require(name)
-            self.config_log.put([records.connector_record(name, None), records.target_record(name, None)])
+            self.write_as_leader([records.connector_record(name, None), records.target_record(name, None)])
             gone = [who for who in list(self.states.states) if who[0] == name]
             self._reconcile()
             self.state_log.post([records.status_record(n, task, "DESTROYED", "", 0) for n, task in gone])
@@ -316,7 +330,7 @@ class Herder:
         def change() -> None:
             self._require_leader()
             self.require(name)
-            self.config_log.put([*records.task_records(name, []), records.target_record(name, "STOPPED")])
+            self.write_as_leader([*records.task_records(name, []), records.target_record(name, "STOPPED")])
 
         self.call(change)
 
@@ -337,7 +351,7 @@ class Herder:
             self._require_leader()
             self.require(name)
             if self.configurations.target(name) != "STOPPED":
-                self.config_log.put(records.task_records(name, configs))
+                self.write_as_leader(records.task_records(name, configs))
 
         return self.submit(change)
 

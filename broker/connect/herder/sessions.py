@@ -77,5 +77,5 @@ class Sessions:
             made = SessionKey(
                 os.urandom(key_bytes(**self._of_keys)), self._of_keys["algorithm"], int(time.time() * 1000)
             )
-            self._herder.config_log.put([key_record(made)])
+            self._herder.write_as_leader([key_record(made)])
             _log.info("session key given out", algorithm=made.algorithm)
