@@ -52,12 +52,14 @@ class ChangeableConfigs(NamedTuple):
     #: Of a key, as it counts at present where nothing is set for the resource.
     value_of: Callable[[Key, Mapping[str, str]], Any]
     overrides: Callable[[], Awaitable[dict[str, str]]]
-    check: Callable[[Mapping[str, str]], None]
+    #: From the overrides there are to those there shall be.
+    check: Callable[[Mapping[str, str], Mapping[str, str]], None]
     change: Callable[[ConfigChange], Awaitable[None]]
 
     async def apply(self, change: ConfigChange, *, validate_only: bool) -> None:
         if validate_only:
-            self.check(change(await self.overrides()))
+            present = await self.overrides()
+            self.check(present, change(present))
         else:
             await self.change(change)
 
@@ -72,7 +74,7 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
             key_of=partial(_key, topic.BY_NAME.get, "topic"),
             value_of=lambda key, overrides: settings_of(key, overrides, services.config)[0].value,
             overrides=partial(of_topics.overrides, name),
-            check=topic.check_topic_configs,
+            check=partial(of_topics.check, name),
             change=partial(of_topics.change, name),
         )
     if resource_type == ConfigResourceType.BROKER:
@@ -84,7 +86,7 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
                 key.read(overrides[key.name]) if key.name in overrides else services.config.values[key.attribute]
             ),
             overrides=partial(of_brokers.overrides, name),
-            check=partial(of_brokers.check, name),
+            check=lambda _present, wanted: of_brokers.check(name, wanted),
             change=partial(of_brokers.change, name),
         )
     raise unknown_resource(resource_type)

@@ -77,13 +77,13 @@ async def _created(
         topic_id=created.topic_id,
         num_partitions=len(created.assignment),
         replication_factor=len(created.assignment[0]),
-        configs=_configs(new, context),
+        configs=_configs(created.configs, context),
     )
 
 
-def _configs(topic: NewTopic, context: RequestContext) -> list[CreatableTopicConfigs]:
+def _configs(overrides: dict[str, str], context: RequestContext) -> list[CreatableTopicConfigs]:
     """As they count for the new topic (KIP-525)."""
-    found = [(key, settings_of(key, topic.configs, context.services.config)[0]) for key in KEYS]
+    found = [(key, settings_of(key, overrides, context.services.config)[0]) for key in KEYS]
     return [
         CreatableTopicConfigs(name=key.name, value=counts.text, config_source=counts.source) for key, counts in found
     ]

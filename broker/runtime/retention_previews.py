@@ -25,6 +25,7 @@ from broker.log.config import LogConfig
 from broker.log.preview import LogPreview, preview_log
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.topics.internal_topics import compacted
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
 
 #: How often a log is looked at anew because the cleaner, or retention itself, was at work on it meanwhile.
@@ -53,7 +54,7 @@ class RetentionPreviews:
         overrides = {**await self._topic_configs.overrides(topic), **changes}
         set_ones = {name: text for name, text in overrides.items() if text is not None}
         check_topic_configs(set_ones)
-        return log_config(set_ones, self._config)
+        return log_config(compacted(topic, set_ones), self._config)
 
     def led_partitions(self, topic: str) -> list[int]:
         led = (replica.partition.topic_partition for replica in self._replicas if replica.partition.is_leader)

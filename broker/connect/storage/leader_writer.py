@@ -16,8 +16,8 @@ from broker.common.quiet_clients import muted
 from broker.connect.storage.logs import TIMEOUT_S, StorageError
 from broker.connect.storage.records import Record
 
-#: A transaction whose leader died in it holds up what others write for no longer.
-_TRANSACTION_MS = 10_000
+#: As long as any write is waited for. A transaction whose leader died in it holds up what others write for no longer.
+_TRANSACTION_MS = int(TIMEOUT_S * 1000)
 #: Another worker has begun to write since this one did.
 _FENCED = frozenset((KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH))
 

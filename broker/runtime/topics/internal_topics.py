@@ -1,18 +1,58 @@
-"""The topics that brokers keep their coordinators' state in: names, and how they are created when first needed."""
+"""The topics that brokers keep their coordinators' state in: names, and how they are created when first needed.
 
+They are compacted, whatever is set for them: by age, committed offsets and the states of transactions would be deleted
+although they count. Whoever creates or changes such a topic is refused another `cleanup.policy`, and what a tool has
+written into ZooKeeper past that does not count.
+"""
+
+from collections.abc import Mapping
 from dataclasses import replace
 
 from broker.config.broker import BrokerConfig
-from broker.runtime.topics.topic_placement import NewTopic
+from broker.config.definition import ConfigError
+from broker.runtime.topics.topic_placement import USE_DEFAULT, NewTopic
 
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTION_TOPIC = "__transaction_state"
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTION_TOPIC})
+_POLICY, _COMPACT, _MIN_ISR = "cleanup.policy", "compact", "min.insync.replicas"
 
 
 def new_internal_topic(name: str, config: BrokerConfig) -> NewTopic:
     """An internal topic as the configuration wants it; compacted, whatever the defaults for topics are."""
     return _offsets_topic(config) if name == OFFSETS_TOPIC else _transaction_topic(config)
+
+
+def with_internal_defaults(topic: NewTopic, config: BrokerConfig) -> NewTopic:
+    """Return an internal topic that somebody creates, what is left open as the broker would have it; any other topic as
+    it is. Raises ConfigError."""
+    if topic.name not in INTERNAL_TOPICS:
+        return topic
+    own = new_internal_topic(topic.name, config)
+    if not topic.assignment:
+        partitions = own.partitions if topic.partitions == USE_DEFAULT else topic.partitions
+        is_open = topic.replication_factor == USE_DEFAULT
+        factor = own.replication_factor if is_open else topic.replication_factor
+        topic = replace(topic, partitions=partitions, replication_factor=factor)
+    replicas = min(map(len, topic.assignment.values()), default=topic.replication_factor)
+    configs = {**own.configs, **topic.configs}
+    if _MIN_ISR not in topic.configs and int(configs.get(_MIN_ISR, "1")) > replicas:
+        del configs[_MIN_ISR]  # nothing could be written
+    require_compacted(topic.name, {}, configs)
+    return replace(topic, configs=configs)
+
+
+def require_compacted(name: str, present: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Raise ConfigError if `wanted` takes compaction from an internal topic for which `present` is set."""
+    policy = wanted.get(_POLICY)
+    if name in INTERNAL_TOPICS and policy != present.get(_POLICY) and (policy or "").strip() != _COMPACT:
+        kept = "committed offsets" if name == OFFSETS_TOPIC else "states of transactions"
+        raise ConfigError(f"{name} keeps {kept}, which must not be deleted by age; leave {_POLICY}={_COMPACT} set")
+
+
+def compacted(name: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the overrides of a topic as its logs go by them: an internal topic is compacted."""
+    return {**overrides, _POLICY: _COMPACT} if name in INTERNAL_TOPICS else overrides
 
 
 #: Those keys of each that say how safe it is.

@@ -21,7 +21,12 @@ from broker.config.broker import BrokerConfig
 from broker.config.topic import BY_NAME, check_topic_configs
 from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, for_lone_broker, new_internal_topic
+from broker.runtime.topics.internal_topics import (
+    INTERNAL_TOPICS,
+    for_lone_broker,
+    new_internal_topic,
+    with_internal_defaults,
+)
 from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
@@ -47,6 +52,7 @@ def free(_partitions: int) -> None:
 class CreatedTopic:
     topic_id: UUID
     assignment: dict[int, tuple[int, ...]]
+    configs: dict[str, str]
 
 
 class TopicAdmin:
@@ -75,10 +81,11 @@ class TopicAdmin:
         if topic.name in self._metadata.topics:
             raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {topic.name!r} exists already")
         self._refuse_collision(topic.name)
+        topic = with_internal_defaults(topic, self._config)
         check_topic_configs(topic.configs)
         assignment = place_topic(topic, self._metadata, self._config)
         self._refuse_too_many(topic.name, len(assignment))
-        created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment)
+        created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment, topic.configs)
         if not validate_only:
             charge(len(assignment))
             self._idle_keys.tell(topic.configs)

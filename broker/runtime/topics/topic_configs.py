@@ -19,6 +19,7 @@ from broker.config.topic import BY_NAME, check_topic_configs
 from broker.log.config import LogConfig
 from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.topics.internal_topics import compacted, require_compacted
 from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
 
@@ -64,19 +65,28 @@ class TopicConfigs:
     async def _log_config(self, topic: str) -> LogConfig | None:
         while True:
             try:
-                return log_config(await self._store.config(ENTITY, topic), self._broker_config)
+                return self._log_config_by(topic, await self._store.config(ENTITY, topic))
             except (ConnectionInterrupted, SessionLost):
                 await self._store.session.wait_connected()
             except (ZooKeeperError, MalformedZnode, ConfigError) as error:
                 _log.error("topic configuration not applied", topic=topic, reason=str(error))
                 return None
 
+    def _log_config_by(self, topic: str, overrides: Mapping[str, str]) -> LogConfig:
+        return log_config(compacted(topic, overrides), self._broker_config)
+
+    @staticmethod
+    def check(topic: str, present: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+        """Raise ConfigError unless `wanted` may be set for the topic in the place of `present`."""
+        check_topic_configs(wanted)
+        require_compacted(topic, present, wanted)
+
     async def change(self, topic: str, change: ConfigChange) -> None:
         """Set what `change` makes of the overrides, and tell every broker; raises ApiError when a value cannot be."""
 
         def checked(present: dict[str, str]) -> dict[str, str]:
             wanted = change(present)
-            check_topic_configs(wanted)
+            self.check(topic, present, wanted)
             return wanted
 
         try:
@@ -94,7 +104,7 @@ class TopicConfigs:
         if topic not in self._hosted_topics():
             return
         try:
-            config = log_config(await self._store.config(ENTITY, topic), self._broker_config)
+            config = self._log_config_by(topic, await self._store.config(ENTITY, topic))
         except (MalformedZnode, ConfigError) as error:
             _log.error("topic configuration not applied", topic=topic, reason=str(error))
             return

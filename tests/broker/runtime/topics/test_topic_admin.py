@@ -56,6 +56,33 @@ async def test_internal_topics_wait_until_enough_brokers_live(scene, topic):
     assert [len(set(replicas)) for replicas in scene.created[topic].values()] == [3, 3, 3, 3]
 
 
+@pytest.mark.parametrize("topic", [OFFSETS_TOPIC, TRANSACTION_TOPIC])
+async def test_an_internal_topic_that_a_client_creates_is_compacted_and_as_the_broker_would_make_it(scene, topic):
+    for broker_id in (1, 2, 3):
+        scene.join(broker_id)
+    created = await scene.admin.create(NewTopic(topic, replication_factor=2, configs={"retention.ms": "1"}), 1_000)
+    assert [len(replicas) for replicas in scene.created[topic].values()] == [2, 2, 2, 2]
+    assert scene.configs[topic] == created.configs
+    assert scene.configs[topic].items() >= {"cleanup.policy": "compact", "retention.ms": "1"}.items()
+
+
+@pytest.mark.parametrize("asked", [{"replication_factor": 1}, {"assignment": {0: (1,), 1: (1,)}}])
+async def test_an_internal_topic_that_a_client_creates_with_one_replica_can_be_written(scene, asked):
+    scene.join(1)
+    await scene.admin.create(NewTopic(TRANSACTION_TOPIC, **asked), 1_000)
+    assert "min.insync.replicas" not in scene.configs[TRANSACTION_TOPIC]
+    assert scene.configs[TRANSACTION_TOPIC]["cleanup.policy"] == "compact"
+
+
+@pytest.mark.parametrize("policy", ["delete", "compact,delete", ""])
+async def test_an_internal_topic_that_would_be_deleted_by_age_is_not_created(scene, policy):
+    scene.join(1)
+    with pytest.raises(ApiError, match="keeps states of transactions") as refusal:
+        await scene.admin.create(NewTopic(TRANSACTION_TOPIC, 1, 1, configs={"cleanup.policy": policy}), 1_000)
+    assert refusal.value.code is ErrorCode.INVALID_CONFIG
+    assert scene.created == {}
+
+
 async def test_topic_a_client_names_first_has_the_default_number_of_replicas(scene):
     scene.join(1)
     with pytest.raises(ApiError) as refusal:
