@@ -31,6 +31,13 @@ class Conflict(RequestRefused):
     status = 409
 
 
+class ChangedMeanwhile(Conflict):
+    """The configuration is another than the one that the change was derived from."""
+
+    def __init__(self, name: str):
+        super().__init__(f"The configuration of {name} was changed meanwhile; send the request again")
+
+
 class NotGroupLeader(Conflict):
     """Somebody else decides this: the request goes on to `url`, empty while there is nobody."""
 

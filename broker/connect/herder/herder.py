@@ -18,7 +18,7 @@ from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.herder.beside import Alone, Fences, Signs, WorkerMembership
 from broker.connect.herder.connector import RunningConnector
-from broker.connect.herder.errors import Conflict, NotFound, NotGroupLeader, RequestRefused
+from broker.connect.herder.errors import ChangedMeanwhile, Conflict, NotFound, NotGroupLeader, RequestRefused
 from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
@@ -293,11 +293,24 @@ class Herder:
         self.leader_writer.put(written, self._require_leader)
         self.config_log.read_to_end(waits_for_open=True)
 
-    def put_config(self, name: str, config: dict[str, str], *, target: str | None, may_exist: bool) -> bool:
-        """Whether it is new. Validated by whoever asks."""
+    def put_config(
+        self,
+        name: str,
+        config: dict[str, str],
+        *,
+        target: str | None,
+        may_exist: bool,
+        base: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Whether it is new. Validated by whoever asks.
+
+        base: the configuration that `config` was derived from, if it was. Raises ChangedMeanwhile for another one.
+        """
 
         def change() -> bool:
             self._require_leader()
+            if base is not None and self.configurations.connectors.get(name) != base:
+                raise ChangedMeanwhile(name)
             is_new = name not in self.configurations.connectors
             if not is_new and not may_exist:
                 raise Conflict(f"Connector {name} already exists")

@@ -22,6 +22,7 @@ from broker.config.definition import ConfigError
 from broker.connect.api import ConnectError
 from broker.connect.herder.errors import (
     BadRequest,
+    ChangedMeanwhile,
     Forbidden,
     NoJson,
     NotFound,
@@ -43,6 +44,8 @@ from broker.connect.traces import sentence_of, trace_of, words_of
 #: A configuration is a few kilobytes; what is longer is none.
 _BODY_BYTES_MAX = 1024 * 1024
 _TASK_DIGITS_MAX = 10
+#: How often a patch is derived anew because another request was quicker.
+_PATCH_TRIES = 10
 _VERSION = {"version": "3.8.0-barnabas", "commit": "unknown"}
 _log = logger("broker.connect")
 
@@ -194,13 +197,21 @@ class ConnectRest:
         name = _name(request)
         if not isinstance(body, dict):
             raise BadRequest("A map of keys is needed")
-        merged: dict[str, Any] = {**self._herder.require(name), **body}
-        return self._write(name, _texts({key: value for key, value in merged.items() if value is not None}))
+        for _ in range(_PATCH_TRIES):
+            base = self._herder.require(name)
+            merged: dict[str, Any] = {**base, **body}
+            try:
+                return self._write(
+                    name, _texts({key: value for key, value in merged.items() if value is not None}), base
+                )
+            except ChangedMeanwhile:
+                continue
+        raise ChangedMeanwhile(name)
 
-    def _write(self, name: str, config: dict[str, str]) -> Response:
+    def _write(self, name: str, config: dict[str, str], base: dict[str, str] | None = None) -> Response:
         _check_name(name)
         require_valid(config, self._herder.settings)
-        is_new = self._herder.put_config(name, config, target=None, may_exist=True)
+        is_new = self._herder.put_config(name, config, target=None, may_exist=True, base=base)
         return JSONResponse(
             self._herder.info(name),
             201 if is_new else 200,

@@ -104,6 +104,40 @@ def test_values_are_read_alike_by_who_validates_and_who_creates(client):
     }  # fmt: skip
 
 
+@pytest.fixture
+def during_a_patch(monkeypatch):
+    """during_a_patch(call): it is made once, while the next configuration is validated."""
+
+    def arrange(call) -> None:
+        calls, validate = [call], app.require_valid
+
+        def require_valid(config, settings):
+            validate(config, settings)
+            while calls:
+                calls.pop()()
+
+        monkeypatch.setattr(app, "require_valid", require_valid)
+
+    return arrange
+
+
+def test_of_two_patches_at_once_both_count(client, during_a_patch):
+    """Both were acknowledged: neither may write over the other what it had read before."""
+    config = {"connector.class": "FileStreamSource", "topic": "t", "a": "0", "b": "0"}
+    client.put("/connectors/c/config", json=config)
+    during_a_patch(lambda: client.patch("/connectors/c/config", json={"b": "2"}))
+    assert client.patch("/connectors/c/config", json={"a": "1"}).status_code == 200
+    made = client.get("/connectors/c/config").json()
+    assert (made["a"], made["b"]) == ("1", "2")
+
+
+def test_a_connector_that_is_deleted_during_a_patch_stays_deleted(client, during_a_patch):
+    client.put("/connectors/c/config", json={"connector.class": "FileStreamSource", "topic": "t"})
+    during_a_patch(lambda: client.delete("/connectors/c"))
+    assert client.patch("/connectors/c/config", json={"a": "1"}).status_code == 404
+    assert client.get("/connectors").json() == []
+
+
 @pytest.mark.parametrize(
     "quoted",
     [
