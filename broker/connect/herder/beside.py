@@ -18,6 +18,7 @@ class WorkerMembership(Protocol):
     @property
     def is_sessioned(self) -> bool: ...
     def holds(self) -> bool: ...
+    def may_run(self, connector: str) -> bool: ...
     def rejoin(self) -> None: ...
 
 
@@ -43,6 +44,10 @@ class Alone:
 
     def holds(self) -> bool:
         return True
+
+    def may_run(self, connector: str) -> bool:
+        """There is no other worker, and the herder knows what runs on this one."""
+        return False
 
     def rejoin(self) -> None:
         return

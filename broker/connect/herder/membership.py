@@ -19,6 +19,7 @@ from broker.connect.group.wire import (
     CONFIG_MISMATCH,
     PROTOCOLS,
     Metadata,
+    Unit,
     WorkerAssignment,
     decode_assignment,
     decode_metadata,
@@ -53,6 +54,8 @@ class GroupWorker:
         self._balancer = Balancer(settings.scheduled_rebalance_max_delay_ms)
         self._running: WorkerAssignment | None = None
         self._completed = -1
+        #: Of the last round that this worker decided: what its members had then, and what they were given.
+        self._placed: frozenset[Unit] = frozenset()
         self._troubles = Troubles()
         self._join_at = 0.0
         self._beat_at = 0.0
@@ -84,6 +87,13 @@ class GroupWorker:
     def is_leader(self) -> bool:
         """Not any more either, once somebody else may have been made it."""
         return self._leads and self.holds()
+
+    def may_run(self, connector: str) -> bool:
+        """Return, of the leader, whether a worker may still run a task of the connector.
+
+        A worker that is to run it no more joins the next round when it has stopped, and has it no more there.
+        """
+        return any(unit.connector == connector and not unit.is_connector for unit in self._placed)
 
     @property
     def is_sessioned(self) -> bool:
@@ -222,12 +232,14 @@ class GroupWorker:
         if furthest > configurations.offset:
             self._herder.config_log.read_to_end()
         common = WorkerAssignment(leader=joined.leader_id, leader_url=self._url, config_offset=configurations.offset)
+        owned = {member: item.running.units if item.running else frozenset() for member, item in members.items()}
+        self._placed = frozenset().union(*owned.values())
         if furthest > configurations.offset:
             wrong = replace(common, error=CONFIG_MISMATCH)
             return dict.fromkeys(members, encode_assignment(wrong, version))
-        owned = {member: item.running.units if item.running else frozenset() for member, item in members.items()}
         now_ms = int(time.monotonic() * 1000)
         decided = self._balancer.assign(now_ms, joined.generation, self._completed, configurations.units(), owned)
+        self._placed = self._placed.union(*decided.assigned.values())
         return {
             member: encode_assignment(
                 replace(

@@ -1,6 +1,7 @@
 """Offsets of connectors: source offsets from their log, those of sinks from their group (KIP-875)."""
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -9,12 +10,14 @@ from broker.client.groups import GroupClient
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.connect.api import ConnectPartition, SinkConnector, SourceConnector
-from broker.connect.herder.errors import BadRequest, NotGroupLeader, RequestRefused
+from broker.connect.herder.errors import BadRequest, Conflict, NotGroupLeader, RequestRefused
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class
 from broker.connect.storage.records import dump, load
 from broker.connect.storage.source_offsets import SourceOffsets, closing
 
+#: As long as a task may take to stop, and the group to hear of it.
+_STOPPED_WITHIN_S, _PAUSE_S = 30.0, 0.05
 _DIGITS = re.compile(r"\+?[0-9]{1,19}")
 _PARTITION_MAX, _OFFSET_MAX = (1 << 31) - 1, (1 << 63) - 1
 #: What a group answers that has members.
@@ -83,7 +86,19 @@ class ConnectorOffsets:
         return _done("reset", is_all)
 
     def _fence(self, name: str) -> None:
-        """No task writes an offset any more, nor does one that was cut off before it was stopped (KIP-875)."""
+        """No task writes an offset any more, nor does one that was cut off before it was stopped (KIP-875).
+
+        A task that stops stores its last offsets, perhaps on another worker. Behind what is written here they would
+        undo it, so that end is awaited. Raises Conflict when a task does not stop in time.
+        """
+        deadline_s = time.monotonic() + _STOPPED_WITHIN_S
+        # What runs here has stopped when the herder comes to the call.
+        self._herder.call(lambda: None)
+        while self._herder.group.may_run(name):
+            if time.monotonic() >= deadline_s:
+                raise Conflict(f"Tasks of connector {name} have not stopped yet; try again")
+            time.sleep(_PAUSE_S)
+            self._require_stopped(name)
         if self._herder.settings.is_exactly_once:
             self._herder.fencing.ask(name)
 

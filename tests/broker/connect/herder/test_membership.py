@@ -8,10 +8,18 @@ import pytest
 
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode
-from broker.connect.group.wire import Unit, WorkerAssignment, decode_metadata, encode_assignment
+from broker.connect.group.wire import (
+    Metadata,
+    Unit,
+    WorkerAssignment,
+    decode_metadata,
+    encode_assignment,
+    encode_metadata,
+)
 from broker.connect.herder import membership
 from broker.connect.herder.membership import GroupWorker
 from broker.connect.storage.configurations import Configurations
+from broker.connect.storage.records import connector_record, task_records
 from tests.barnabas_cluster import await_true
 
 _TRIES = 3
@@ -154,3 +162,30 @@ def test_what_a_leader_does_not_mention_goes_on():
         worker.stop()
     assert runs == [{stays, goes}, {stays}, {stays, comes}, {stays, comes}]
     assert [running and running.units for running in member.said] == [None, *runs[:3]]
+
+
+def test_a_stopped_task_may_run_until_its_worker_joins_without_it():
+    """What is told of it may come before or after the round in which it was given to its worker."""
+    worker, _ = worker_of(Member())
+    task = Unit("in", 0)
+    herder = worker._herder
+    herder.config_log = SimpleNamespace(read_to_end=lambda: None)
+
+    def round_of(generation, units):
+        running = WorkerAssignment("other", "http://other:1/", units=frozenset(units))
+        member = encode_metadata(Metadata("http://other:1/", herder.configurations.offset, running), 2)
+        worker._decided(
+            SimpleNamespace(members={"other": member}, protocol="sessioned", leader_id="here", generation=generation)
+        )
+        return worker.may_run("in")
+
+    for offset, (key, value) in enumerate(
+        [connector_record("in", {"connector.class": "C"}), *task_records("in", [{"n": "1"}])]
+    ):
+        herder.configurations.apply(key, value, offset)
+    assert round_of(1, []), "it was given to the worker just now"
+    for key, value in task_records("in", []):
+        herder.configurations.apply(key, value, 9)
+    assert worker.may_run("in")
+    assert round_of(2, [task]), "it is taken from the worker, which has it still"
+    assert not round_of(3, [])
