@@ -15,7 +15,8 @@ _log = logger(__name__)
 
 
 class SteadyClock:
-    """A wall clock for what is deleted by its age: records, tombstones, committed offsets, transactions.
+    """A wall clock for what is deleted by its age: records, tombstones, committed offsets. Times that are written down
+    are those of the clock itself.
 
     A jump ahead counts only when the wall clock has stayed there for `HELD_MS`; until then time goes on as before it,
     by the monotonic clock. One that is set back is believed at once: by that nothing goes early. Of any thread.

@@ -38,11 +38,13 @@ class Coordination:
         address_of: Callable[[int], tuple[str, int] | None],
         dialer: Dialer,
         clock: Clock,
+        steady: Clock,
     ):
+        """steady: by which committed offsets are too old."""
         self.group_memory = GroupMemory()
         deleted = DeletedPartitions()
         self.groups = group_coordinators(
-            replicas, _group_config(config), clock, self.group_memory, deleted, metadata.topic_id_of
+            replicas, _group_config(config), clock, self.group_memory, deleted, metadata.topic_id_of, steady.now_ms
         )
         self.markers = MarkerSender(config.broker_id, metadata, address_of, dialer, store.partition_exists)
         self.transactions = TransactionCoordinators(

@@ -64,7 +64,9 @@ class Parts:
         delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
         steady = SteadyClock(clock)
-        self.coordination = Coordination(config, self.replicas, metadata, store, self.addresses.of, dialer, steady)
+        self.coordination = Coordination(
+            config, self.replicas, metadata, store, self.addresses.of, dialer, clock, steady
+        )
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
         configs_of_topics = TopicConfigs(store, self.replicas, config)

@@ -69,10 +69,12 @@ class GroupCoordinator:
         memory: GroupMemory | None = None,
         deleted: DeletedPartitions | None = None,
         topic_id_of: TopicIdOf = unknown_topic_id,
+        steady_now_ms: Callable[[], int] | None = None,
     ):
         """new_member_id: a new unique id that starts with the given text. memory, deleted: shared by all of a broker.
         wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
         topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not.
+        steady_now_ms: the wall time by which offsets are too old; without it that of records.
         """
         self._wall_now_ms = wall_now_ms
         self._now_ms = 0  #: the last time we were told
@@ -85,7 +87,7 @@ class GroupCoordinator:
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
         self._offsets = CommittedOffsets(config, self._progress, self._account, topic_id_of)
         self._admission = Admission(memory, self._account, self._offsets)
-        self._expiry = Expiry(config, self._offsets, deleted, topic_id_of)
+        self._expiry = Expiry(config, self._offsets, deleted, topic_id_of, steady_now_ms)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = GroupMembership(self._timers, self._rebalance, self._progress)

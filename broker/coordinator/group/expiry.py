@@ -58,8 +58,15 @@ class Expiry:
     """Proposes tombstones for the groups of one coordinator whenever its deadline has come."""
 
     def __init__(
-        self, config: GroupConfig, offsets: CommittedOffsets, deleted: DeletedPartitions | None, topic_id_of: TopicIdOf
+        self,
+        config: GroupConfig,
+        offsets: CommittedOffsets,
+        deleted: DeletedPartitions | None,
+        topic_id_of: TopicIdOf,
+        steady_now_ms: Callable[[], int] | None = None,
     ):
+        """steady_now_ms: the wall time by which offsets are too old, None for a turn's."""
+        self._steady_now_ms = steady_now_ms
         self._retention_ms = config.offsets_retention_minutes * 60_000
         self._interval_ms = config.offsets_retention_check_interval_ms
         self._offsets = offsets
@@ -159,7 +166,8 @@ class Expiry:
         """Return how many offsets the group has, and whether all was written that is due."""
         count = self._offsets.count(group.group_id)
         written, is_more = 0, False
-        for partition in self._expired(group, turn.wall_ms) if count else ():
+        wall_ms = turn.wall_ms if self._steady_now_ms is None else self._steady_now_ms()
+        for partition in self._expired(group, wall_ms) if count else ():
             is_more = written == tombstones_max or turn.is_full
             if is_more:
                 break

@@ -24,11 +24,13 @@ def group_coordinators(
     memory: GroupMemory,
     deleted: DeletedPartitions,
     topic_id_of: Callable[[str], uuid.UUID],
+    steady_now_ms: Callable[[], int] | None = None,
 ) -> GroupCoordinators:
-    """topic_id_of: of a topic's name, as this broker knows it now; NO_TOPIC_ID if it does not."""
+    """topic_id_of: of a topic's name, as this broker knows it now; NO_TOPIC_ID if it does not. steady_now_ms: as
+    `GroupCoordinator` takes it."""
 
     def new_coordinator() -> GroupCoordinator:
-        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory, deleted, topic_id_of)
+        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory, deleted, topic_id_of, steady_now_ms)
 
     groups = GroupCoordinators(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
     replicas.on_marker.append(groups.complete_transaction)

@@ -45,6 +45,18 @@ def test_trap_29_simple_consumer_is_measured_by_its_last_commit():
     assert world.log[-1].value is None
 
 
+def test_a_wall_clock_that_is_a_month_ahead_by_mistake_forgets_no_offsets():
+    world = World()
+    world.commit("g", "-", {T0: 1})
+    world.wall_ahead_ms += 30 * DAY_MS
+    world.jump_ms = 30 * DAY_MS
+    world.advance(2 * CHECK_MS)
+    assert offsets(world) == {T0}
+    world.jump_ms = 0  # it was right
+    world.advance(CHECK_MS)
+    assert offsets(world) == set()
+
+
 def test_trap_29_group_is_measured_by_when_it_became_empty():
     world = World()
     world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))

@@ -116,6 +116,7 @@ class World:
         self.log: list[LogRecord | LogMarker] = []
         self.now_ms = 0
         self.wall_ahead_ms = WALL_AHEAD_MS  #: of the broker that coordinates
+        self.jump_ms = 0  #: of it, what offsets do not age by
         self.topic_ids: dict[str, UUID] = {}  #: as that broker knows them
         self.speaker = Owner(ANONYMOUS, "/127.0.0.1")  #: whose connection all requests come by
         self.append_error: ErrorCode | None = None  #: what the next append fails with
@@ -130,7 +131,13 @@ class World:
     def _new_coordinator(self) -> GroupCoordinator:
         topic_id_of = lambda topic: self.topic_ids.get(topic, NO_TOPIC_ID)  # noqa: E731
         return GroupCoordinator(
-            self.config, self._new_member_id, self.wall_now_ms, self.memory, self.deleted, topic_id_of
+            self.config,
+            self._new_member_id,
+            self.wall_now_ms,
+            self.memory,
+            self.deleted,
+            topic_id_of,
+            lambda: self.wall_now_ms() - self.jump_ms,
         )
 
     def wall_now_ms(self) -> int:
