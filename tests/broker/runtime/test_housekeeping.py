@@ -184,7 +184,7 @@ async def test_a_wall_clock_that_is_a_day_ahead_by_mistake_deletes_no_record(tmp
     log = Log.open(tmp_path / "t-0", LogConfig(segment_bytes=200, retention_ms=2 * HELD_MS))
     for number in range(3):
         log.append(build_batch([Record(number, clock.now_ms(), None, b"v" * 90)]), 0)
-    hosted = HostedPartition(Partition(T_0, 1), log, UUID(int=1))
+    hosted = HostedPartition(ReplicaPartition(T_0, 1), log, UUID(int=1))
     hosted.partition.high_watermark = log.log_end_offset
     monkeypatch.setattr(housekeeping, "_replicas", [hosted])
     clock.set_wall(86_400_000)
