@@ -50,10 +50,7 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     herder.publish_to_leader = functools.partial(_publish, send, headers)
     herder.fencing = Fencing(herder, headers, send)
     herder.config_log = _log_of(settings, "config", 1, herder.on_config)
-    if settings.has_fenced_leaders:
-        herder.leader_writer = LeaderWriter(
-            settings.config_storage_topic, settings.client(), settings.leaders_transactional_id
-        )
+    herder.leader_writer = _leader_writer(settings)
     herder.state_log = _log_of(settings, "status", settings.status_storage_partitions, states.apply)
     herder.offset_log = _log_of(settings, "offset", settings.offset_storage_partitions, offsets.apply)
     logs = (herder.config_log, herder.state_log, herder.offset_log)
@@ -64,8 +61,7 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
         cluster, settings.group_id, PROTOCOL_TYPE,
         session_timeout_ms=settings.session_timeout_ms, rebalance_timeout_ms=settings.rebalance_timeout_ms,
     )  # fmt: skip
-    group = GroupWorker(herder, member, f"{herder.scheme}://{identity}/", sessions.tick)
-    herder.group = group
+    herder.group = group = GroupWorker(herder, member, f"{herder.scheme}://{identity}/", sessions.tick)
     herder.start(())
     group.start()
     try:
@@ -93,6 +89,12 @@ def _are_started(logs: Iterable[TopicLog], stop: threading.Event) -> bool:
                 _log.warning("worker waits for its cluster", reason=str(error))
                 stop.wait(_PAUSE_S)
     return not stop.is_set()
+
+
+def _leader_writer(settings: WorkerSettings) -> LeaderWriter | None:
+    if not settings.has_fenced_leaders:
+        return None
+    return LeaderWriter(settings.config_storage_topic, settings.client(), settings.leaders_transactional_id)
 
 
 def _log_of(settings: WorkerSettings, kind: str, partitions: int, apply: Apply) -> TopicLog:

@@ -63,16 +63,12 @@ class Parts:
         dialer = Dialer(ground.membership, ground.listeners.tls)
         delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
-        steady = SteadyClock(clock)
-        self.coordination = Coordination(
-            config, self.replicas, metadata, store, self.addresses.of, dialer, clock, steady
-        )
+        steady, addresses = SteadyClock(clock), self.addresses.of
+        self.coordination = Coordination(config, self.replicas, metadata, store, addresses, dialer, clock, steady)
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
         configs_of_topics = TopicConfigs(store, self.replicas, config)
-        self.replication = Replication(
-            config, ground.configs, self.replicas, metadata, store, self.addresses.of, dialer, clock
-        )
+        self.replication = Replication(config, ground.configs, self.replicas, metadata, store, addresses, dialer, clock)
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.keepers = ConfigKeepers(
             ground.session,

@@ -18,6 +18,7 @@ from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.herder.beside import Alone, Fences, Signs, WorkerMembership
 from broker.connect.herder.connector import RunningConnector
+from broker.connect.herder.descriptions import connector_info, connector_status
 from broker.connect.herder.errors import ChangedMeanwhile, Conflict, NotFound, NotGroupLeader, RequestRefused
 from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.herder.validation import connector_class
@@ -284,8 +285,7 @@ class Herder:
             raise NotGroupLeader(self.group.leader_url)
 
     def write_as_leader(self, written: list[Record]) -> None:
-        """Keep what only the leader of the group writes; it is applied here when this returns. Raises NotGroupLeader,
-        StorageError."""
+        """Keep what only the group's leader writes, and apply it here. Raises NotGroupLeader, StorageError."""
         self._require_leader()
         if self.leader_writer is None:
             self.config_log.put(written)
@@ -414,23 +414,7 @@ class Herder:
     # --- what is told
 
     def info(self, name: str) -> dict[str, Any]:
-        config = self.require(name)
-        tasks = [{"connector": name, "task": n} for n in range(len(self.configurations.tasks.get(name, ())))]
-        return {"name": name, "config": config, "tasks": tasks, "type": self._type(config)}
+        return connector_info(name, self.require(name), self.configurations)
 
     def status(self, name: str) -> dict[str, Any]:
-        config = self.require(name)
-        known = self.states.states.get((name, None))
-        if known is None:
-            raise NotFound(f"No status found for connector {name}")
-        count = len(self.configurations.tasks.get(name, ()))
-        tasks = [{"id": n, **state.shown()} for n, state in self.states.of(name).items() if n < count]
-        return {"name": name, "connector": known.shown(), "tasks": tasks, "type": self._type(config)}
-
-    @staticmethod
-    def _type(config: Mapping[str, str]) -> str:
-        try:
-            return "sink" if issubclass(connector_class(config), SinkConnector) else "source"
-        except Exception as error:  # a plugin that this worker does not have, or cannot load
-            _log.debug("plugin not loaded", connector_class=config.get("connector.class"), reason=str(error))
-            return "unknown"
+        return connector_status(name, self.require(name), self.configurations, self.states)
