@@ -83,16 +83,16 @@ class Recorder:
     def observe(self, readings: Iterable[Reading], at_ms: int) -> None:
         """To be called about once in each step of the finest tier; who is not among the readings is unknown."""
         now = {(reading.kind, reading.name): _floats(reading.values) for reading in readings}
-        gone = [key for key in self.known if key not in now]
-        now |= {key: (UNKNOWN,) * len(KINDS[key[0]]) for key in gone}
         self._begin_steps(at_ms)
         for key, values in now.items():
             self._point(key, FINEST, at_ms, values)
             for tier in TIERS[1:]:
                 self._opened(key, tier).add(values)
-        for key in gone:
-            for item in self._open:
-                del item[key]
+        for key in [key for key in self.known if key not in now]:
+            self._point(key, FINEST, at_ms, _unknown(key))
+            del self._open[FINEST.number][key]
+        for opened in self._open[FINEST.number + 1 :]:
+            _let_go(opened, now)
 
     def _begin_steps(self, at_ms: int) -> None:
         """A step that is over becomes a point, at its beginning."""
@@ -125,6 +125,19 @@ class Recorder:
             row = self.dirty.get(of_row) or self.load(of_row) or ChartRow(len(KINDS[key[0]]), tier.length)
             opened.row, opened.begins_ms = row, begins_ms
         return opened.row
+
+
+def _let_go(opened: dict[Key, _Open], now: Collection[Key]) -> None:
+    """Count what is not there `now` as unknown, until a whole step was: its last value would go on for ever."""
+    for key in [key for key in opened if key not in now]:
+        if opened[key].last == _unknown(key):
+            del opened[key]
+        else:
+            opened[key].add(_unknown(key))
+
+
+def _unknown(key: Key) -> tuple[float, ...]:
+    return (UNKNOWN,) * len(KINDS[key[0]])
 
 
 def _floats(values: Iterable[float | None]) -> tuple[float, ...]:

@@ -167,6 +167,28 @@ def test_what_is_gone_is_unknown_from_then_on_and_may_come_again():
     assert world.rates("a") == [(0.0, 1.0), (2.0, 1.0)]
 
 
+def test_what_is_gone_is_unknown_in_coarser_steps_too():
+    world = World()
+    for _ in range(20):
+        world.look(gone=1.0, stays=1.0)
+    for _ in range(40):
+        world.look(stays=1.0)
+    world.write()
+    assert {rate for _, rate in world.rates("stays", 10 * HOUR_MS)} == {1.0}
+    seen = [step for step, _ in world.rates("gone", 10 * HOUR_MS)]
+    assert seen[0] == 0
+    assert seen[-1] <= 24, "the step in which it went, and none behind it"
+
+
+def test_what_comes_again_within_its_step_has_no_gap():
+    world = World()
+    for there in (True, False, *[True] * 30):
+        world.look(**({"a": 1.0} if there else {}))
+    world.write()
+    assert {rate for _, rate in world.rates("a", 10 * HOUR_MS)} == {1.0}
+    assert world.rates("a", 10 * HOUR_MS)[-1][0] >= 24, "steps behind it are known"
+
+
 def points_of(name: str) -> list[tuple[int, tuple[float, ...]]]:
     """As they are kept in the finest steps."""
     rows = SeriesRow.objects.filter(series__name=name, tier=FINEST.number).order_by("begins_ms")
