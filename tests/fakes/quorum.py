@@ -17,6 +17,8 @@ class FakeQuorum:
         self._cluster = cluster
         self.view: QuorumView | None = None
         self.known: tuple[FeatureView, ...] = ()
+        #: Name and level of each that was done.
+        self.upgrades: list[tuple[str, int]] = []
         self.eligible: dict[str, tuple[EligibleLeaders, ...]] = {}
 
     def describe(self) -> QuorumView:
@@ -28,6 +30,16 @@ class FakeQuorum:
     def features(self) -> tuple[FeatureView, ...]:
         self._cluster.alive_brokers()
         return self.known
+
+    def check_upgrade(self, name: str, level: int) -> None:
+        self._cluster.alive_brokers()
+        feature = next((known for known in self.known if known.name == name), None)
+        if feature is None or not feature.supported_min <= level <= feature.supported_max:
+            raise refusal(ErrorCode.INVALID_UPDATE_VERSION)
+
+    def upgrade(self, name: str, level: int) -> None:
+        self.check_upgrade(name, level)
+        self.upgrades.append((name, level))
 
     def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:
         self._cluster.alive_brokers()

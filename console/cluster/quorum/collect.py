@@ -6,7 +6,7 @@ from functools import partial
 from console.cluster.quorum.members import summary_of
 from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.quorum.interface import QuorumGateway
-from console.kit.gateway.quorum.metadata_versions import FEATURE
+from console.kit.gateway.quorum.metadata_versions import ELIGIBLE_LEADERS, FEATURE
 from console.state.clusters.store import update_state
 from console.state.consumers.tiers import TierContext, TierLook
 
@@ -18,7 +18,7 @@ def tier(context: TierContext) -> TierLook:
 def _look(context: TierContext) -> None:
     gateway = context.gateway.quorum
     try:
-        summary = asdict(summary_of(gateway.describe(), context.clock_ms()))
+        summary = asdict(summary_of(gateway.describe(), context.clock_ms())) | {"keeps_elr": _keeps_elr(gateway)}
     except RefusedError as error:
         if _is_kraft(gateway):
             update_state(quorum={"voter_count": 0}, quorum_error=str(error))
@@ -26,6 +26,11 @@ def _look(context: TierContext) -> None:
             update_state(quorum={}, quorum_error="")
     else:
         update_state(quorum=summary, quorum_error="")
+
+
+def _keeps_elr(gateway: QuorumGateway) -> bool:
+    """True if the cluster keeps eligible leader replicas (KIP-966)."""
+    return any(feature.name == ELIGIBLE_LEADERS and bool(feature.finalized) for feature in gateway.features())
 
 
 def _is_kraft(gateway: QuorumGateway) -> bool:

@@ -49,6 +49,11 @@ class FeatureView:
         return "" if self.finalized is None else level_in_words(self.name, self.finalized)
 
     @property
+    def upgrade(self) -> int | None:
+        """Return the level to which it can be raised, as far as one broker knows; None where there is none."""
+        return self.supported_max if self.supported_max > (self.finalized or 0) else None
+
+    @property
     def supported_in_words(self) -> str:
         return " to ".join(level_in_words(self.name, level) for level in (self.supported_min, self.supported_max))
 
@@ -75,6 +80,14 @@ class QuorumGateway(Protocol):
 
     def features(self) -> tuple[FeatureView, ...]:
         """Return what one broker tells, by name; nothing from a broker without features. Raises GatewayError."""
+        ...
+
+    def check_upgrade(self, name: str, level: int) -> None:
+        """Have the cluster judge `upgrade` without doing it. Raises RefusedError with its reason, GatewayError."""
+        ...
+
+    def upgrade(self, name: str, level: int) -> None:
+        """Raise the finalized level of a feature. Raises RefusedError, GatewayError."""
         ...
 
     def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:

@@ -17,6 +17,7 @@ from broker.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponsePartition,
     TopicRequest,
 )
+from broker.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from console.kit.gateway.connection.any_broker import ask
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import refusal
@@ -26,6 +27,7 @@ _METADATA_TOPIC = "__cluster_metadata"
 NO_QUORUM = "This cluster has no KRaft quorum: ZooKeeper or another store keeps its metadata."
 _NO_ELIGIBLE_LEADERS = "These brokers do not tell eligible leader replicas (KIP-966)."
 _NO_FEATURES = "These brokers tell no features."
+_NO_UPGRADES = "These brokers have no features whose level could be raised."
 
 
 class KafkaQuorum:
@@ -60,6 +62,23 @@ class KafkaQuorum:
             FeatureView(value.name, value.min_version, value.max_version, finalized.get(value.name))
             for value in supported
         )
+
+    def check_upgrade(self, name: str, level: int) -> None:
+        self._upgrade(name, level, validate_only=True)
+
+    def upgrade(self, name: str, level: int) -> None:
+        self._upgrade(name, level, validate_only=False)
+
+    def _upgrade(self, name: str, level: int, *, validate_only: bool) -> None:
+        """Version 0 of the request has no `validate_only`, so that a broker with nothing later is not asked."""
+        update = FeatureUpdateKey(feature=name, max_version_level=level)
+        request = UpdateFeaturesRequest(feature_updates=[update], validate_only=validate_only)
+        response = ask(self._client, lambda cluster: cluster.ask_controller(request), _NO_UPGRADES)
+        for result in response.results:
+            if result.error_code:
+                raise refusal(result.error_code, result.error_message or "")
+        if response.error_code:
+            raise refusal(response.error_code, response.error_message or "")
 
     def eligible_leaders(self, topic: str) -> tuple[EligibleLeaders, ...]:
         partitions: list[EligibleLeaders] = []

@@ -1,6 +1,8 @@
 """Levels of the feature metadata.version by Kafka's names for them (`kafka-features version-mapping`). Pure."""
 
 FEATURE = "metadata.version"
+#: Level 1 of this feature: the controller keeps eligible leader replicas (KIP-966).
+ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 #: The first level of each release; the next release's first ends it. 3.3-IV0 is the first that a KRaft cluster keeps.
 _FIRST_LEVELS = (
     (1, "3.0", 1),

@@ -17,6 +17,7 @@ from console.cluster.protections.models import TopicProtection
 from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.mirrors.models import MirroredTopic
+from console.kit.gateway.quorum.interface import FeatureView
 from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.kit.tables.models import SavedView
 from console.processes.models import ManagedProcess
@@ -43,6 +44,7 @@ ARGUMENTS = {
     "process": {"name": "broker-1"},
     "broker": {"broker_id": 1},
     "group": {"group": "readers"},
+    "feature": {"feature": "group.version"},
     "schema": {"subject": "orders-value", "number": 1},
     "rolling": {"number": 1},
     "health": {"number": 1},
@@ -111,6 +113,7 @@ CHANGES = {
     "credential-delete": "admin",
     "quota-change": "operator",
     "client-metrics-change": "operator",
+    "feature-upgrade": "administrator",
     "schema-register": "operator",
     "schema-defaults": "operator",
     "schema-settings": "operator",
@@ -219,7 +222,15 @@ COMPARES = {"declaration"}
 FOR_READERS = {"topic-records", "topic-contents", "topic-record", "topic-records-histogram", "topic-records-compare"}
 FOR_READERS |= {"topic-records-export", "topic-records-export-count"}
 FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone", "changes", "change"}
-FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
+FOR_ADMINISTRATORS = {
+    "feature-upgrade",
+    "read-only",
+    "audit",
+    "audit-verify",
+    "stream-choose",
+    "stream-add",
+    "stream-remove",
+} | {
     *("cluster-add", "cluster-change", "cluster-remove", "cluster-afresh", "topic-protection-remove"),
     *("users", "user-create", "user", "user-password", "user-logins"),
     *("credential-create", "credential-password", "credential-delete"),
@@ -257,6 +268,7 @@ def address_of(name: str) -> str:
 @pytest.fixture(autouse=True)
 def _objects(db, settings, cluster, ensemble, connect):
     cluster.create_topic("orders", 1, 1)
+    cluster.quorum.known = (FeatureView("group.version", 0, 1, None),)
     cluster.append("orders", 0, 1)
     cluster.commit("readers", "orders", 0, 0)
     ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")

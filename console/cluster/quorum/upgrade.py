@@ -1,0 +1,47 @@
+"""The upgrade of a feature (KIP-584, KIP-778) as a plan. Pure."""
+
+from dataclasses import dataclass
+
+from console.kit.gateway.commands import shell_command
+from console.kit.gateway.quorum.interface import FeatureView
+from console.kit.gateway.quorum.metadata_versions import FEATURE, level_in_words
+from console.kit.plans.plan import Line, Plan
+
+UPGRADE = "upgrade feature"
+_JOINING = "Brokers and controllers whose release does not support the level cannot join the cluster any more."
+_METADATA = (
+    "From then on metadata is written in the new form. Kafka lowers metadata.version only to a level that loses no "
+    "metadata, and otherwise not at all."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureUpgradePlan(Plan):
+    level: int
+
+
+def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, refusal: str = "") -> FeatureUpgradePlan:
+    """`refusal` is why the cluster would not take it; empty: it would."""
+    is_metadata = feature.name == FEATURE
+    return FeatureUpgradePlan(
+        level=level,
+        action=UPGRADE,
+        object_type="feature",
+        object_name=feature.name,
+        lines=(Line("level", feature.finalized_in_words or "not finalized", level_in_words(feature.name, level)),),
+        read=(f"finalized={feature.finalized}", f"supported={feature.supported_min}-{feature.supported_max}"),
+        touches=(_JOINING, *((_METADATA,) if is_metadata else ())),
+        losses=(),
+        undo="" if is_metadata else "kafka-features downgrade, where the cluster allows it.",
+        command=shell_command("kafka-features", bootstrap_servers, {"feature": [f"{feature.name}={level}"]}, "upgrade"),
+        typed_name=feature.name,
+        obstacle=_obstacle(feature, level) or refusal,
+    )
+
+
+def _obstacle(feature: FeatureView, level: int) -> str:
+    if feature.finalized is not None and level <= feature.finalized:
+        return f"It is at {feature.finalized_in_words} already; a level is not lowered here."
+    if level > feature.supported_max:
+        return f"The broker that was asked supports {level_in_words(feature.name, feature.supported_max)} at most."
+    return ""
