@@ -19,6 +19,7 @@ import "./palette.js";
 import "./pause.js";
 import "./question.js";
 import "./reasons.js";
+import "./scrollers.js";
 import "./records.js";
 import "./shown.js";
 import "./theme.js";
