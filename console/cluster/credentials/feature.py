@@ -3,7 +3,16 @@
 from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiRead
-from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, RowKind, SidebarEntry
+from console.kit.features.declaration import (
+    Database,
+    Feature,
+    ObjectHeader,
+    PageLink,
+    PushedPage,
+    RouteModule,
+    RowKind,
+    SidebarEntry,
+)
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -35,6 +44,26 @@ FEATURE = Feature(
             Right.VIEW,
             query="search",
             after="principal: Topics and groups {name} may use",
+        ),
+        Verb(
+            "Change the password of {name}",
+            ObjectKind.SCRAM_USER,
+            "credential-password",
+            right=Right.ADMINISTER,
+            button="Change password…",
+        ),
+        Verb(
+            "Delete Kafka user {name}",
+            ObjectKind.SCRAM_USER,
+            "credential-delete",
+            right=Right.ADMINISTER,
+            button="Delete user…",
+            is_deletion=True,
+        ),
+    ),
+    headers=(
+        ObjectHeader(
+            "principal", ObjectKind.SCRAM_USER, "console.cluster.credentials.header.facts", "Kafka users", "credentials"
         ),
     ),
     pushed_pages=(PushedPage("credentials", (LIVE_GROUP,), names_all=True),),

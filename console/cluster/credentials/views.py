@@ -61,13 +61,15 @@ def password(request: UserRequest, number: int) -> HttpResponse:
     user = access_scram_user(request.user, number, Right.ADMINISTER)
     usual = {"mechanisms": list(user.mechanisms), "iterations": max(user.mechanisms.values(), default=None)}
     form = PasswordForm(request.POST or None, initial={name: item for name, item in usual.items() if item})
-    return _give(request, form, user.name, reverse("credential-password", args=[number]))
+    return _give(request, form, user.name, reverse("credential-password", args=[number]), user)
 
 
 @sensitive_variables("made")
-def _give(request: UserRequest, form: PasswordForm, name: str, address: str) -> HttpResponse:
+def _give(
+    request: UserRequest, form: PasswordForm, name: str, address: str, user: ScramUser | None = None
+) -> HttpResponse:
     """`name` is empty where the form says it. The form, then the plan, then the password itself, once."""
-    context: dict[str, object] = {"form": form, "name": name, "address": address}
+    context: dict[str, object] = {"form": form, "name": name, "address": address, "scram_user": user}
     if request.method != "POST" or not form.is_valid():
         return render(request, "credentials/password.html", context, status=422 if form.errors else 200)
     context |= {"fields": form.fields_again, "asks_password": form.is_typed}

@@ -11,7 +11,7 @@ from console.kit.access.roles import Right
 class ObjectKind(StrEnum):
     """The kinds of objects with verbs. A principal is a user of Kafka, or a client id; a user is one of the console.
 
-    The palette finds subjects and users by no name.
+    The palette finds subjects, users, rules of alerts and SCRAM users by no name.
     """
 
     TOPIC = "topic"
@@ -22,6 +22,8 @@ class ObjectKind(StrEnum):
     PRINCIPAL = "principal"
     SUBJECT = "subject"
     USER = "user"
+    ALERT_RULE = "alert rule"
+    SCRAM_USER = "SCRAM user"
 
 
 class PartitionIn(StrEnum):

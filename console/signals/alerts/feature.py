@@ -8,12 +8,14 @@ from console.kit.features.declaration import (
     EntryMark,
     Feature,
     FormsOf,
+    ObjectHeader,
     PageLink,
     PushedPage,
     RouteModule,
     SidebarEntry,
 )
 from console.kit.features.tier import CollectorTier
+from console.kit.features.verbs import ObjectKind, Verb
 
 LIVE_GROUP = "alerts"
 
@@ -28,6 +30,24 @@ FEATURE = Feature(
     commands=(
         PagePlace("Add an alert rule", "alert-rule-add", "new lag disk", right=Right.ADMINISTER, names_all=True),
     ),
+    verbs=(
+        Verb(
+            "Change the rule {name}",
+            ObjectKind.ALERT_RULE,
+            "alert-rule-change",
+            right=Right.ADMINISTER,
+            button="Change…",
+        ),
+        Verb(
+            "Remove the rule {name}",
+            ObjectKind.ALERT_RULE,
+            "alert-rule-remove",
+            right=Right.ADMINISTER,
+            button="Remove rule…",
+            is_deletion=True,
+        ),
+    ),
+    headers=(ObjectHeader("alert", ObjectKind.ALERT_RULE, "console.signals.alerts.header.facts", "Alerts", "alerts"),),
     reads=(ApiRead("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),
     forms=(FormsOf("alerts", ("alert-acknowledge", "alert-silence", "alert-test"), is_one_for_all=True),),
     tiers=(

@@ -1,4 +1,8 @@
-"""Declares the overview and health of the cluster."""
+"""Declares the overview and health of the cluster.
+
+The overview is of the whole cluster and has no object header: its state with the reasons, and its figures as tiles, are
+the page itself, and no action is done to a cluster as a whole.
+"""
 
 from console.kit.access.places import PagePlace
 from console.kit.features.declaration import (
