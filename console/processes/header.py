@@ -28,9 +28,14 @@ def facts(shown: ManagedProcessRow, reach: Reach) -> HeaderFacts:
         ),
         process_kind=process.kind,
         main="Restart…",
-        without=frozenset() if _is_removable(process, reach) else frozenset({_REMOVE}),
+        without=not_offered(process, reach),
         live_id=f"figures-process-{process.name}",
     )
+
+
+def not_offered(process: ManagedProcess, reach: Reach) -> frozenset[str]:
+    """Return the buttons of verbs that make no sense for the process, or whose page is closed to that reach."""
+    return frozenset() if _is_removable(process, reach) else frozenset({_REMOVE})
 
 
 def _is_removable(process: ManagedProcess, reach: Reach) -> bool:

@@ -15,6 +15,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.roles import Right
 from console.kit.features.verbs import ObjectKind
 from console.kit.gateway.quotas.interface import DEFAULT
+from console.processes.header import not_offered
 from console.processes.models import ManagedProcess
 from console.shell.palette.phrases import number_in
 from console.state.clusters.access import rights_on_topic, topics_within
@@ -28,7 +29,10 @@ _Row = TypeVar("_Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class PaletteObject:
-    """`address` is empty for an object without a page of its own. `process_kind` is that of a process."""
+    """`address` is empty for an object without a page of its own. `process_kind` is that of a process.
+
+    Verbs with a button in `without` are not offered, as in the header of the object's pages.
+    """
 
     kind: ObjectKind
     name: str
@@ -37,6 +41,7 @@ class PaletteObject:
     rights: frozenset[Right]
     partition_count: int = 0
     process_kind: str = ""
+    without: frozenset[str] = frozenset()
 
 
 Finder = Callable[[str, Reach], Iterator[PaletteObject]]
@@ -79,7 +84,15 @@ def _processes(name: str, reach: Reach) -> Iterator[PaletteObject]:
     processes = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))
     for process in _nearest(processes, "name", name):
         rights, address = reach.rights_on(Resource.PROCESS, process.name), reverse("process", args=[process.name])
-        yield PaletteObject(ObjectKind.PROCESS, process.name, process.name, address, rights, process_kind=process.kind)
+        yield PaletteObject(
+            ObjectKind.PROCESS,
+            process.name,
+            process.name,
+            address,
+            rights,
+            process_kind=process.kind,
+            without=not_offered(process, reach),
+        )
 
 
 def _connectors(name: str, reach: Reach) -> Iterator[PaletteObject]:

@@ -151,7 +151,8 @@ def _is_offered(verb: Verb, thing: PaletteObject, partition: int | None, reach: 
     """Whether the person may do this to the object, and the object is one that it can be done to."""
     if partition is not None and partition >= thing.partition_count:
         return False
-    return verb.process_kind in ("", thing.process_kind) and verb.is_for(thing.rights, reach)
+    is_for_thing = verb.process_kind in ("", thing.process_kind) and verb.button not in thing.without
+    return is_for_thing and verb.is_for(thing.rights, reach)
 
 
 def _entry_of(verb: Verb, name: str, partition: int | None) -> PaletteEntry:

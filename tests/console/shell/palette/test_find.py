@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
@@ -47,6 +48,18 @@ def test_objects_of_every_kind_are_found_and_lead_to_their_pages(viewer):
     assert found["connector"] == "/connectors/orders-out/"
     assert [member.address for member in find("3", reach_of(viewer)) if member.kind == "broker"] == ["/brokers/3/"]
     assert titles("kafka-3", viewer, "broker") == ["3 kafka-3.example"]
+
+
+def test_a_process_that_is_not_removed_as_such_is_not_offered_for_it(administrator, operator, settings):
+    """A stream job is removed with its checkpoint; a broker may hold a replica of a topic that is hidden."""
+    assert "Remove orders-counts" not in titles("remove orders-counts", administrator)
+    assert "Remove stream job orders-counts" in titles("remove orders-counts", administrator)
+    ManagedProcess.objects.create(name="broker-3", kind="broker", host=settings.HOST_NAME)
+    assert "Remove broker-3" in titles("remove broker-3", operator)
+    NameRule.objects.create(user=operator, resource="topic", pattern="secret*", level="nothing")
+    operator = User.objects.get(pk=operator.pk)
+    assert "Remove broker-3" not in titles("remove broker-3", operator)
+    assert "Restart broker-3" in titles("restart broker-3", operator)
 
 
 def test_a_second_word_means_a_tab_of_the_topic(operator):
