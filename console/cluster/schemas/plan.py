@@ -105,14 +105,21 @@ def delete_plan(
         read=(subject, str(number), str(permanent), *map(str, doomed), *map(str, ids)),
         touches=()
         if permanent
-        else ("Its records can still be decoded: its id stays known until it is deleted for good.",),
+        else (
+            "Its records can still be decoded: its id stays known until it is deleted for good.",
+            f"{_of(number)} is not found any more by clients that ask for it by subject: serializers with "
+            "use.latest.version or without auto.register.schemas fail, and readers of that version get an error.",
+        ),
         losses=losses if permanent else (),
-        safe_because="Its records can still be decoded, and it can be restored.",
         undo=""
         if permanent
         else "restore it, until it is gone for good: it gets its id back, and a new version number.",
         typed_name=name if permanent else "",
     )
+
+
+def _of(number: int | None) -> str:
+    return "The subject" if number is None else f"Version {number}"
 
 
 def _of_mode(mode: str) -> str:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from console.cluster.schemas.changes import TOPIC, event_of
+from console.cluster.schemas.plan import delete_plan
 from console.kit.gateway.records.interface import RecordView
 from console.state.history.models import Change
 
@@ -59,3 +60,13 @@ def test_records_since_the_last_look_are_changes(cluster, collect, collector):
         collector.look("schemas")
     change = Change.objects.get(kind="schema")
     assert (change.object_name, change.sentence) == ("orders", "Schema orders-value: version 3 registered, id 9")
+
+
+@pytest.mark.parametrize("number", [None, 3])
+def test_a_soft_deletion_is_not_called_safe_and_names_who_fails(number):
+    plan = delete_plan("orders-value", number, [3], permanent=False, ids=[7])
+    assert (plan.tone, plan.safe_because) == ("", "")
+    touched = " ".join(plan.touches)
+    assert "can still be decoded" in touched
+    assert ("Version 3 is not found any more" if number else "The subject is not found any more") in touched
+    assert delete_plan("orders-value", number, [3], permanent=True, ids=[7]).tone == "critical"
