@@ -29,12 +29,11 @@ def go(page, product, path: str) -> None:
 
 
 def await_batches(page) -> None:
-    """The query runs: a batch is told of, then a later one, and the chart has other points than before."""
-    progress, line = page.locator("#stream-progress"), page.locator(".rate-chart polyline.processed")
+    """The query runs: a batch is told of, then a later one."""
+    progress = page.locator("#stream-progress")
     expect(progress).to_have_attribute("data-batch", re.compile(r"^\d+$"), timeout=STARTS_MS)
-    batch, points = progress.get_attribute("data-batch"), line.get_attribute("points")
+    batch = progress.get_attribute("data-batch")
     expect(progress).not_to_have_attribute("data-batch", batch, timeout=STARTS_MS)
-    expect(line).not_to_have_attribute("points", points)
 
 
 def test_the_stream_job_counts_the_consoles_own_requests(page, product):

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypedDict
 
-from console.ecosystem.streams.chart import RateChart, rate_chart
-from console.ecosystem.streams.pace import PacePoint, PaceView, pace_of
+from console.ecosystem.streams.pace import PaceView, pace_of
 from console.processes.models import ManagedProcess
 from console.processes.presenters import ManagedProcessRow
 
@@ -118,10 +117,6 @@ class ShownStream:
     @cached_property
     def pace(self) -> PaceView:
         return pace_of(self.points if self.runs else [])
-
-    @cached_property
-    def chart(self) -> RateChart | None:
-        return rate_chart(self.points)
 
     @property
     def arrived(self) -> float | None:

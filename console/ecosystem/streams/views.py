@@ -49,6 +49,7 @@ def stream_page(request: UserRequest, name: str) -> HttpResponse:
         "stream": stream,
         "shown": stream.shown,
         "lost": losses(places, log_starts({topic for topic, _ in places or ()})),
+        "main_panels": charted.panels(name)[:2],
         "tail_lines": TAIL_LINES,
         **log_context(request.user, process),
     }

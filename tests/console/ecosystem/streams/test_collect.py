@@ -3,11 +3,15 @@
 import pytest
 from channels.layers import get_channel_layer
 
+from console.cluster.charts.measures import Reading
+from console.cluster.charts.recorder import Recorder
+from console.cluster.charts.store import RowStore
 from console.ecosystem.streams.collect import look_at_streams
 from console.ecosystem.streams.feature import stream_group
 from console.ecosystem.streams.models import StreamProgress
 from console.ecosystem.streams.queries import shown_stream
-from console.ecosystem.streams.schedule import REST_S, PollSchedule
+from console.ecosystem.streams.schedule import REST_S
+from console.kit.common.clock import now_ms as at_ms
 from console.kit.live import groups
 from console.processes.models import ManagedProcess
 
@@ -47,7 +51,7 @@ def test_job_of_another_host_is_not_looked_at(stream, progress):
     assert look_at_streams() == 0
 
 
-def test_page_shows_parts_chart_and_partitions(stream, progress):
+def test_page_shows_parts_and_partitions(stream, progress):
     ManagedProcess.objects.update(pid=7)
     progress(**FACTS)
     look_at_streams()
@@ -56,7 +60,22 @@ def test_page_shows_parts_chart_and_partitions(stream, progress):
     assert (shown.processed, shown.watermark) == (6_000.0, "2026-11-21 10:00:00 UTC")
     assert sum(part.width for part in shown.parts) == 1_000
     assert [(lag.partition, lag.position, lag.lag) for lag in shown.lags] == [(0, 120, 5), (1, 7, 0)]
-    assert shown.chart.processed.split()[-1].startswith("1000,")
+
+
+def test_the_page_has_the_main_charts_of_the_range_that_is_asked_for(viewer, client_of, stream, progress):
+    now = at_ms()
+    progress(**FACTS)
+    look_at_streams()
+    store = RowStore()
+    recorder = Recorder(store.load)
+    for step in range(20):
+        readings = [Reading("cluster", "", (1.0,) * 6), Reading("stream", "counts", (10.0, 9.0, 5.0, 100.0))]
+        recorder.observe(readings, now - (20 - step) * 15_000)
+    store.write(recorder.dirty)
+    text = client_of(viewer).get("/streams/counts/?last=15m").content.decode()
+    assert 'class="range"' in text
+    assert "Records per second" in text
+    assert "Records not read" in text
 
 
 def test_records_that_could_not_be_used_are_shown_with_where_they_are(viewer, client_of, stream, progress):
