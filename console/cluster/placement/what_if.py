@@ -130,7 +130,7 @@ def _as_led(seen: PartitionNow) -> Weighed:
 
 
 def _left(weighed: Weighed, scenario: Scenario) -> Weighed:
-    """Replicas that are lost are not made again elsewhere."""
+    """Lost replicas are not re-created."""
     return replace(weighed, replicas=tuple(one for one in weighed.replicas if one not in scenario.lost))
 
 
