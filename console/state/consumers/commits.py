@@ -154,8 +154,9 @@ class CommitRing:
             pause_ms = gap_ms if waited_ms is None else min(gap_ms, waited_ms)
         if last is None or offset != last.offset:
             self.moved_ms = at_ms
-        self.rhythm.note(at_ms)
-        commit = Commit(offset, at_ms, None if log_end is None else max(0, log_end - offset), pause_ms)
+        lag = None if log_end is None else max(0, log_end - offset)
+        self.rhythm.note(at_ms, offset, lag)
+        commit = Commit(offset, at_ms, lag, pause_ms)
         if last is not None and len(self.commits) > 1 and last.at_ms - self.commits[-2].at_ms < DISTANCE_MS:
             self.commits[-1] = commit
             return

@@ -1,15 +1,18 @@
 """A nightly job is not dead by day; a service that broke down is."""
 
+import pytest
+
 from console.state.consumers.rhythm import Rhythm
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 
 
-def rhythm_of(*commits_ms: int) -> Rhythm:
+def rhythm_of(*commits_ms: int, lag: int | None = 0) -> Rhythm:
+    """A thousand records are committed each time, and `lag` are left."""
     rhythm = Rhythm()
-    for at_ms in commits_ms:
-        rhythm.note(at_ms)
+    for number, at_ms in enumerate(commits_ms):
+        rhythm.note(at_ms, 1_000 * number, lag)
     return rhythm
 
 
@@ -22,6 +25,22 @@ def test_a_nightly_job_rests_until_it_is_half_a_night_late():
     commits = nightly(3)
     until_ms = rhythm_of(*commits).rests_until_ms()
     assert commits[-1] + 35 * HOUR_MS < until_ms < commits[-1] + 37 * HOUR_MS
+
+
+@pytest.mark.parametrize(("lag", "is_batch_job"), [(0, True), (40, True), (60, False), (9_000, False), (None, False)])
+def test_only_a_reader_that_came_to_the_end_before_each_pause_rests(lag, is_batch_job):
+    """Five thousand records a night: one in a hundred may have come while it left."""
+    rhythm = Rhythm()
+    for number, at_ms in enumerate(nightly(4)):
+        night = number // 5
+        rhythm.note(at_ms, 1_000 * number, 0 if night == 0 else lag)
+    assert (rhythm.rests_until_ms() is not None) is is_batch_job
+
+
+def test_a_reader_that_left_once_with_records_unread_is_not_resting_now():
+    rhythm = rhythm_of(*nightly(3))
+    rhythm.note(3 * DAY_MS, 16_000, 900_000)
+    assert rhythm.rests_until_ms() is None
 
 
 def test_one_pause_is_no_habit():
