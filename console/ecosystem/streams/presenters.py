@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypedDict
 
-from console.ecosystem.streams.pace import PaceView, pace_of
+from console.ecosystem.streams.pace import PacePoint, PaceView, pace_of
 from console.processes.models import ManagedProcess
 from console.processes.presenters import ManagedProcessRow
 

@@ -78,7 +78,7 @@ def _evidence(group: TroubledGroup) -> str:
             members = "no members"
         case count:
             members = f"{count} member{'' if count == 1 else 's'}"
-    return " · ".join([*found, members])
+    return " · ".join([*found, members, *([group.why] if group.why else [])])
 
 
 def _records(count: int) -> str:

@@ -398,6 +398,7 @@ def _as_group(group: ConsumerGroup) -> TroubledGroup:
         group.lost,
         group.behind_ms,
         group.expires_in_ms if group.is_expiring else None,
+        group.why_behind,
     )
 
 

@@ -75,6 +75,8 @@ class TroubledGroup:
     behind_ms: int | None = None
     #: Until the oldest record it has not read may be deleted, if that is soon.
     expires_in_ms: int | None = None
+    #: One sentence with numbers; empty where its rates are not known.
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from console.kit.gateway.groups.interface import CLASSIC, SHARE, UNDERSTOOD_TYPE
 from console.state.consumers.members import MemberRow, member_of
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.state.consumers.trend import Trend, catch_up_seconds, trend_of
-from console.state.consumers.verdict import LagVerdict
+from console.state.consumers.why_behind import why_behind
 
 
 class ConsumerGroup(models.Model):
@@ -90,6 +90,12 @@ class ConsumerGroup(models.Model):
     @property
     def trend(self) -> Trend:
         return trend_of(self.lag, self.lag_per_second, self.arriving_per_second)
+
+    @property
+    def why_behind(self) -> str:
+        """One sentence with numbers; empty where it is not behind, or its rates are not known."""
+        figures = (self.lag, self.lag_per_second, self.arriving_per_second)
+        return why_behind(*figures, self.member_count, self.partition_count)
 
     @property
     def catch_up_ms(self) -> int | None:

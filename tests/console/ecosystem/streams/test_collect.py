@@ -10,7 +10,7 @@ from console.ecosystem.streams.collect import look_at_streams
 from console.ecosystem.streams.feature import stream_group
 from console.ecosystem.streams.models import StreamProgress
 from console.ecosystem.streams.queries import shown_stream
-from console.ecosystem.streams.schedule import REST_S
+from console.ecosystem.streams.schedule import REST_S, PollSchedule
 from console.kit.common.clock import now_ms as at_ms
 from console.kit.live import groups
 from console.processes.models import ManagedProcess
