@@ -101,6 +101,14 @@ def iso_of(when: datetime | None) -> str:
     return "" if when is None else when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def read_moment(text: str, now_ms: int) -> datetime | None:
+    """Return the time that `text` names: ISO 8601 with a zone, `now`, or `now-10m`; None for anything else."""
+    before = _BEFORE_NOW.fullmatch(text)
+    if before is None:
+        return moment_of(text)
+    return utc(now_ms - (length_ms(before[1]) if before[1] else 0))
+
+
 def length_ms(text: str) -> int:
     """Return the milliseconds of `15m`, `24h` and the like. Raises ValueError for anything else."""
     parsed = _LENGTH.fullmatch(text)
@@ -112,8 +120,7 @@ def length_ms(text: str) -> int:
 def _read_time(parameters: QueryDict, names: tuple[str, ...], now_ms: int, problems: list[str]) -> datetime | None:
     for name in names:
         if text := parameters.get(name, "").strip():
-            before = _BEFORE_NOW.fullmatch(text)
-            when = utc(now_ms - (length_ms(before[1]) if before[1] else 0)) if before else moment_of(text)
+            when = read_moment(text, now_ms)
             if when is None:
                 problems.append(
                     f"{name}={text[:_SHOWN_LENGTH_MAX]} is not a time, and is ignored. "

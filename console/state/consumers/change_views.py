@@ -57,6 +57,8 @@ GROUP_NAME_LENGTH_MAX = 249
 #: Partitions listed one by one on a plan.
 MOVES_SHOWN = 200
 OBJECT_TYPE = "consumer group"
+#: Lengths of time that are offered for going back, and their words.
+REPLAYS = (("10m", "10 min"), ("1h", "1 h"), ("24h", "24 h"))
 #: What these changed was a share group.
 SHARE_ACTIONS = (RESET_SHARE, DELETE_SHARE, FORGET_SHARE)
 
@@ -68,7 +70,7 @@ def reset(request: UserRequest, group: str) -> HttpResponse:
     if is_ledger(group):
         raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
     kept = inverses_of(OBJECT_TYPE, group)
-    context: dict[str, object] = {"name": group, "kept": kept[:5]}
+    context: dict[str, object] = {"name": group, "kept": kept[:5], "replay": REPLAYS}
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = _as_it_was(request, cluster_gateway().groups.describe_one(group))
         require_topics(request, places_of(view))

@@ -6,7 +6,9 @@ from typing import Any
 
 from django import forms
 
+from console.kit.common.clock import now_ms, utc
 from console.kit.common.partition_numbers import parse_partitions
+from console.kit.common.time_range import iso_of, read_moment
 from console.state.consumers.reset import Aim, ResetKind
 
 _LABELS = {
@@ -47,16 +49,22 @@ class ResetForm(forms.Form):
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
 
+    @property
+    def at_shown(self) -> str:
+        """Return the moment as its field shows it: `now-10m` as the time that it was."""
+        at_ms = self.cleaned_data.get("at") if self.is_bound and self.is_valid() else None
+        return iso_of(utc(at_ms)) if at_ms is not None else str(self["at"].value() or "")
+
     def clean_at(self) -> int | None:
         text = self.cleaned_data["at"].strip()
         if not text:
             return None
         try:
-            moment = datetime.fromisoformat(text)
+            moment = read_moment(text, now_ms()) or datetime.fromisoformat(text)
             aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             return max(0, round(aware.timestamp() * 1_000))
         except (ValueError, OverflowError):
-            raise forms.ValidationError("A moment as 2026-11-21T06:30:00Z.") from None
+            raise forms.ValidationError("Write the moment as 2026-11-21T06:30:00Z, or as now-10m.") from None
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

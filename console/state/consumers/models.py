@@ -7,6 +7,7 @@ from console.kit.gateway.groups.interface import CLASSIC, SHARE, UNDERSTOOD_TYPE
 from console.state.consumers.members import MemberRow, member_of
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.state.consumers.trend import Trend, catch_up_seconds, trend_of
+from console.state.consumers.verdict import LagVerdict
 from console.state.consumers.why_behind import why_behind
 
 

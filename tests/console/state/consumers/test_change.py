@@ -147,6 +147,21 @@ def test_a_moment_puts_offsets_to_the_first_record_as_new(cluster, operator, cli
     assert committed(cluster) == {0: 100, 1: 10}
 
 
+def test_ten_minutes_ago_is_one_link_and_its_field_shows_the_moment(cluster, operator, client_of, clock, monkeypatch):
+    monkeypatch.setattr("console.state.consumers.forms.now_ms", lambda: clock.now_ms() + 600_000)
+    clock.advance(60_000)
+    cluster.append("orders", 0, 5)
+    client = client_of(operator)
+    (link,) = re.findall(r'href="([^"]*)">10 min ago<', client.get(f"{RESET}?topic=orders").content.decode())
+    assert html.unescape(link) == "?to=time&at=now-10m&topic=orders"
+    text, form = planned(client, RESET + html.unescape(link))
+    at = datetime.fromtimestamp(clock.now_ms() / 1_000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    assert f'name="at" value="{at}"' in text
+    client.post(RESET, form)
+
+    assert committed(cluster) == {0: 100, 1: 50}
+
+
 def test_offsets_follow_another_group_where_it_has_committed(cluster, collect, operator, client_of):
     cluster.create_topic("clicks", 1, 1)
     cluster.append("clicks", 0, 30)
