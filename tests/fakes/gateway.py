@@ -97,11 +97,17 @@ class FakeGateway:
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
     ) -> None:
         alive = self._alive()
-        self._check_new_topic(name, partition_count, replication_factor, len(alive))
+        self.check_new_topic(name, partition_count, replication_factor, configs or {})
         partitions = tuple(_new_partition(number, alive, replication_factor) for number in range(partition_count))
         self._states[name] = FakeTopicState(dict(configs or {}))
         topic = TopicView(name, str(uuid.uuid4()), name.startswith("__") or name in INTERNAL_TOPICS, partitions)
         self._topics[name] = replace(topic, **self._states[name].watched)
+
+    def check_new_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
+    ) -> None:
+        self._check_new_topic(name, partition_count, replication_factor, len(self._alive()))
+        FakeTopicState().with_changes(configs)
 
     def add_partitions(self, name: str, partition_count: int) -> None:
         self._state(name)

@@ -10,7 +10,6 @@ from console.ecosystem.connectors.answers import KEYS_MAX
 from console.ecosystem.connectors.typed import name_problem
 from console.kit.gateway.groups.interface import is_ledger
 from console.kit.gateway.interface import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
-from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.setting import DEFAULT, plain_value
 
 REPLICAS_MAX = 100
@@ -87,10 +86,7 @@ def _settings(reader: DeclarationReader, node: Node) -> Iterator[tuple[str, str 
             yield name, None
             continue
         typed = ",".join(reader.texts(entry, name))
-        value = plain_value(name, typed.strip())
-        if why := topic_value_refusal(name, value):
-            reader.wrong(entry.line, why)
-        yield name, value
+        yield name, plain_value(name, typed.strip())
 
 
 def _starts(reader: DeclarationReader, node: Node) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """What of a declared topic is not so yet, as the plans of its own pages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from django.contrib.auth.models import User
 
@@ -15,6 +15,7 @@ from console.cluster.retention.outlook import retention_facts
 from console.cluster.retention.plan import differences
 from console.cluster.topics.actions import do_add_partitions, do_change_settings, do_create_topic, do_delete_topic
 from console.cluster.topics.creation import CreationPlan, Wish, creation_plan
+from console.cluster.topics.creation_check import refusals_of
 from console.cluster.topics.deletion import deletion_plan
 from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.forms import CreateTopicForm
@@ -27,8 +28,11 @@ from console.kit.access.internal_names import ONLY_ADMINISTRATORS
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, has_right, reach_of
 from console.kit.common.current_cluster import here
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.interface import TopicView
 from console.kit.gateway.moves.interface import REPLICA_KEYS
+from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.setting import DEFAULT
 from console.state.clusters.models import Broker, Topic
@@ -128,6 +132,8 @@ def _creation(person: User, declared: DeclaredTopic, refusal: str) -> PlannedPar
     own = {name: value for name, value in declared.settings.items() if value is not None}
     wish = Wish(declared.name, declared.partitions or 0, declared.replication_factor or 0, own)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
+    if not refusal and (refused := refusals_of(wish)):
+        return Unplanned(words, " ".join(refused))
     plan = creation_plan(wish, brokers, here.BOOTSTRAP_SERVERS)
     return PlannedPart(plan, lambda actor, said: _created(actor, plan, said), refusal)
 
@@ -182,11 +188,31 @@ def _settings(
     pairs = [(name, value) for name, value in sorted(wanted.items()) if name not in RETENTION_KEYS]
     factor = len(view.partitions[0].replicas) if view.partitions else 0
     plan = settings_plan(declared.name, factor, found, pairs, here.BOOTSTRAP_SERVERS, view.topic_id)
+    changes = _changes_of(found, wanted)
+    if changes and not refusal and (why := _refusal_by_cluster(declared.name, changes)):
+        yield Unplanned(f"topic {declared.name}", why)
+        return
     if plan is not None and plan.lines:
         yield PlannedPart(plan, lambda actor, said: do_change_settings(actor, plan, said), refusal)
     retention = {name: value for name, value in wanted.items() if name in RETENTION_KEYS}
     if differences(found, retention):
         yield _retention(view, retention, reach, refusal)
+
+
+def _changes_of(found: Iterable[SettingView], wanted: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the settings that are not as `wanted`, None for one that goes back to the default."""
+    own = {setting.name: setting.value for setting in found if setting.source == "topic"}
+    changes = {name: None if value == DEFAULT else value for name, value in wanted.items()}
+    return {name: value for name, value in changes.items() if own.get(name) != value}
+
+
+def _refusal_by_cluster(topic: str, changes: Mapping[str, str | None]) -> str:
+    """Return why the cluster does not take these settings; empty: it does. Raises GatewayError of a silent cluster."""
+    try:
+        cluster_gateway().check_topic_settings(topic, changes)
+    except RefusedError as error:
+        return f"{str(error).rstrip('.')}."
+    return ""
 
 
 def _retention(view: TopicView, wanted: dict[str, str], reach: Reach, refusal: str) -> PlannedPart:

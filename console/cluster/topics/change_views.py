@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.cluster.topics.actions import do_add_partitions, do_create_topic, do_delete_topic
 from console.cluster.topics.creation import CREATE, Wish, creation_plan
+from console.cluster.topics.creation_check import refusals_of
 from console.cluster.topics.deletion import deletion_plan, undo_creation_plan
 from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.forms import AddPartitionsForm, CreateTopicForm
@@ -47,7 +48,8 @@ def topic_create(request: UserRequest) -> HttpResponse:
     with refusable(200) as begun:
         context |= _begun_with(request)
     initial = {"replication_factor": replicas} | context.get("initial", {}) | _asked_for(request)
-    form = CreateTopicForm(request.user, request.POST or None, initial=initial)
+    judge = None if is_confirmed(request) else refusals_of
+    form = CreateTopicForm(request.user, request.POST or None, initial=initial, judge=judge)
     context |= {"form": form, "error": begun.error}
     if request.method != "POST" or not form.is_valid():
         return render(request, "topics/create.html", context, status=422 if form.errors else 200)

@@ -1,11 +1,13 @@
 """What a person may type about a topic. The cluster has the last word; this only spares it what cannot be right."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
 from django.core.validators import RegexValidator
 
+from console.cluster.topics.creation import Wish
 from console.cluster.topics.names import LEGAL
 from console.cluster.topics.own_settings import SettingsError, parse_settings
 from console.kit.access.internal_names import ONLY_ADMINISTRATORS
@@ -28,9 +30,14 @@ class CreateTopicForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "class": "mono"}),
     )
 
-    def __init__(self, user: User, *args: Any, **named: Any):
+    def __init__(self, user: User, *args: Any, judge: Callable[[Wish], list[str]] | None = None, **named: Any):
+        """`judge` returns a sentence for each setting that the cluster refuses; None: it is not asked."""
         super().__init__(*args, **named)
         self._reach = reach_of(user)
+        self._judge = judge
+        self._settings: Mapping[str, str] = {}
+        if not self.is_bound:
+            self.fields["name"].widget.attrs["autofocus"] = True
 
     def clean_name(self) -> str:
         """Kafka forbids two names that differ only in '.' and '_': their metrics could not be told apart."""
@@ -51,9 +58,22 @@ class CreateTopicForm(forms.Form):
 
     def clean_configs(self) -> dict[str, str]:
         try:
-            return parse_settings(self.cleaned_data["configs"])
+            self._settings = parsed = parse_settings(self.cleaned_data["configs"])
         except SettingsError as error:
+            self._settings = error.settings
             raise forms.ValidationError(error.sentences) from error
+        return parsed
+
+    def clean(self) -> dict[str, Any]:
+        """Have the cluster judge the settings beside those lines that are none."""
+        cleaned = super().clean() or {}
+        counts = ("partition_count", "replication_factor")
+        if self._judge is None or not self._settings or any(field not in cleaned for field in ("name", *counts)):
+            return cleaned
+        partitions, replicas = (cleaned[field] for field in counts)
+        if refused := self._judge(Wish(cleaned["name"], partitions, replicas, self._settings)):
+            self.add_error("configs", forms.ValidationError(refused))
+        return cleaned
 
 
 class AddPartitionsForm(forms.Form):

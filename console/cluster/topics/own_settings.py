@@ -1,11 +1,12 @@
 """The settings a topic is created with: as lines of a form, from another topic, or from a template. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.moves.interface import REPLICA_KEYS
 from console.kit.gateway.retention.interface import SettingView
-from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.setting import plain_value
 
 #: More than a topic's table has.
@@ -40,11 +41,12 @@ def template_named(name: str) -> Template | None:
 
 
 class SettingsError(ValueError):
-    """The lines that are wrong; `sentences` has one for each, in their order."""
+    """The lines that are wrong; `sentences` has one for each, in their order. `settings` are those of the others."""
 
-    def __init__(self, sentences: Sequence[str]):
+    def __init__(self, sentences: Sequence[str], settings: Mapping[str, str]):
         super().__init__(" ".join(sentences))
         self.sentences = list(sentences)
+        self.settings = dict(settings)
 
 
 def parse_settings(text: str) -> dict[str, str]:
@@ -62,7 +64,7 @@ def parse_settings(text: str) -> dict[str, str]:
     if len(settings) > SETTINGS_MAX:
         wrong.append(f"At most {SETTINGS_MAX} settings.")
     if wrong:
-        raise SettingsError(wrong[:SETTINGS_MAX])
+        raise SettingsError(wrong[:SETTINGS_MAX], dict(islice(settings.items(), SETTINGS_MAX)))
     return settings
 
 
@@ -71,10 +73,29 @@ def _parse_line(line: str) -> tuple[str, str]:
     name, equals, value = (part.strip() for part in line.partition("="))
     if not equals or not name or not value or len(value) > VALUE_LENGTH_MAX:
         raise ValueError(f"{line[:60]}: a setting is name=value, one on a line.")
-    plain = plain_value(name, value)
-    if refusal := topic_value_refusal(name, plain):
-        raise ValueError(f"{name}: {refusal}")
-    return name, plain
+    return name, plain_value(name, value)
+
+
+def refused_settings(settings: Mapping[str, str], check: Callable[[Mapping[str, str]], None]) -> list[str]:
+    """Return a sentence for each of the settings that the cluster does not take.
+
+    `check` raises RefusedError for a topic that the cluster would not create; other reasons than its settings are told
+    with the plan. Settings that are refused only together have one sentence.
+    """
+    together = _refusal_of(settings, check)
+    if not together:
+        return []
+    alone = {name: _refusal_of({name: value}, check) for name, value in settings.items()}
+    return [f"{name}: {refusal}" for name, refusal in alone.items() if refusal] or [together]
+
+
+def _refusal_of(settings: Mapping[str, str], check: Callable[[Mapping[str, str]], None]) -> str:
+    try:
+        check(settings)
+    except RefusedError as error:
+        if error.code == "INVALID_CONFIG":
+            return f"{str(error).rstrip('.')}."
+    return ""
 
 
 def lines_of(configs: Mapping[str, str]) -> str:

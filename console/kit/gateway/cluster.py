@@ -141,9 +141,28 @@ class KafkaGateway:
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
     ) -> None:
-        topic = NewTopic(name, partition_count, replication_factor, config=configs or {})
+        self._create_topic(name, partition_count, replication_factor, configs or {})
+
+    def check_new_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
+    ) -> None:
+        self._create_topic(name, partition_count, replication_factor, configs, validate_only=True)
+
+    def _create_topic(
+        self,
+        name: str,
+        partition_count: int,
+        replication_factor: int,
+        configs: Mapping[str, str],
+        *,
+        validate_only: bool = False,
+    ) -> None:
+        topic = NewTopic(name, partition_count, replication_factor, config=dict(configs))
         futures = self._client.admin().create_topics(
-            [topic], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
+            [topic],
+            validate_only=validate_only,
+            operation_timeout=CHANGE_TIMEOUT_SECONDS,
+            request_timeout=CHANGE_TIMEOUT_SECONDS,
         )
         wait_for(futures[name], CHANGE_TIMEOUT_SECONDS)
 

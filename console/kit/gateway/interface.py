@@ -144,6 +144,12 @@ class ClusterGateway(Protocol):
         """Create a topic; returns when the controller has accepted it. It may take a moment until it is listed."""
         ...
 
+    def check_new_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
+    ) -> None:
+        """Have the cluster judge a topic without creating it. Raises RefusedError with its reason, GatewayError."""
+        ...
+
     def add_partitions(self, name: str, partition_count: int) -> None:
         """Raise the topic's partitions to `partition_count`; returns when the controller has accepted it."""
         ...

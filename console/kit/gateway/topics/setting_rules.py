@@ -3,11 +3,8 @@
 A key the table does not know is left to the broker, which has the last word in any case.
 """
 
-from collections.abc import Mapping
-
 from broker.config.broker import BY_NAME as BROKER_KEYS
 from broker.config.definition import ConfigError, ConfigType, Key
-from broker.config.topic import BY_NAME as TOPIC_KEYS
 
 
 def choices_of(key: Key | None) -> tuple[str, ...]:
@@ -17,20 +14,11 @@ def choices_of(key: Key | None) -> tuple[str, ...]:
     return ("true", "false") if key.config_type is ConfigType.BOOLEAN else key.choices
 
 
-def topic_value_refusal(name: str, text: str) -> str:
-    """Why a topic cannot have it, in a sentence; empty: it can."""
-    return _refusal(TOPIC_KEYS, name, text)
-
-
 def broker_value_refusal(name: str, text: str) -> str:
-    """As `topic_value_refusal`, of a broker."""
-    return _refusal(BROKER_KEYS, name, text)
-
-
-def _refusal(keys: Mapping[str, Key], name: str, text: str) -> str:
+    """Return why a broker cannot have the value, in a sentence; empty: it can."""
     try:
-        if name in keys:
-            keys[name].read(text)
+        if name in BROKER_KEYS:
+            BROKER_KEYS[name].read(text)
     except ConfigError as error:
         return f"{error.message}."
     return ""

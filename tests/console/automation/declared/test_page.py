@@ -89,6 +89,19 @@ topics:
     assert settings_of(cluster, "orders") == {"retention.ms": "86400000", "max.message.bytes": "2000"}
 
 
+@pytest.mark.parametrize("is_there", [True, False], ids=["changed", "created"])
+def test_the_cluster_judges_the_settings_of_a_topic(files, operator, cluster, collect, is_there):
+    if is_there:
+        cluster.create_topic("orders", 1, 1)
+    collect()
+    text = "topics: {orders: {partitions: 1, replication_factor: 1, settings: {retention.ms: soon}}}"
+    shown = files(operator, text).compare()
+    assert "topic orders: " in shown.context["plan"].obstacle
+    assert "retention.ms" in shown.context["plan"].obstacle
+    assert files(operator, text).apply(shown).status_code == 409
+    assert topics(cluster) == ({"orders": 1} if is_there else {})
+
+
 def test_partitions_are_never_taken_away(files, operator, cluster, collect):
     cluster.create_topic("orders", 4, 1)
     collect()

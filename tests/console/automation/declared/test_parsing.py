@@ -99,7 +99,6 @@ def test_several_files_are_one_declaration():
         ("groups:\n  a: {absent: later}", "line 2: absent has to be true or false"),
         ("topics:\n  a: {absent: maybe}", "line 2: absent has to be true or false"),
         ("topics:\n  a:\n    absent: true\n    partitions: 3", "line 4: The topic a is to be absent, so it has no"),
-        ("topics:\n  a:\n    settings:\n      retention.ms: soon", "line 4:"),
         ("topics:\n  a:\n    settings: {x: {y: z}}", "line 3: x has to have one value"),
         ("acls: {a: b}", "line 1: acls has to be a list"),
         ("acls:\n  - principal: User:a\n    allow: Read", "line 2: An access rule says what it is about once"),
