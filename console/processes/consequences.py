@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
@@ -117,8 +118,12 @@ def world_now(partitions: Iterable[Hosted] | None = None) -> GuardFacts:
 
 
 def hosted_partitions(chosen: Q | None = None) -> Iterable[Hosted]:
-    """All, or those `chosen` by columns and by `replica_count`."""
-    counted = Partition.objects.alias(replica_count=ListLength("replicas"))
+    """All, or those `chosen` by columns, by `replica_count` and `isr_count`, or by `replicas_text`."""
+    counted = Partition.objects.alias(
+        replica_count=ListLength("replicas"),
+        isr_count=ListLength("isr"),
+        replicas_text=Cast("replicas", TextField()),
+    )
     rows = counted.filter(chosen or Q()).order_by("topic__is_internal", "topic__name", "partition")
     for topic, partition, replicas, isr, leader, min_isr in rows.values_list(*_COLUMNS).iterator(chunk_size=2_000):
         yield Hosted(topic, partition, tuple(replicas), tuple(isr), leader, min_isr)

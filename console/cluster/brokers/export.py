@@ -9,7 +9,7 @@ from console.state.clusters.models import Broker
 
 TITLES = (
     "broker", "state", "host", "port", "rack", "software", "speaks", "leads", "replicas", "out_of_sync",
-    "size_bytes", "records_per_second", "bytes_per_second", "since",
+    "size_bytes", "records_per_second", "bytes_per_second", "since", "restart",
 )  # fmt: skip
 PARTITION_TITLES = ("topic", "partition", "role", "leader", "replicas", "in_sync", "size_bytes", "records_per_second")
 SETTING_TITLES = ("setting", "value", "source", "default", "read_only", "drift", "meaning")
@@ -17,7 +17,7 @@ REQUEST_TITLES = ("api", "per_second", "p50_ms", "p95_ms", "p99_ms", "max_ms", "
 
 
 def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple[object, ...]]:
-    """Return the rows of brokers `with_words`."""
+    """Return the rows of brokers `with_words` and `with_restart_safety`."""
     for broker in brokers:
         since = datetime.fromtimestamp(broker.changed_at_ms / 1000, UTC) if broker.changed_at_ms else None
         counts = (broker.leader_count, broker.replica_count, broker.out_of_sync_count)
@@ -33,6 +33,7 @@ def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple[object, ...]]:
             *counts,
             *flow,
             since,
+            broker.restart_word,
         )
 
 

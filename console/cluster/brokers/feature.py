@@ -94,7 +94,7 @@ FEATURE = Feature(
         FeatureTable(
             _BROKERS,
             columns_of(
-                "Broker, State, Address and rack, Software, Leads, Replicas, Out of sync, Size, Records / s, "
+                "Broker, State, Restart, Address and rack, Software, Leads, Replicas, Out of sync, Size, Records / s, "
                 "24 h, Bytes / s"
             ),
         ),

@@ -8,11 +8,13 @@ from collections.abc import Callable, Collection, Mapping
 from django.conf import settings
 from django.template.loader import render_to_string
 
+from console.cluster.brokers.restart_safety import with_restart_safety
 from console.cluster.brokers.words import with_words
 from console.cluster.placement.queries import placement_facts
 from console.cluster.zookeeper.queries import ensemble_facts
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.clock import now_ms
+from console.kit.common.current_cluster import is_main
 from console.kit.common.time_range import TimeRange
 from console.kit.features.declaration import SidebarEntry
 from console.kit.features.marks import counts_for_all
@@ -129,7 +131,7 @@ class Announcer:
         return [(groups.CLUSTER_OVERVIEW, html) for html in (*drawn, version)]
 
     def _brokers(self) -> list[tuple[str, str]]:
-        context = {"brokers": with_words(all_brokers()), "cluster": cluster_state()}
+        context = {"brokers": with_restart_safety(with_words(all_brokers())), **_of_cluster()}
         return self._if_new(groups.BROKERS, "broker-table", "brokers/partials/broker-table.html", context)
 
     def _fleet(self) -> list[tuple[str, str]]:
@@ -149,7 +151,9 @@ class Announcer:
         return self._if_new(groups.ZOOKEEPER, "members", "zookeeper/partials/members.html", ensemble_facts())
 
     def _placement(self) -> list[tuple[str, str]]:
-        return self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())
+        return self._if_new(
+            groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts() | _of_cluster()
+        )
 
     def _send_rows(self, changes: TopicChanges, keys: Mapping[str, int], is_heard: bool) -> None:
         partitions = {
@@ -165,3 +169,8 @@ class Announcer:
             "placement-row": [keys[name] for name in changes.moved],
         }
         self._changes.send(rows, pages, partitions, is_heard=is_heard)
+
+
+def _of_cluster() -> dict[str, object]:
+    """Return what every page has of its cluster besides what its view gives it."""
+    return {"cluster": cluster_state(), "runs_brokers": is_main() and settings.RUNS_BROKERS}
