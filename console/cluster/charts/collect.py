@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from console.cluster.charts.feature import LIVE_GROUP
+from console.cluster.charts.growth import keep_growth
 from console.cluster.charts.readings import readings
 from console.cluster.charts.recorder import Recorder
 from console.cluster.charts.store import RowStore
@@ -13,6 +14,7 @@ from console.state.consumers.tiers import TierContext, TierLook
 ROWS_AT_ONCE = 1_000
 SELDOM_MS = 60_000
 _FORGET_EVERY_MS = 600_000
+_GROWTH_EVERY_MS = 300_000
 
 
 class ChartCollector:
@@ -22,13 +24,16 @@ class ChartCollector:
         self._now_ms = clock_ms
         self._store = RowStore()
         self._recorder = Recorder(self._store.load)
-        self._written_at_ms = self._forgotten_at_ms = 0
+        self._written_at_ms = self._forgotten_at_ms = self._grown_at_ms = 0
 
     def look(self) -> None:
         at_ms = self._now_ms()
         self._recorder.observe(readings(at_ms), at_ms)
         if len(self._recorder.dirty) <= ROWS_AT_ONCE or at_ms - self._written_at_ms >= SELDOM_MS:
             self.write(at_ms)
+        if at_ms - self._grown_at_ms >= _GROWTH_EVERY_MS:
+            self._grown_at_ms = at_ms
+            keep_growth(at_ms)
         if at_ms - self._forgotten_at_ms >= _FORGET_EVERY_MS:
             self._forgotten_at_ms = at_ms
             self._store.forget_old(at_ms)

@@ -30,6 +30,16 @@ FEATURE = Feature(
             button="Produce a record…",
         ),
         Verb(
+            "Export messages of {name}",
+            ObjectKind.TOPIC,
+            "topic-records",
+            "download save file range",
+            Right.RECORDS,
+            fixed=(("last", "5m"),),
+            fragment="export",
+            button="Export messages…",
+        ),
+        Verb(
             "{name} › records of partition {partition}",
             ObjectKind.TOPIC,
             "topic-records",

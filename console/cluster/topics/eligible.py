@@ -10,7 +10,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.quorum.interface import EligibleLeaders
-from console.state.clusters.models import Topic
+from console.state.clusters.models import Partition, Topic
 from console.state.clusters.queries import cluster_state
 
 
@@ -63,6 +63,32 @@ def _read(gateway: ClusterGateway, topic: str) -> EligiblePanel:
         return EligiblePanel(tuple(_recoveries(gateway.quorum.eligible_leaders(topic))))
     except GatewayError as error:
         return EligiblePanel(error=str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class EligibleWords:
+    """What the columns of one partition say: brokers, none, or unknown."""
+
+    elr: str
+    last_known_elr: str
+
+
+def with_eligible(partitions: Iterable[Partition], panel: EligiblePanel | None) -> list[Partition]:
+    """Return the partitions, each with `eligible`; with no panel the topic is whole, and has no ELR."""
+    listed = list(partitions)
+    told = {recovery.leaders.partition: recovery.leaders for recovery in panel.recoveries} if panel else {}
+    for partition in listed:
+        leaders = told.get(partition.partition)
+        if panel and panel.error:
+            partition.eligible = EligibleWords("unknown", "unknown")
+        else:
+            elr, last = (leaders.elr, leaders.last_known_elr) if leaders else ((), ())
+            partition.eligible = EligibleWords(_ids(elr), _ids(last))
+    return listed
+
+
+def _ids(ids: tuple[int, ...] | None) -> str:
+    return "not kept" if ids is None else ", ".join(map(str, ids)) or "none"
 
 
 def _recoveries(partitions: Iterable[EligibleLeaders]) -> Iterable[Recovery]:

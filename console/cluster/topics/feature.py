@@ -149,7 +149,8 @@ FEATURE = Feature(
         FeatureTable(
             _TOPICS,
             columns_of(
-                "Topic, State, Partitions, Size, Records, In / s, 24 h, Out / s, Last record, Groups, Lag, Retention"
+                "Topic, State, Partitions, Size, +24 h, Records, In / s, 24 h, Out / s, Last record, Groups, "
+                "Lag, Retention"
             ),
             order=("sort", "internal", "applications"),
             asked=("search",),

@@ -35,6 +35,7 @@ SORTS = {
     "out": "read_per_second",
     "leaderless": "leaderless_count",
     "size": "size_bytes",
+    "growth": "day_growth_bytes",
     "last": "last_record_at_ms",
     "retention": "retention_ms",
     "groups": "group_count",

@@ -2,6 +2,7 @@
 
 from django.template.loader import render_to_string
 
+from console.cluster.topics.eligible import with_eligible
 from console.cluster.topics.queries import as_listed, with_groups
 from console.kit.access.reach import Reach
 from console.kit.features.headers import figures_html
@@ -28,14 +29,18 @@ def topic_heads(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -
 def topic_pages(keys: list[int], reach: Reach, partitions: ChangedPartitions) -> dict[int, Parts]:
     pages: dict[int, Parts] = {}
     cluster = cluster_state()
+    keeps_elr = bool(cluster.quorum.get("keeps_elr"))
     for topic in topics_within(reach).filter(pk__in=keys):
         numbers = partitions.get(topic.pk)
-        if numbers is None or len(numbers) > PARTITIONS_MAX:
+        # Only the cluster knows the ELR of a troubled topic: its page asks, and the collector does not.
+        is_asked = keeps_elr and bool(topic.leaderless_count or topic.under_min_isr_count)
+        if numbers is None or len(numbers) > PARTITIONS_MAX or is_asked:
             pages[topic.pk] = ()
             continue
         changed = Partition.objects.filter(topic=topic, partition__in=numbers).select_related("topic")
+        rows = {"partitions": with_eligible(changed, None), "cluster": cluster}
         pages[topic.pk] = (
             render_to_string("topics/partials/topic-summary.html", {"topic": topic}),
-            render_to_string("topics/partials/partition-rows.html", {"partitions": changed, "cluster": cluster}),
+            render_to_string("topics/partials/partition-rows.html", rows),
         )
     return pages

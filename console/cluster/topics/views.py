@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.cluster.notes.queries import note_of
-from console.cluster.topics.eligible import eligible_panel
+from console.cluster.topics.eligible import eligible_panel, with_eligible
 from console.cluster.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
 from console.cluster.topics.many import DELETING, DELETING_LATER
 from console.cluster.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
@@ -14,7 +14,7 @@ from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.kit.tables.arrangement import rows_for
-from console.state.clusters.access import access_topic
+from console.state.clusters.access import access_topic, rights_on_topic
 from console.state.clusters.models import Partition
 
 #: Of the bar below the list: what is done, as the page of many topics calls it, its words, whether it deletes.
@@ -44,5 +44,13 @@ def topic_detail(request: UserRequest, name: str) -> HttpResponseBase:
         partitions = Partition.objects.filter(topic=topic).select_related("topic").iterator()
         return csv_response(request, f"partitions-{topic.name}", PARTITION_TITLES, partition_rows(partitions))
     page = partition_page(topic, request.GET.get("page", "1"))
-    context = {"topic": topic, "page": page, "note": note_of(topic.name), "eligible": eligible_panel(topic)}
+    panel = eligible_panel(topic)
+    page.object_list = with_eligible(page.object_list, panel)
+    context = {
+        "topic": topic,
+        "page": page,
+        "note": note_of(topic.name),
+        "eligible": panel,
+        "reads_records": Right.RECORDS in rights_on_topic(reach_of(request.user), topic),
+    }
     return render(request, "topics/detail.html", context)

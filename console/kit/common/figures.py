@@ -84,8 +84,10 @@ _LARGEST = (2**63 - 1, 2**31 - 1)
 
 
 @register.filter
-def signed_size(count: int) -> str:
+def signed_size(count: int | None) -> str:
     """Bytes that come or go: +1.2 MB, −3 KB, 0 B."""
+    if count is None:
+        return UNKNOWN
     return f"{'+' if count > 0 else '−' if count < 0 else ''}{size(abs(count))}"
 
 

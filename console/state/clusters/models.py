@@ -122,6 +122,10 @@ class Broker(models.Model):
     #: Set by `with_words` of the room of brokers, and no columns.
     word: str
     tone: str
+    #: Set by `with_restart_safety` of that room, and no columns.
+    restart_word: str
+    restart_tone: str
+    restart_meaning: str
 
     class Meta:
         app_label = "brokers"
@@ -161,6 +165,8 @@ class Topic(models.Model):
     read_per_second = models.FloatField(null=True)
     #: On disk, all replicas together, as far as their brokers have said.
     size_bytes = models.BigIntegerField(default=0)
+    #: Bytes that it has more than 24 hours ago, or than when it was first seen since; None: not known yet.
+    day_growth_bytes = models.BigIntegerField(null=True)
     #: When the collector last saw records arrive, ms since the epoch; 0: never.
     last_record_at_ms = models.BigIntegerField(default=0)
     #: Unknown until the cluster has said.
@@ -224,6 +230,9 @@ class Partition(models.Model):
     records_per_second = models.FloatField(null=True)
     #: [broker, bytes] of each replica whose broker has said.
     sizes = models.JSONField(default=list)
+
+    #: Set by `with_eligible` of the room of topics (an EligibleWords), and no column.
+    eligible: object
 
     class Meta:
         app_label = "topics"

@@ -1,9 +1,13 @@
 """Eligible leader replicas: which broker, when back, leads a partition without loss."""
 
+import re
+
 import pytest
 
 from console.cluster.topics.eligible import eligible_panel, recovery_of
-from console.kit.gateway.quorum.interface import EligibleLeaders, QuorumView
+from console.cluster.topics.row_renderers import topic_pages
+from console.kit.access.reach import EVERYTHING
+from console.kit.gateway.quorum.interface import EligibleLeaders, FeatureView, QuorumView
 from console.state.clusters.models import Topic
 
 
@@ -58,6 +62,49 @@ def test_a_whole_topic_asks_nothing(cluster, collect, viewer, client_of, monkeyp
     collect()
     monkeypatch.setattr(cluster.quorum, "eligible_leaders", None)
     assert "Eligible leader" not in client_of(viewer).get("/topics/orders/").content.decode()
+
+
+def cells(text: str, name: str) -> list[str]:
+    return re.findall(rf'data-cell="{name}">([^<]*)<', text)
+
+
+@pytest.fixture
+def kept(kraft, collector):
+    """The same topic of a cluster that keeps eligible leader replicas."""
+    kraft.quorum.known = (FeatureView("eligible.leader.replicas.version", 0, 1, 1),)
+    collector.look("quorum")
+    return kraft
+
+
+def test_partitions_have_columns_of_what_the_cluster_keeps(kept, viewer, client_of):
+    kept.quorum.eligible["orders"] = (leaders(elr=[2], last=[1]),)
+    text = client_of(viewer).get("/topics/orders/").content.decode()
+    assert (cells(text, "elr"), cells(text, "last-elr")) == (["2"], ["1"])
+    kept.quorum.eligible.clear()
+    Topic.objects.update(under_min_isr_count=7)
+    text = client_of(viewer).get("/topics/orders/").content.decode()
+    assert cells(text, "elr") == ["unknown"]
+
+
+def test_a_whole_topic_has_none_and_asks_nothing(kept, collect, viewer, client_of, monkeypatch):
+    kept.start_broker(1)
+    kept.start_broker(2)
+    collect()
+    monkeypatch.setattr(kept.quorum, "eligible_leaders", None)
+    text = client_of(viewer).get("/topics/orders/").content.decode()
+    assert (cells(text, "elr"), cells(text, "last-elr")) == (["none"], ["none"])
+    pk = Topic.objects.get().pk
+    pushed = topic_pages([pk], EVERYTHING, {pk: [0]})
+    assert cells(" ".join(pushed[pk]), "elr") == ["none"]
+
+
+def test_the_page_of_a_troubled_topic_fetches_itself(kept):
+    pk = Topic.objects.get().pk
+    assert topic_pages([pk], EVERYTHING, {pk: [0]}) == {pk: ()}
+
+
+def test_a_cluster_that_keeps_none_has_no_such_columns(kraft, viewer, client_of):
+    assert 'data-cell="elr"' not in client_of(viewer).get("/topics/orders/").content.decode()
 
 
 def test_many_pages_of_a_topic_ask_the_cluster_once_in_ten_seconds(kraft, monkeypatch):

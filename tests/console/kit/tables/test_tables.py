@@ -69,7 +69,7 @@ class TestColumns:
         answer = arrange(browser, [key for key in every if key not in ("size", "lag")], rows="25")
         assert (answer.status_code, answer["Location"]) == (302, "/topics/")
 
-        assert 'data-hides="4 11"' in browser.get("/topics/").content.decode()
+        assert 'data-hides="4 12"' in browser.get("/topics/").content.decode()
         assert 'data-hides=""' in client_of(reader).get("/topics/").content.decode()
 
     def test_the_first_column_and_what_is_no_column_cannot_be_hidden(self, viewer):
@@ -135,7 +135,7 @@ class TestViews:
         assert address.startswith("/topics/?sort=-lag&search=orders&hide=partitions%2Csize%2C")
         assert address.endswith(f"&view={view.pk}&rows=100")
         page = browser.get(address)
-        assert 'data-hides="3 4 5 6 7 8 9 10 12"' in page.content.decode()
+        assert 'data-hides="3 4 5 6 7 8 9 10 11 13"' in page.content.decode()
         assert page.context["query"].search == "orders"
         assert page.context["arrangement"].is_as_saved
         assert not browser.get(f"{address}&internal=on").context["arrangement"].is_as_saved
