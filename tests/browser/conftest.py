@@ -202,6 +202,29 @@ def chromium():
         browser.close()
 
 
+@pytest.fixture(scope="package")
+def console(tmp_path_factory):
+    """The address of a web process over the rows of `world.WORLD` and a small cluster in memory."""
+    from tests.browser.web_process import web_process
+    from tests.browser.world import WORLD
+    from tests.console.ecosystem.connectors.lying_server import LyingServer, connector
+
+    with LyingServer() as connect:
+        connect.connectors["lines"] = connector("lines", file="/lines.txt")
+        offsets = [{"partition": {"filename": "/lines.txt" * 20}, "offset": {"position": 5}}]
+        connect.answers["GET", "/connectors/lines/offsets"] = (200, {"offsets": offsets})
+        named = {"DJANGO_SETTINGS_MODULE": "tests.browser.settings", "BARNABAS_CONNECT": connect.address}
+        # Paths are shown, too.
+        place = tmp_path_factory.mktemp("pages_below_a_directory_whose_name_is_wider_than_a_phone")
+        with web_process(place, WORLD, **named) as port:
+            yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="package")
+def session(chromium, console):
+    return session_of(chromium, console)
+
+
 def signed_in(chromium, product: Product, **looks):
     """A window of the first user, whose password is asked for once only."""
     if product.session is None:

@@ -8,7 +8,7 @@ from tests.fakes.gateway import FakeGateway, wall_ms
 from tests.fakes.zookeeper import FakeZooKeeper
 
 TOPICS = ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5)
-GROUPS = ("readers", "a.group.with.a.name.that.is.quite.long." * 5)
+GROUPS = ("readers", "slow-export", "a.group.with.a.name.that.is.quite.long." * 5)
 
 #: Of the cluster that a real worker or registry beside it works for.
 ID_VARIABLE = "SMALL_CLUSTER_ID"
