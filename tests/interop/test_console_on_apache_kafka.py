@@ -149,6 +149,33 @@ def test_the_quorum_and_the_features_are_those_that_the_cluster_tells(gateway):
     assert {"kraft.version", "share.version", "transaction.version"} <= features.keys()
 
 
+def test_an_upgrade_is_judged_before_it_is_done(gateway):
+    def finalized():
+        return {feature.name: feature.finalized for feature in gateway.quorum.features()}
+
+    before = finalized()
+    for name, level in (("metadata.version", 200), ("nothing.version", 1)):
+        with pytest.raises(RefusedError, match=f"Invalid update version {level} for feature {name}"):
+            gateway.quorum.check_upgrade(name, level)
+    gateway.quorum.check_upgrade("kraft.version", 1)
+    assert finalized() == before
+    gateway.quorum.upgrade("kraft.version", 1)
+    await_true(lambda: finalized() == before | {"kraft.version": 1}, "the feature is at its new level")
+
+
+def test_settings_of_a_topic_are_judged_without_creating_it(gateway):
+    for configs, why in (
+        ({"retention.ms": "soon"}, "Not a number of type LONG"),
+        ({"no.such.key": "1"}, "Unknown topic config name"),
+        ({"errors.deadletterqueue.group.enable": "maybe"}, "Expected value to be either true or false"),
+    ):
+        with pytest.raises(RefusedError, match=why) as refused:
+            gateway.check_new_topic("clicks", 1, 1, configs)
+        assert refused.value.code == "INVALID_CONFIG"
+    gateway.check_new_topic("clicks", 1, 1, {"errors.deadletterqueue.group.enable": "true"})
+    assert "clicks" not in {topic.name for topic in gateway.describe_topics()}
+
+
 def test_the_cluster_is_known_as_kraft_by_its_answer(db, gateway):
     collector = Collector(gateway, list, SystemClock().now_ms)
     collector.look("brokers")
@@ -156,6 +183,7 @@ def test_the_cluster_is_known_as_kraft_by_its_answer(db, gateway):
     state = cluster_state()
     assert (state.quorum["leader_id"], state.quorum["voter_count"], state.quorum["behind"]) == (1, 1, [])
     assert (state.quorum["is_writable"], state.quorum_error) == (True, "")
+    assert state.quorum["keeps_elr"] is True
 
 
 def test_eligible_leader_replicas_are_told_by_partition(gateway, orders):

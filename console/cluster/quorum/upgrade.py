@@ -9,6 +9,8 @@ from console.kit.plans.plan import Line, Plan
 
 UPGRADE = "upgrade feature"
 _JOINING = "Brokers and controllers whose release does not support the level cannot join the cluster any more."
+#: Kafka does not lower the level of this feature (KIP-853).
+_KRAFT = "kraft.version"
 _METADATA = (
     "From then on metadata is written in the new form. Kafka lowers metadata.version only to a level that loses no "
     "metadata, and otherwise not at all."
@@ -32,7 +34,7 @@ def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, re
         read=(f"finalized={feature.finalized}", f"supported={feature.supported_min}-{feature.supported_max}"),
         touches=(_JOINING, *((_METADATA,) if is_metadata else ())),
         losses=(),
-        undo="" if is_metadata else "kafka-features downgrade, where the cluster allows it.",
+        undo="" if is_metadata or feature.name == _KRAFT else "kafka-features downgrade, where the cluster allows it.",
         command=shell_command("kafka-features", bootstrap_servers, {"feature": [f"{feature.name}={level}"]}, "upgrade"),
         typed_name=feature.name,
         obstacle=_obstacle(feature, level) or refusal,

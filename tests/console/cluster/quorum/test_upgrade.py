@@ -37,6 +37,7 @@ def test_the_plan_of_metadata_version_says_that_it_stays():
     assert plan.typed_name == "metadata.version"
     assert "kafka-features.sh --bootstrap-server localhost:9092 upgrade --feature metadata.version=33" in plan.command
     assert upgrade_plan(GROUPS, 1, "localhost:9092").undo
+    assert upgrade_plan(FeatureView("kraft.version", 0, 1, None), 1, "localhost:9092").undo == ""
 
 
 @pytest.fixture
