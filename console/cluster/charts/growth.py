@@ -8,7 +8,7 @@ from django.db.models import OuterRef, Q, Subquery
 
 from console.cluster.charts.measures import KINDS, TOPIC
 from console.cluster.charts.models import Series, SeriesRow
-from console.cluster.charts.tiers import TIERS, UNKNOWN, Row
+from console.cluster.charts.tiers import TIERS, UNKNOWN, ChartRow
 from console.state.clusters.models import Topic
 
 _DAY_MS = 24 * 3_600_000
@@ -68,5 +68,5 @@ def _sizes_before(from_ms: int) -> Iterator[tuple[str, float | None]]:
 
 def _points(rows: Iterable[tuple[str, int, bytes | memoryview]]) -> Iterator[tuple[int, float]]:
     for _, begins_ms, packed in rows:
-        row = Row.unpack(bytes(packed), len(KINDS[TOPIC]), _TIER.length)
+        row = ChartRow.unpack(bytes(packed), len(KINDS[TOPIC]), _TIER.length)
         yield from ((begins_ms + index * _TIER.step_ms, values[_SIZE]) for index, values in row.points())

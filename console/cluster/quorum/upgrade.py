@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.quorum.interface import FeatureView
 from console.kit.gateway.quorum.metadata_versions import FEATURE, level_in_words
-from console.kit.plans.plan import Line, Plan
+from console.kit.plans.plan import Plan, PlanLine
 
 UPGRADE = "upgrade feature"
 _JOINING = "Brokers and controllers whose release does not support the level cannot join the cluster any more."
@@ -30,7 +30,7 @@ def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, re
         action=UPGRADE,
         object_type="feature",
         object_name=feature.name,
-        lines=(Line("level", feature.finalized_in_words or "not finalized", level_in_words(feature.name, level)),),
+        lines=(PlanLine("level", feature.finalized_in_words or "not finalized", level_in_words(feature.name, level)),),
         read=(f"finalized={feature.finalized}", f"supported={feature.supported_min}-{feature.supported_max}"),
         touches=(_JOINING, *((_METADATA,) if is_metadata else ())),
         losses=(),

@@ -4,15 +4,15 @@ from console.kit.access.reach import Reach
 from console.kit.common.clock import now_ms
 from console.kit.common.figures import grouped, short_moment
 from console.kit.features.headers import HeaderFacts, KeyFigure
-from console.signals.alerts.evaluation import State
+from console.signals.alerts.evaluation import AlertPhase
 from console.signals.alerts.models import Alert, KeptRule, RuleSilence
 
 
 def facts(rule: KeptRule, _reach: Reach) -> HeaderFacts:
     """Return the facts of the rule: how many objects break it, and whether it is silenced."""
     alerts = Alert.objects.filter(rule=rule.name)
-    firing = alerts.filter(state=State.FIRING).count()
-    pending = alerts.filter(state=State.PENDING).count()
+    firing = alerts.filter(state=AlertPhase.FIRING).count()
+    pending = alerts.filter(state=AlertPhase.PENDING).count()
     silence = RuleSilence.objects.filter(rule=rule.name, until_ms__gt=now_ms()).first()
     severity = str(rule.said.get("severity", "warning"))
     word, tone = ("firing", severity) if firing else ("pending", "warning") if pending else ("OK", "ok")
