@@ -34,6 +34,7 @@ def upgrade_plan(feature: FeatureView, level: int, bootstrap_servers: str, *, re
         read=(f"finalized={feature.finalized}", f"supported={feature.supported_min}-{feature.supported_max}"),
         touches=(_JOINING, *((_METADATA,) if is_metadata else ())),
         losses=(),
+        safe_because="",  # what the new level changes is the cluster's to say
         undo="" if is_metadata or feature.name == _KRAFT else "kafka-features downgrade, where the cluster allows it.",
         command=shell_command("kafka-features", bootstrap_servers, {"feature": [f"{feature.name}={level}"]}, "upgrade"),
         typed_name=feature.name,
