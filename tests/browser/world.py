@@ -20,7 +20,7 @@ from console.cluster.contents.batches import told_of
 from console.cluster.contents.counting import Contents
 from console.cluster.contents.store import keep
 from console.kit.gateway.records.interface import BatchView, RecordView
-from console.ecosystem.completeness.points import TIERS, Point, by_row, pack
+from console.ecosystem.completeness.points import TIERS, DeliveryPoint, by_row, pack
 from broker.audit.latency import Latency
 from console.kit.tables.models import SavedView
 from django.conf import settings
@@ -46,7 +46,7 @@ for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
         series = DeliverySeries.objects.create(topic=name, tier=tier, reader=reader, first_ms=1, at_ms=now_ms(),
             expected=4_400, received=4_000, again=7, aside=3, delivered=90.9, p50_ms=12.5, p95_ms=70_000, p99_ms=80_000,
             most_ms=90_000, early=3)
-        points = {now_ms() // 60_000 * 60_000 - at * 60_000: Point(90 - at % 9, 9, at % 5, {"filtered": 1},
+        points = {now_ms() // 60_000 * 60_000 - at * 60_000: DeliveryPoint(90 - at % 9, 9, at % 5, {"filtered": 1},
             Latency({150 + at % 7: 80}, 1, 90_000)) for at in range(60)}
         for row, steps in by_row(points, TIERS[0]).items():
             DeliveryRow.objects.create(series=series, tier=0, begins_ms=row, points=pack(steps, TIERS[0], row))

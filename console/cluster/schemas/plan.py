@@ -111,6 +111,7 @@ def delete_plan(
             "use.latest.version or without auto.register.schemas fail, and readers of that version get an error.",
         ),
         losses=losses if permanent else (),
+        safe_because="",  # clients that ask for the version by subject fail
         undo=""
         if permanent
         else "restore it, until it is gone for good: it gets its id back, and a new version number.",

@@ -66,7 +66,10 @@ def test_no_page_calls_a_cluster_that_does_not_answer_well(unreachable, operator
 
 
 @pytest.mark.parametrize("address", PAGES)
-def test_a_cluster_that_answers_again_is_known_again(unreachable, cluster, collect, operator, client_of, address):
+def test_a_cluster_that_answers_again_is_known_again(
+    unreachable, cluster, collect, clock, monkeypatch, operator, client_of, address
+):
+    monkeypatch.setattr("console.processes.consequences.now_ms", clock.now_ms)
     cluster.cut_off(False)
     collect()
     text = client_of(operator).get(address).content.decode()
