@@ -203,10 +203,18 @@ def test_the_rule_names_the_limit_that_holds():
 class TestBatches:
     """Three nights of ten minutes each, the last one ten hours ago: its commits alone fill the ring."""
 
-    NIGHTS = tuple((ago_s - 60 * minute, 100, 5) for ago_s in (208_800, 122_400, 36_000) for minute in range(11))
+    NIGHTS = tuple(
+        (ago_s - 60 * minute, 1_000 * (11 * night + minute), 0)
+        for night, ago_s in enumerate((208_800, 122_400, 36_000))
+        for minute in range(11)
+    )
 
     def test_a_nightly_job_is_idle_by_day(self):
         assert alone(evidence(*self.NIGHTS, has_reader=False)) is LagVerdict.IDLE
+
+    def test_a_job_that_leaves_records_unread_each_night_is_abandoned(self):
+        unread = tuple((ago_s, offset, 900_000) for ago_s, offset, _ in self.NIGHTS)
+        assert alone(evidence(*unread, has_reader=False)) is LagVerdict.ABANDONED
 
     def test_a_nightly_job_that_did_not_come_is_abandoned(self):
         late = tuple((ago_s + 100_000, offset, lag) for ago_s, offset, lag in self.NIGHTS)
