@@ -44,9 +44,9 @@ from broker.server.addresses import BrokerAddresses
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.dispatcher import Dispatcher
-from broker.server.ground import Ground
 from broker.server.log_metrics import LogMetrics
 from broker.server.metrics import ControllerMetrics, ErrorMetrics, RequestMetrics, StateMetrics
+from broker.server.prerequisites import Ground
 from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
 from broker.server.security import Security

@@ -25,7 +25,7 @@ from broker.security.session import ANONYMOUS, Session
 from broker.server.addresses import BrokerAddresses
 from broker.server.bearer_listeners import BearerListeners
 from broker.server.exits import LoggingExitStack
-from broker.server.ground import Ground
+from broker.server.prerequisites import Ground
 from broker.server.sasl_login import ConnectionBounds, ListenerLogins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.security_metrics import AuthorizerMetrics, CertificateMetrics, LoginMetrics, QuotaMetrics, has_names
