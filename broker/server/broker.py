@@ -28,12 +28,12 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.requests.context import Services
 from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, ClusterMembership
+from broker.server.components import Parts
 from broker.server.descriptors import raise_descriptor_limit
 from broker.server.exits import LoggingExitStack
 from broker.server.listeners import Listeners
 from broker.server.metrics import new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
-from broker.server.parts import Parts
 from broker.server.prerequisites import Ground
 from broker.zookeeper.acl_migration import protect_cluster
 from broker.zookeeper.digest_file import read_digest
