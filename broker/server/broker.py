@@ -30,7 +30,7 @@ from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, ClusterMembership
 from broker.server.components import Parts
 from broker.server.descriptors import raise_descriptor_limit
-from broker.server.exits import LoggingExitStack
+from broker.server.exit_stack import LoggingExitStack
 from broker.server.listeners import Listeners
 from broker.server.metrics import new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint

@@ -24,7 +24,7 @@ from broker.security.sasl import oauthbearer
 from broker.security.session import ANONYMOUS, Session
 from broker.server.addresses import BrokerAddresses
 from broker.server.bearer_listeners import BearerListeners
-from broker.server.exits import LoggingExitStack
+from broker.server.exit_stack import LoggingExitStack
 from broker.server.prerequisites import Ground
 from broker.server.sasl_login import ConnectionBounds, ListenerLogins, end_login
 from broker.server.sasl_offer import Provers, login_settings

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from broker.server.exits import LoggingExitStack
+from broker.server.exit_stack import LoggingExitStack
 
 
 async def test_what_was_started_last_is_stopped_first_and_each_is_waited_for():
