@@ -12,7 +12,7 @@ from itertools import count
 from typing import Protocol
 
 from broker.common.errors import BarnabasError, ProtocolError
-from broker.net.line import PeerConnection
+from broker.net.peer_connection import PeerConnection
 from broker.net.tls.contexts import Contexts
 from broker.net.tls.reasons import why_not
 from broker.net.tls.stream import TlsStream

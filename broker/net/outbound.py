@@ -9,7 +9,7 @@ from itertools import count
 from broker.common.cluster import LiveBroker
 from broker.common.errors import ProtocolError
 from broker.net.dialer import Dialer, PeerUnreachable, reason_of
-from broker.net.line import PeerConnection
+from broker.net.peer_connection import PeerConnection
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header

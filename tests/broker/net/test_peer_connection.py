@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from broker.net.line import PeerConnection
+from broker.net.peer_connection import PeerConnection
 
 
 @pytest.fixture
