@@ -37,9 +37,9 @@ from broker.common.limits import (
 )
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
-from broker.net.mute import Mute
 from broker.net.send_queue import SendQueue
 from broker.net.slot import Parts, Slot, filled_parts
+from broker.net.throttle_mute import Mute
 from broker.net.tls.stream import TlsStream
 from broker.net.turns import Turns
 from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames

@@ -182,7 +182,7 @@ class TestProduce:
         assert not leading.quotas.clients.is_on
 
     async def test_who_waits_and_goes_frees_everything(self, leading, monkeypatch):
-        monkeypatch.setattr("broker.net.mute.MUTED_LOOK_S", 0.05)
+        monkeypatch.setattr("broker.net.throttle_mute.MUTED_LOOK_S", 0.05)
         await alter(leading, {"client-id": "tester"}, op("producer_byte_rate", 10.0))
         before = leading.listener.connection_count
         client = await leading.client()

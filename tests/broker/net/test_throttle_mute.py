@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from broker.net import mute
+from broker.net import throttle_mute
 from tests.broker.net.test_connection import Peer, framed
 from tests.eventually import eventually
 
@@ -65,7 +65,7 @@ async def test_it_is_no_sign_of_life_until_it_is_over(peer):
 
 @pytest.mark.parametrize("unread", [b"", framed(b"more") * 100])
 async def test_who_hangs_up_meanwhile_is_noticed_also_behind_what_it_sent(peer, monkeypatch, unread):
-    monkeypatch.setattr(mute, "MUTED_LOOK_S", 0.02)
+    monkeypatch.setattr(throttle_mute, "MUTED_LOOK_S", 0.02)
     peer.connection.mute(3_600_000)
     await peer.send(unread)
     peer.sock.close()
