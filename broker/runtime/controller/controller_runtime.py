@@ -42,7 +42,7 @@ from broker.controller.leader_rebalance import RebalanceSettings
 from broker.net.dialer import Dialer
 from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.channels import ControllerChannels
-from broker.runtime.controller.doubts import ControllerDoubts
+from broker.runtime.controller.controller_watchdog import ControllerDoubts
 from broker.runtime.controller.questions import Answer, Questions
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.runtime.rounds import rounds

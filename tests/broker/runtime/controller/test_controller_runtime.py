@@ -14,7 +14,7 @@ from broker.controller.effects import RemoveDeletionRequest, RemoveTopic
 from broker.controller.events import ShutdownAsked, TopicsListed
 from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
-from broker.runtime.controller import controller_runtime, doubts
+from broker.runtime.controller import controller_runtime, controller_watchdog
 from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.zookeeper import znodes
@@ -338,7 +338,7 @@ async def test_brokers_elect_a_controller_past_a_znode_that_would_stay_for_ever(
     ],
 )
 async def test_stranger_that_holds_the_office_is_told_of_with_what_to_do(cluster, monkeypatch, capsys, said, reason):
-    monkeypatch.setattr(doubts, "LOOK_AGAIN_S", 0.05)
+    monkeypatch.setattr(controller_watchdog, "LOOK_AGAIN_S", 0.05)
     one, two = await cluster.start(1), await cluster.start(2)
     await eventually(lambda: two.runtime.controller_id == 1, "known to all")
     stranger = one.store.session
