@@ -43,7 +43,7 @@ from broker.net.dialer import Dialer
 from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.controller_watchdog import ControllerDoubts
-from broker.runtime.controller.questions import Answer, Questions
+from broker.runtime.controller.pending_requests import Answer, Questions
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.runtime.rounds import rounds
 from broker.zookeeper.admin_requests import read_election_request, read_reassignment_request
