@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from broker.common.errors import BarnabasError
 from broker.common.logs import logger
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.watches import ConfigChanges

@@ -5,7 +5,7 @@ import asyncio
 from broker.common.security_limits import CLIENT_TRAFFIC_WINDOW_MS
 from broker.net.turns import Turns
 from broker.runtime.in_turns import in_turns
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 from broker.security.client_traffic import TrafficCounters
 
 

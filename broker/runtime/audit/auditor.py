@@ -16,7 +16,7 @@ from broker.runtime.audit.append_audit import AppendAudit
 from broker.runtime.audit.audit_topic import AuditTopic
 from broker.runtime.audit.group_audit import GroupAudit
 from broker.runtime.audit.peers import Peers
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 
 #: Increments that are made before others have their turn.
 _AT_ONCE = 100

@@ -36,7 +36,7 @@ from broker.runtime.controller.requests import (
     stop_replica_request,
     update_metadata_request,
 )
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 
 _log = logger(__name__)
 

@@ -45,7 +45,7 @@ from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.controller_watchdog import ControllerDoubts
 from broker.runtime.controller.pending_requests import Answer, Questions
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 from broker.zookeeper.admin_requests import read_election_request, read_reassignment_request
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import (

@@ -16,9 +16,9 @@ from broker.common.cluster import LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.replication.partition import LeadershipState
+from broker.runtime.periodic import rounds
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 

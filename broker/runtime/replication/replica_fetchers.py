@@ -28,12 +28,12 @@ from broker.protocol.messages.fetch import FetchResponse, PartitionData
 from broker.replication.leader_link import NO_SESSION, FollowerPartition, FollowerPosition, LeaderLink
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.disk.group_flushes import refusal_of
+from broker.runtime.periodic import rounds
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replication.follower_cuts import find_truncation_offset, start_over_at, truncate
 from broker.runtime.replication.hosted_partition import HostedPartition, known_here
 from broker.runtime.replication.log_start_reports import LogStartReports
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.runtime.rounds import rounds
 
 _log = logger(__name__)
 

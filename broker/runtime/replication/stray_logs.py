@@ -22,9 +22,9 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.manager import LogManager
+from broker.runtime.periodic import rounds
 from broker.runtime.replication.log_reconciliation import LoggedTopicIds
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import topic_path

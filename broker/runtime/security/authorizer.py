@@ -14,7 +14,7 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.logs import logger, on_levels
 from broker.common.security_limits import DECISIONS_REMEMBERED_MAX
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.runtime.security.principal_rights import PrincipalRights
 from broker.security.acls.decision import AccessRules

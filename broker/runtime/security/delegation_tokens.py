@@ -17,7 +17,7 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.security_limits import DELEGATION_TOKEN_BYTES_MAX
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 from broker.security.delegation_tokens import DelegationToken, KnownTokens, Lifetimes, Principal, expire, issue, renew
 from broker.zookeeper import delegation_token_nodes as nodes
 from broker.zookeeper.ask_each import ask_each

@@ -16,7 +16,7 @@ from broker.common.clock import Clock
 from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.common.security_limits import KEY_SET_ASKED_AGAIN_MS, UNKNOWN_KEY_ID_MS, UNKNOWN_KEY_IDS_MAX
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 from broker.runtime.security.jwks_fetch import KeySetLocation, KeySetOutOfReach, fetch, tls_context
 from broker.security.bearer_tokens import Bearer, BearerRules, TokenRefused, read_claims, read_header
 from broker.security.key_set import KeySet, KeySetUnreadable, PublicKey, checked_payload, read_key_set

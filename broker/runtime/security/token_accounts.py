@@ -7,7 +7,7 @@ import asyncio
 import base64
 import hmac
 
-from broker.runtime.rounds import rounds
+from broker.runtime.periodic import rounds
 from broker.runtime.security.delegation_tokens import DelegationTokens
 from broker.security.delegation_tokens import USER
 from broker.security.membership import CLUSTER_USER

@@ -90,7 +90,7 @@ async def test_a_change_that_cannot_be_applied_does_not_stop_the_next(monkeypatc
 
 
 async def test_what_a_keeper_raises_unforeseen_does_not_stop_the_next_change(monkeypatch):
-    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    monkeypatch.setattr("broker.runtime.periodic.AFTER_FAILURE_S", 0)
     topics = Keeper(RuntimeError("a defect"))
     watching = await started(monkeypatch, topics=topics)
     watching._changes.tell("topics/t")

@@ -96,7 +96,7 @@ async def test_a_leader_that_does_not_answer_holds_the_others_up_for_a_moment_on
 
 async def test_what_raises_unforeseen_costs_one_request_or_one_answer_and_not_the_channel(monkeypatch):
     monkeypatch.setattr(controller_channels, "_BACK_OFF_FIRST_S", 0)
-    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    monkeypatch.setattr("broker.runtime.periodic.AFTER_FAILURE_S", 0)
     wire, answers = Wire(), []
     wire.may_take_role.set()
     wire.defects = [RuntimeError("a defect of a connection")]

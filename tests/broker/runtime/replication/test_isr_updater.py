@@ -176,7 +176,7 @@ class Replaced(Store):
 
 
 async def test_a_partition_whose_isr_cannot_be_looked_at_keeps_no_other_waiting(led, monkeypatch):
-    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    monkeypatch.setattr("broker.runtime.periodic.AFTER_FAILURE_S", 0)
     broken = SimpleNamespace(partition=SimpleNamespace(topic_partition=TopicPartition("broken", 0)))
     store, replicas = Store(), Replicas([broken, led])
     store.go_on.set()

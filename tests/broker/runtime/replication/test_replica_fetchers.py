@@ -341,7 +341,7 @@ async def test_a_partition_that_cannot_be_taken_unforeseen_costs_the_others_of_t
 
 
 async def test_a_fetcher_goes_on_after_what_nobody_foresaw(world, monkeypatch):
-    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    monkeypatch.setattr("broker.runtime.periodic.AFTER_FAILURE_S", 0)
     monkeypatch.setattr(replica_fetchers, "_RECONNECT_FIRST_S", 0)
     wires, defects = [], [RuntimeError("a defect of the dialer"), None]
 

@@ -197,7 +197,7 @@ async def test_zookeeper_is_not_asked_about_a_log_that_just_came(strays, topics,
 
 async def test_a_look_that_raises_is_followed_by_others(strays, topics, tmp_path, monkeypatch):
     monkeypatch.setattr(stray_logs, "_LOOK_EVERY_S", 0)
-    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    monkeypatch.setattr("broker.runtime.periodic.AFTER_FAILURE_S", 0)
     topics.defects = [RuntimeError("a defect"), ZooKeeperError("connection lost")]
     strays.start()
     await eventually(lambda: aside(tmp_path), "the stray log is found")

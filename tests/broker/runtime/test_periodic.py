@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from broker.runtime import rounds as room
-from broker.runtime.rounds import rounds
+from broker.runtime import periodic as room
+from broker.runtime.periodic import rounds
 
 
 @pytest.fixture(autouse=True)
