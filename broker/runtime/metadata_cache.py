@@ -16,7 +16,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
-from broker.runtime.whole_changes import WholeChanges
+from broker.runtime.serialized_changes import WholeChanges
 
 #: Leader of a partition that is being deleted (Kafka's LeaderDuringDelete).
 LEADER_DURING_DELETE = -2

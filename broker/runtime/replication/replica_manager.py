@@ -35,7 +35,7 @@ from broker.runtime.replication.hosted_partition import (
 from broker.runtime.replication.leader_flushes import LeaderFlushes
 from broker.runtime.replication.replica_logs import ReplicaLogs
 from broker.runtime.replication.topic_names import TopicNames
-from broker.runtime.whole_changes import WholeChanges
+from broker.runtime.serialized_changes import WholeChanges
 
 _log = logger(__name__)
 

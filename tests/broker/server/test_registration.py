@@ -8,7 +8,7 @@ import pytest
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
-from broker.runtime.whole_changes import WholeChanges
+from broker.runtime.serialized_changes import WholeChanges
 from broker.server import registration as server_registration
 from broker.server.registration import Registration
 from broker.zookeeper.earlier_session import NOTE_FILE, SessionNote

@@ -30,7 +30,7 @@ from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.restored_directories import RestoredDirectories
 from broker.runtime.replication.stray_logs import StrayLogs
-from broker.runtime.whole_changes import WholeChanges
+from broker.runtime.serialized_changes import WholeChanges
 from broker.server.registration import Registration
 from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore

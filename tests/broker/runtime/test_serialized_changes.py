@@ -6,7 +6,7 @@ import gc
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.runtime.whole_changes import WholeChanges
+from broker.runtime.serialized_changes import WholeChanges
 
 
 @pytest.fixture
