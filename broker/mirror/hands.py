@@ -13,8 +13,8 @@ from broker.client.cluster import ClusterConnections
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.common.types import TopicPartition
-from broker.mirror.patience import Patience
 from broker.mirror.producer import BatchProducer
+from broker.mirror.throttle_state import Patience
 
 #: So many suffice to keep a broker busy; each costs a connection to every broker of the target.
 HANDS = 4

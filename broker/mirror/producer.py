@@ -21,8 +21,8 @@ from broker.client.transactions import (
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Batch, stamp
-from broker.mirror.patience import TRANSACTION_WAITS_S, Patience
 from broker.mirror.queues import Queue, requests
+from broker.mirror.throttle_state import TRANSACTION_WAITS_S, Patience
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 

@@ -12,8 +12,8 @@ from broker.client.connection import BrokerConnection
 from broker.mirror import hands as hands_of
 from broker.mirror import reader
 from broker.mirror.hands import Hands
-from broker.mirror.patience import Patience
 from broker.mirror.status import status_of
+from broker.mirror.throttle_state import Patience
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import mirroring
 from tests.typed import typed
