@@ -18,13 +18,13 @@ from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
-from broker.mirror.hands import Hand, Hands
 from broker.mirror.lane import Copied, Flow, MirrorLane, Refusal
 from broker.mirror.ledger import MirrorLedger
 from broker.mirror.place import again, look, resume, topic_id_of
 from broker.mirror.producer import Fenced, WriteStopped
 from broker.mirror.provenance import Provenance
 from broker.mirror.reader import FetchRefusal, Portion, SourceReader
+from broker.mirror.writer_pool import Hand, Hands
 
 _log = logger("broker.mirror")
 _READ_S = 0.2

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from broker.client.connection import BrokerConnection
-from broker.mirror import hands as hands_of
 from broker.mirror import reader
-from broker.mirror.hands import Hands
+from broker.mirror import writer_pool as hands_of
 from broker.mirror.status import status_of
 from broker.mirror.throttle_state import Patience
+from broker.mirror.writer_pool import Hands
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import mirroring
 from tests.typed import typed
