@@ -9,7 +9,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from broker.common.types import TopicPartition
-from broker.mirror.book import MirrorState
+from broker.mirror.mirror_state import MirrorState
 from broker.mirror.runs import Runs
 
 _INT16, _INT32, _OFFSETS = Struct(">h"), Struct(">i"), Struct(">qq")

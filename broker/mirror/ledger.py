@@ -10,7 +10,7 @@ from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.mirror.book import MirrorState
+from broker.mirror.mirror_state import MirrorState
 from broker.mirror.records import TOPIC
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from confluent_kafka import Producer
 
 from broker.client.cluster import ClusterConnections
-from broker.mirror.book import MirrorState
 from broker.mirror.ledger import MirrorLedger
+from broker.mirror.mirror_state import MirrorState
 from broker.mirror.naming import TopicNaming
 from broker.mirror.records import TOPIC, SettingsRecord, written
 from broker.mirror.settings import SettingChanges, Sides, follow

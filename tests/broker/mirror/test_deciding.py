@@ -10,8 +10,8 @@ from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.connect.mirror_flows import read_flows
 from broker.mirror.batches import CopiedRun
-from broker.mirror.book import MirrorState
 from broker.mirror.groups import Way, move
+from broker.mirror.mirror_state import MirrorState
 from broker.mirror.naming import NameFilter, TopicNaming, copied_topics
 from broker.mirror.place import SourcePartition, resume
 from broker.mirror.records import (

@@ -8,7 +8,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror import checkpoint_keeper
 from broker.mirror.batches import CopiedRun
-from broker.mirror.book import MirrorState
+from broker.mirror.mirror_state import MirrorState
 from broker.mirror.naming import TopicNaming
 from broker.mirror.records import MirrorPosition, PositionRecord, written
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 
 from broker.common.types import TopicPartition as Partition
-from broker.mirror.book import MirrorState
 from broker.mirror.groups import MovedOffset, move, places_of, ways_back, ways_there
+from broker.mirror.mirror_state import MirrorState
 from broker.mirror.records import TOPIC
 from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, MirrorStatus, understood
 from console.kit.gateway.errors import GatewayError, RefusedError
