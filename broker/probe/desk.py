@@ -3,8 +3,8 @@
 from threading import RLock
 
 from broker.common.clock import Clock
-from broker.probe.book import FollowedPartitions, Topology
 from broker.probe.config import ProbeConfig
+from broker.probe.followed_partitions import FollowedPartitions, Topology
 from broker.probe.spread import PartitionState
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 

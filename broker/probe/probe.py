@@ -13,10 +13,10 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, StartupError
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
-from broker.probe.book import FollowedPartitions
 from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk
 from broker.probe.endpoint import ProbeEndpoint
+from broker.probe.followed_partitions import FollowedPartitions
 from broker.probe.keeper import Keeper
 from broker.probe.lane import ProbeLane
 from broker.probe.metrics import ProbeMetrics
