@@ -8,7 +8,7 @@ from broker.client.cluster import ClusterConnections
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.probe.config import ProbeConfig
-from broker.probe.desk import Desk
+from broker.probe.shared_state import Desk
 from broker.probe.spread import Add, Elect, ReplicaMove, Step, TopicCreation, View, next_step
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,

@@ -12,9 +12,9 @@ from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED
 from broker.common.errors import BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
-from broker.probe.desk import Desk
 from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
 from broker.probe.record import ProbeMark, encode
+from broker.probe.shared_state import Desk
 from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import PartitionData

@@ -6,7 +6,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from broker.common.sketch import Sketch
-from broker.probe.desk import Desk
+from broker.probe.shared_state import Desk
 from broker.probe.tally import MIRROR
 
 _COUNTS = {

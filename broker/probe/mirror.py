@@ -14,8 +14,8 @@ from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.probe.desk import Desk
 from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
+from broker.probe.shared_state import Desk
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 
 #: Partitions that are added are found after so many looks.

@@ -14,13 +14,13 @@ from broker.common.errors import ApiError, StartupError
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
 from broker.probe.config import ProbeConfig
-from broker.probe.desk import Desk
 from broker.probe.endpoint import ProbeEndpoint
 from broker.probe.followed_partitions import FollowedPartitions
 from broker.probe.keeper import Keeper
 from broker.probe.lane import ProbeLane
 from broker.probe.metrics import ProbeMetrics
 from broker.probe.mirror import MirrorReader
+from broker.probe.shared_state import Desk
 
 TICK_S = 0.25
 #: Brokers with a lane; of a larger cluster those with the smallest ids.
