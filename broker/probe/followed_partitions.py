@@ -7,7 +7,7 @@ a time.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from broker.probe.blame import BrokerWatch
+from broker.probe.fault_attribution import BrokerWatch
 from broker.probe.ledger import LOST_AFTER_MS, ProbeLedger, ReadFate
 from broker.probe.record import ProbeMark
 from broker.probe.spread import PartitionState, View

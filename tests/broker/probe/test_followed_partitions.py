@@ -1,6 +1,6 @@
 """What the probe makes of a round's outcome: where it is counted, what a broker's end means, what is told of it."""
 
-from broker.probe.blame import SILENT_MS
+from broker.probe.fault_attribution import SILENT_MS
 from broker.probe.followed_partitions import TROUBLED_MS, FollowedPartitions, Topology
 from broker.probe.ledger import LOST_AFTER_MS
 from broker.probe.record import ProbeMark, decode, encode

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.probe.blame import BROKEN_MS, SILENT_MS, STEP_MS_MAX, BrokerWatch
+from broker.probe.fault_attribution import BROKEN_MS, SILENT_MS, STEP_MS_MAX, BrokerWatch
 from console.processes.embedded import probe_spec
 from console.processes.setup import read_setup
 from tests.examples import examples
