@@ -7,8 +7,8 @@ from typing import Any
 import fastavro
 
 from broker.connect.api import DataError, Schema
+from broker.connect.converters.registry.avro.decoder import AvroNode, read_schema
 from broker.connect.converters.registry.avro.encoder import avro_of, name_of
-from broker.connect.converters.registry.avro.reading import AvroNode, read_schema
 from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
 from broker.registry.schema import NamedSchema
 

@@ -6,8 +6,8 @@ from typing import Any
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
 from broker.connect.converters.json_text import DECIMAL_FORMAT, dump, load
 from broker.connect.converters.registry.converter import Codec, EncodedSchema, RegistryConverter
+from broker.connect.converters.registry.json_schema.decoder import read_schema
 from broker.connect.converters.registry.json_schema.encoder import Sayer
-from broker.connect.converters.registry.json_schema.reading import read_schema
 from broker.connect.converters.registry.json_schema.values import SchemaValues
 from broker.connect.converters.registry.settings import CONFIG
 from broker.registry.schema import NamedSchema

@@ -8,8 +8,8 @@ from google.protobuf.message import DecodeError
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
 from broker.connect.converters.registry.converter import Cache, Codec, EncodedSchema, RegistryConverter
 from broker.connect.converters.registry.framing import index_bytes, split_indexes
+from broker.connect.converters.registry.protobuf.decoder import MessageReader, ProtobufNode
 from broker.connect.converters.registry.protobuf.encoder import name_of, proto_of
-from broker.connect.converters.registry.protobuf.reading import MessageReader, ProtobufNode
 from broker.connect.converters.registry.settings import CONFIG
 from broker.registry.protobuf.schema import parse
 from broker.registry.schema import NamedSchema
