@@ -393,6 +393,6 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
         # A terminal keeps nothing, so it is no witness.
-        "console.kit.audit.witness": {"handlers": [] if sys.stdout.isatty() else ["stdout"], "propagate": False},
+        "console.kit.audit.seal_log": {"handlers": [] if sys.stdout.isatty() else ["stdout"], "propagate": False},
     },
 }

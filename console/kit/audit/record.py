@@ -14,8 +14,8 @@ from console.kit.access.identities import words_of
 from console.kit.access.rights import Person
 from console.kit.audit.chain import VERSION, ChainEnd, ChainLink, seal_of
 from console.kit.audit.models import AuditEnd, AuditEvent
+from console.kit.audit.seal_log import testify
 from console.kit.audit.sealed_end import move_end
-from console.kit.audit.witness import testify
 from console.kit.common.current_cluster import current_cluster, is_main
 from console.kit.common.names import ANONYMOUS, RESERVED_NAMES, SYSTEM
 from console.kit.common.secret_files import load_or_create_secret

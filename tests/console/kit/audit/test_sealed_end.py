@@ -131,7 +131,7 @@ def test_an_end_that_was_written_without_the_key_is_told(events, end_file, forge
 
 def test_each_seal_is_a_line_of_the_log(monkeypatch):
     lines = []
-    monkeypatch.setattr("console.kit.audit.witness.logger.info", lines.append)
+    monkeypatch.setattr("console.kit.audit.seal_log.logger.info", lines.append)
     event = record_event(None, "stop", "process", "broker-1")
 
     (line,) = map(json.loads, lines)
