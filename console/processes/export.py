@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from console.kit.access.last_line import sentence_within
+from console.kit.access.log_tail import sentence_within
 from console.kit.access.reach import Reach
 from console.processes.models import ManagedProcess
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from console.kit.access.last_line import sentence_within
+from console.kit.access.log_tail import sentence_within
 from console.kit.access.reach import EVERYTHING, Reach
 from console.kit.access.rights import REFUSALS, Right
 from console.processes.models import ManagedProcess

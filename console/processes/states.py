@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from console.kit.access.last_line import LAST_LINE, LAST_LINE_WITH_RECORDS
+from console.kit.access.log_tail import LAST_LINE, LAST_LINE_WITH_RECORDS
 from console.processes.restarts import MISCONFIGURED_STATUS, Policy, clock_time, count_death, is_due, plan_restart
 
 

@@ -79,7 +79,7 @@ from console.cluster.records.query import SEARCH_LENGTH_MAX, read_cursor
 from console.cluster.records.xml_layout import laid_out_xml
 from console.cluster.topics.own_settings import parse_settings
 from console.ecosystem.connectors.typed import TypedError, from_json, from_lines
-from console.kit.access.last_line import sentence_within
+from console.kit.access.log_tail import sentence_within
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.csv_table import csv_chunks
 from console.kit.common.partition_numbers import parse_partitions

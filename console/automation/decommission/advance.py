@@ -10,7 +10,7 @@ from console.automation.decommission.models import Decommission
 from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
 from console.cluster.placement.moving import drain_proposal, partitions_on, planned
 from console.cluster.placement.sentences import count_of
-from console.kit.access.last_line import without_last_line
+from console.kit.access.log_tail import without_last_line
 from console.kit.access.reach import Resource
 from console.kit.access.rights import reach_of
 from console.kit.common.clock import now_ms

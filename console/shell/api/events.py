@@ -20,7 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from console.kit.access.api_tokens import is_open
-from console.kit.access.last_line import sentence_within
+from console.kit.access.log_tail import sentence_within
 from console.kit.access.models import ApiToken
 from console.kit.access.rights import Right, keep_to, reach_of, require
 from console.kit.common.current_cluster import bound

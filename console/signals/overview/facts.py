@@ -23,7 +23,7 @@ from console.ecosystem.probe.access import may_see_probe
 from console.ecosystem.probe.collect import probe_process
 from console.ecosystem.probe.store import state as probe_state
 from console.kit.access.filters import within
-from console.kit.access.last_line import sentence_within
+from console.kit.access.log_tail import sentence_within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import is_main

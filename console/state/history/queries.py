@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from console.kit.access.filters import within
-from console.kit.access.last_line import marks_kept_from, sentence_within
+from console.kit.access.log_tail import marks_kept_from, sentence_within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.common.clock import now_ms
 from console.kit.common.kept_statements import AT_MS, kept_rows

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from console.ecosystem.streams import collect
 from console.ecosystem.streams.models import StreamProgress
-from console.kit.access.last_line import LAST_LINE, LAST_LINE_WITH_RECORDS
+from console.kit.access.log_tail import LAST_LINE, LAST_LINE_WITH_RECORDS
 from console.processes.models import ManagedProcess
 from console.processes.presenters import ManagedProcessRow
 from console.state.history.models import Change
