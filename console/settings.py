@@ -208,7 +208,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.kit.common.zones.ZoneMiddleware",
     "console.shell.web.cluster_path.ClusterMiddleware",
-    "console.kit.access.one_time.OneTimePasswordMiddleware",
+    "console.kit.access.initial_password.OneTimePasswordMiddleware",
     "console.shell.web.fresh_pages.FreshPagesMiddleware",
     "console.shell.web.streamed_files.StreamedFilesMiddleware",
     "console.people.readonly.guard.ReadOnlyMiddleware",

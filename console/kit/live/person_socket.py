@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 
 from console.kit.access.idle import is_idle
-from console.kit.access.one_time import MUST_CHANGE
+from console.kit.access.initial_password import MUST_CHANGE
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.background import end_tasks
 from console.kit.common.clock import now_ms

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.kit.access.identities import comes_by_directory, identity_of, opens_by_password
 from console.kit.access.idle import end_after
+from console.kit.access.initial_password import MUST_CHANGE
 from console.kit.access.login_address import address_of
-from console.kit.access.one_time import MUST_CHANGE
 from console.kit.audit.record import record_event
 from console.kit.audit.refusals import count_quietly
 from console.kit.common.user_request import UserRequest

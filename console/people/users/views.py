@@ -14,7 +14,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.kit.access.identities import BY_SINGLE_SIGN_ON, may_have_password
-from console.kit.access.one_time import MUST_CHANGE
+from console.kit.access.initial_password import MUST_CHANGE
 from console.kit.access.reach import AccessLevel, Resource
 from console.kit.access.rights import Right, require
 from console.kit.audit.refusals import count_quietly

@@ -16,8 +16,8 @@ from console.asgi import application
 from console.cluster.records import socket
 from console.cluster.records.reader_slots import ReaderSlots
 from console.cluster.records.socket import RecordsConsumer
+from console.kit.access.initial_password import MUST_CHANGE
 from console.kit.access.models import PasswordToChange
-from console.kit.access.one_time import MUST_CHANGE
 from console.kit.live import groups, person_socket
 from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLOSE_ONE_TIME_PASSWORD, CLOSE_TOO_MANY
 from console.kit.live.push import send_now
