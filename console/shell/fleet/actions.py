@@ -11,7 +11,7 @@ from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
 from console.shell.fleet.kept import KeptForm, remove, write
 from console.shell.fleet.plan import OBJECT_TYPE
-from console.state.clusters.afresh import start_afresh
+from console.state.clusters.reset_cluster import start_afresh
 
 
 def do_keep(actor: User, plan: Plan, kept: KeptForm, confirmation: Confirmation) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from console.kit.gateway.errors import OTHER
 from console.kit.plans.plan import Plan, PlanLine
-from console.state.clusters.afresh import WHAT_GOES
+from console.state.clusters.reset_cluster import WHAT_GOES
 
 AFRESH = "start afresh"
 ADD, CHANGE, REMOVE = "add cluster", "change cluster", "remove cluster"

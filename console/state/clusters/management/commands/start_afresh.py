@@ -7,8 +7,8 @@ from console.kit.audit.record import record_event
 from console.kit.common.current_cluster import all_clusters, in_cluster
 from console.kit.common.databases import cluster_atomic
 from console.kit.common.reloading import ask_to_reload
-from console.state.clusters.afresh import WHAT_GOES, start_afresh
 from console.state.clusters.queries import cluster_state
+from console.state.clusters.reset_cluster import WHAT_GOES, start_afresh
 
 
 class Command(BaseCommand):
