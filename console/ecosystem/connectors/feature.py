@@ -144,7 +144,10 @@ FEATURE = Feature(
         ),
     ),
     hooks=(
-        Hook("console.processes.dependents.INMATES", "console.ecosystem.connectors.inmates.connectors_of_workers"),
+        Hook(
+            "console.processes.dependents.INMATES",
+            "console.ecosystem.connectors.hosted_connectors.connectors_of_workers",
+        ),
         Hook("console.processes.topic_users.USERS", "console.ecosystem.connectors.topic_users.connectors_of"),
         Hook(
             "console.cluster.records.origins.ORIGINS", "console.ecosystem.connectors.topic_users.origins_of_connectors"
