@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import F, Q, QuerySet
 
 from console.kit.common.kept_statements import kept_rows
-from console.kit.live.attention import is_any_page_open
+from console.kit.live.idle_pace import is_any_page_open
 from console.processes.models import ManagedProcess
 from console.processes.os_process import ProcessIdentity, runs
 from console.processes.states import Desired, Observed, Request

@@ -18,7 +18,7 @@ from django.utils import timezone
 from broker.common.installation import module_command
 from console.kit.common.databases import cluster_atomic, on_cluster_commit
 from console.kit.common.file_lock import exclusive
-from console.kit.live import attention
+from console.kit.live import idle_pace
 from console.processes import os_process
 from console.processes.announce import push_process
 from console.processes.cluster_look import cluster_look
@@ -278,7 +278,7 @@ def _save(
         events = _events(process, before)
         write_events(events, int(facts.now.timestamp() * 1000))
         if events:
-            on_cluster_commit(attention.call)
+            on_cluster_commit(idle_pace.call)
         after = _columns(process)
         changed = {column for column in after if after[column] != before[column]} - _WISHES
         if changed:

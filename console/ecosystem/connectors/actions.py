@@ -14,7 +14,7 @@ from console.ecosystem.connectors.masking import masked
 from console.ecosystem.connectors.plan import PAUSE, RESTART, RESTART_ALL, RESTART_FAILED, RESUME, STOP
 from console.kit.common.clock import now_ms
 from console.kit.gateway.errors import GatewayError
-from console.kit.live.attention import call
+from console.kit.live.idle_pace import call
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
 from console.kit.plans.inverse import keep_inverse

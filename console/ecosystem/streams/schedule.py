@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from console.ecosystem.streams.tasks import look
-from console.kit.live.attention import is_any_page_open
+from console.kit.live.idle_pace import is_any_page_open
 
 LOOK_EVERY_S = 2.0
 #: While nobody looks on; charts take a point every fifteen seconds.

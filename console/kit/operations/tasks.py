@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 
 from console.kit.common.current_cluster import MAIN, all_clusters, in_cluster
 from console.kit.common.file_lock import exclusive
-from console.kit.live.attention import call
+from console.kit.live.idle_pace import call
 from console.kit.operations.models import Operation
 
 logger = logging.getLogger(__name__)

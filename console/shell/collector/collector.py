@@ -23,7 +23,7 @@ from console.kit.gateway.connection.identity import refuse_other
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
-from console.kit.live.attention import SLOWER, Attention
+from console.kit.live.idle_pace import SLOWER, Attention
 from console.processes.queries import removed_brokers
 from console.shell.collector import announce
 from console.shell.collector.last_records import LastRecords

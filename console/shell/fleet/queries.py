@@ -13,7 +13,7 @@ from console.kit.access.rights import reach_of
 from console.kit.common.cluster_urls import address_in, at_cluster
 from console.kit.common.declared_clusters import DeclaredCluster
 from console.kit.gateway.errors import OTHER
-from console.kit.live.attention import call
+from console.kit.live.idle_pace import call
 from console.signals.overview.queries import health_within, state_within, topic_totals
 from console.state.clusters.models import Broker
 from console.state.consumers.access import groups_within

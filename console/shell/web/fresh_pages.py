@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 from console.kit.common.clock import now_ms
-from console.kit.live.attention import call
+from console.kit.live.idle_pace import call
 from console.state.clusters.queries import cluster_state
 
 #: A cluster that answers takes some tenths of a second; a page does not wait longer for one that does not.

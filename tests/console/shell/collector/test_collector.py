@@ -7,7 +7,7 @@ import pytest
 
 from console.kit.gateway.errors import ClusterUnreachableError
 from console.kit.live import groups
-from console.kit.live.attention import Attention
+from console.kit.live.idle_pace import Attention
 from console.shell.collector.collector import Collector, CollectorThread, run_collector
 from console.signals.overview.queries import overview_facts
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic

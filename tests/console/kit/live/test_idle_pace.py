@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from console.kit.live import attention
-from console.kit.live.attention import BEATS_SLOWER, LINGERS_SECONDS, SLOWER, Attention
+from console.kit.live import idle_pace
+from console.kit.live.idle_pace import BEATS_SLOWER, LINGERS_SECONDS, SLOWER, Attention
 from console.shell.collector.collector import CollectorThread
 from console.state.clusters.queries import cluster_state
 
@@ -134,12 +134,12 @@ def test_a_tier_ends_in_the_middle_of_a_long_pause(inattentive):
 def test_a_call_is_heard_only_while_nobody_looks(inattentive, layer):
     inattentive.rest(0.01, STOP)
     inattentive.rest(0.01, STOP)
-    assert attention.call()
+    assert idle_pace.call()
     inattentive.rest(30, STOP)
     assert inattentive.is_paid
 
     inattentive.rest(0.01, STOP)
-    assert not attention.call()
+    assert not idle_pace.call()
 
 
 def test_the_collector_rests_longer_while_nobody_looks_unless_it_is_to_end(inattentive, layer, monkeypatch):
@@ -158,4 +158,4 @@ def test_without_redis_somebody_may_look(inattentive, layer, settings, redis_url
     inattentive.rest(0.01, STOP)
 
     assert inattentive.is_paid
-    assert not attention.call()
+    assert not idle_pace.call()
