@@ -1,6 +1,6 @@
 """What beat runs for this feature."""
 
-from console.processes.rest import REST
+from console.processes.idle import REST
 from console.processes.tasks import reconcile
 
 RECONCILE_EVERY_S = 1.0

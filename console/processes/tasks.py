@@ -15,9 +15,9 @@ from console.processes import os_process
 from console.processes.announce import push_removed
 from console.processes.cluster_look import cluster_look, note_look
 from console.processes.facts import recorded_identity
+from console.processes.idle import REST, is_as_wanted
 from console.processes.models import ManagedProcess
 from console.processes.registry import HAS_LEFT, forget_process
-from console.processes.rest import REST, is_as_wanted
 from console.processes.step import alone_with, rests, settle, step
 
 logger = logging.getLogger(__name__)

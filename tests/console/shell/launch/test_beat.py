@@ -8,7 +8,7 @@ from django.db import OperationalError
 
 from console.automation.decommission.models import Decommission
 from console.celery import app
-from console.processes.rest import REST
+from console.processes.idle import REST
 from console.shell.launch import beat
 
 

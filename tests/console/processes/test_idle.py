@@ -10,9 +10,9 @@ import pytest
 from django.conf import settings
 
 from console.processes import tasks
+from console.processes.idle import EVERY_S, CooldownClock, is_anything_wished, is_as_wanted
 from console.processes.models import ManagedProcess
 from console.processes.os_process import ProcessIdentity, runs
-from console.processes.rest import EVERY_S, CooldownClock, is_anything_wished, is_as_wanted
 from console.processes.states import Observed, Request
 from console.processes.tasks import reconcile_host
 from console.processes.truths import ProcessState
