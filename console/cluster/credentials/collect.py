@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from console.cluster.credentials import store
-from console.kit.common.rests import IdleTimers
+from console.kit.common.idle_timers import IdleTimers
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.live.changes import ChangeSender

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from console.cluster.quotas import store
 from console.cluster.quotas.rows import UseWatch, rows_of
-from console.kit.common.rests import IdleTimers
+from console.kit.common.idle_timers import IdleTimers
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.live.changes import ChangeSender

@@ -6,7 +6,7 @@ from console.ecosystem.connectors import store
 from console.ecosystem.connectors.client import ConnectClient, connect_client
 from console.ecosystem.connectors.declarations import DeclaredSecrets, declared_secrets
 from console.ecosystem.connectors.models import ConnectLook, Connector
-from console.kit.common.rests import IdleTimers
+from console.kit.common.idle_timers import IdleTimers
 from console.kit.gateway.errors import GatewayError, OtherClusterError
 from console.kit.live.changes import ChangeSender
 from console.state.clusters.queries import cluster_state

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.kit.common.rests import IdleTimers
+from console.kit.common.idle_timers import IdleTimers
 from tests.manual_clock import ManualClock
 
 
