@@ -8,9 +8,9 @@ from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.groups.interface import SHARE, STREAMS, GroupView, TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
+from console.state.consumers.idle_groups import IdleGroup, IdleGroups, may_rest
 from console.state.consumers.members import member_row
 from console.state.consumers.partitions import LagReading, PartitionWatch, partitions_of
-from console.state.consumers.resting import IdleGroup, IdleGroups, may_rest
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.state.consumers.trend import LagHistory, Trend, trend_of
 from console.state.consumers.verdict import Company, Evidence, LagVerdict, company_of, is_late, judge
