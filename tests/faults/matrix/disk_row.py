@@ -27,6 +27,8 @@ _REFUSALS = frozenset((ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NOT_ENOUGH_REPLI
 HANDED_OVER = {"handed over": 5.0}
 _TOPICS = ("kept", "loose")
 DISK_IS_FULL = "No space left on device"
+#: A log that is opened while its disk is full waits for room.
+WAITS_FOR_ROOM = 'event="(log out of reach|cannot host partition)".* reason="there is no room in '
 
 
 def missing_for_a_small_disk() -> str:

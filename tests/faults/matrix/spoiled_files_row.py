@@ -21,6 +21,7 @@ from tests.barnabas_cluster import await_true
 from tests.faults.copy.readings import read_committed
 from tests.faults.matrix.late_client import FETCH_VERSION, PRODUCE_VERSION
 from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
+from tests.faults.matrix.tail_rows import KEPT
 from tests.faults.matrix.wire import WireClient
 
 TOLD = (
@@ -28,6 +29,8 @@ TOLD = (
     'event="leader epochs malformed, made anew"',
     'event="producer snapshot damaged"',
     'event="transaction index damaged, made anew"',
+    'event="offset checkpoints are missing: logs may have lost their ends"',
+    KEPT,  # a log in doubt follows, and truncates what the leader has not got yet
 )
 #: Checkpoints often enough that there is something to spoil.
 RESTLESS = {
