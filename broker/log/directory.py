@@ -9,7 +9,7 @@ import errno
 import fcntl
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -359,6 +359,18 @@ def is_stray_of(entry: str, name: str) -> bool:
     """Whether `aside_name` has made `entry` of `name`, for STRAY_SUFFIX."""
     match = _STRAY_DIRECTORY.fullmatch(entry)
     return match is not None and match[1] == _stem(name, STRAY_SUFFIX)
+
+
+def find_strays_of(strays: Iterable[Path], names: Iterable[str]) -> dict[str, list[Path]]:
+    """Return those of `strays` that have names which `aside_name` has made of `names`, sorted, by the latter."""
+    names_by_stem = {_stem(name, STRAY_SUFFIX): name for name in names}
+    found: dict[str, list[Path]] = {}
+    for stray in sorted(strays):
+        match = _STRAY_DIRECTORY.fullmatch(stray.name)
+        name = names_by_stem.get(match[1]) if match else None
+        if name is not None:
+            found.setdefault(name, []).append(stray)
+    return found
 
 
 def _stem(name: str, why: str) -> str:

@@ -171,9 +171,9 @@ class FutureLogs(LogRemoval):
             self.drop_future(partition)
         return super().move_aside(partitions)
 
-    def set_aside_as_stray(self, partition: TopicPartition, reason: str) -> None:
+    def set_aside_as_stray(self, partition: TopicPartition, reason: str) -> Path:
         self.drop_future(partition)
-        super().set_aside_as_stray(partition, reason)
+        return super().set_aside_as_stray(partition, reason)
 
     def _forget_move(self, partition: TopicPartition, home: LogDirectory) -> None:
         if home.offline_reason is None:

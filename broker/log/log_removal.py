@@ -6,17 +6,19 @@ from pathlib import Path
 from threading import Lock
 from uuid import UUID
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, may_be_same_topic
+from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata
 from broker.log.clean_marker import segments_checksum
 from broker.log.compaction.segment_notes import find_lost_segments, passes_end
-from broker.log.directory import DELETE_SUFFIX, LogDirectory
+from broker.log.directory import DELETE_SUFFIX, LogDirectory, find_strays_of
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.gaps import OffsetGap, describe_gaps, find_losses, find_lost_start
 from broker.log.hosted_logs import HostedLogs
 from broker.log.kept_truncations import keep_truncated
 from broker.log.log import Log
+from broker.log.segment_files import LOG_SUFFIX
 from broker.log.truncation import Truncation
 
 _log = logger(__name__)
@@ -32,6 +34,8 @@ class LogRemoval(HostedLogs):
         self._unmade: dict[TopicPartition, UUID] = {}
         #: Their logs are missing since the start, and only this broker was in sync: none is made while they are here.
         self.withheld: set[TopicPartition] = set()
+        #: Directories with records of partitions that had no log at the start: strays, which an operator may put back.
+        self.records_aside: dict[TopicPartition, list[Path]] = {}
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
         #: Of those that were here at the start, where segments are missing.
@@ -64,25 +68,38 @@ class LogRemoval(HostedLogs):
         """Whether the deletion of the log that has this name was asked for, and could not be done yet."""
         return partition in self._to_delete
 
-    def set_aside_as_stray(self, partition: TopicPartition, reason: str) -> None:
-        """Rename the directory of a log that no partition of this broker needs, report it, and close the log.
+    def set_aside_as_stray(self, partition: TopicPartition, reason: str) -> Path:
+        """Rename the directory of a log that no partition of this broker needs, report it, close the log, and return
+        where it lies now.
 
         See `LogDirectory.set_aside_as_stray`. Raises ApiError(KAFKA_STORAGE_ERROR), then the log is as it was.
         """
         log, home = self._logs[partition], self._homes[partition]
         try:
             with log.closing():
-                home.set_aside_as_stray(partition, reason)
+                aside = home.set_aside_as_stray(partition, reason)
         except OSError as error:
             raise self._refused(partition, error, "set aside") from error
         log.close()
         self._lower_for_gone(home, [partition])
         self._forget(partition)
+        return aside
 
     @property
     def strays(self) -> frozenset[Path]:
         """Directories of logs that were set aside as stray, by this start or an earlier one."""
         return frozenset[Path]().union(*(directory.strays for directory in self._online()))
+
+    def find_records_aside(self, topic_ids: Mapping[TopicPartition, UUID]) -> None:
+        """Note in `records_aside` the strays with records of these partitions that have no log, and of these topics as
+        far as strays note an id. For a worker thread, before `set_aside_as_stray` is called for them.
+        """
+        missing = {str(partition): partition for partition in topic_ids if partition not in self._logs}
+        for name, strays in find_strays_of(self.strays, missing).items():
+            partition = missing[name]
+            paths = [stray for stray in strays if _may_hold_records_of(topic_ids[partition], stray)]
+            if paths:
+                self.records_aside[partition] = paths
 
     @property
     def stray_bytes(self) -> dict[Path, int]:
@@ -197,6 +214,7 @@ class LogRemoval(HostedLogs):
         for partition in partitions:
             self._unmade.pop(partition, None)
             self.withheld.discard(partition)
+            self.records_aside.pop(partition, None)
             self._set_unopened_aside(partition)
             log = self._logs.get(partition)
             if log is not None:
@@ -280,3 +298,14 @@ class LogRemoval(HostedLogs):
         if self._homes[partition].is_to_blame(error):
             self._fail(self._homes[partition], error)
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be {what}: {error.strerror}")
+
+
+def _may_hold_records_of(topic_id: UUID, stray: Path) -> bool:
+    """Return whether a stray has a segment that is not empty, and notes `topic_id` or none that can be read."""
+    try:
+        if not any(segment.stat().st_size for segment in stray.glob(f"*{LOG_SUFFIX}")):
+            return False
+        return may_be_same_topic(read_partition_metadata(stray / PARTITION_METADATA), topic_id)
+    except (OSError, StartupError) as error:
+        _log.warning("stray log cannot be identified", path=str(stray), reason=str(error))
+        return True

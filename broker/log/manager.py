@@ -35,6 +35,9 @@ from broker.log.log import Log
 
 _log = logger(__name__)
 
+#: Of the strays of a partition, those that are named in an error.
+_NAMED_MAX = 5
+
 
 class NewLog(NamedTuple):
     """A log that is to be there; not `is_new`, it may be in a directory that is offline."""
@@ -263,8 +266,7 @@ class LogManager(FoundLogs):
         if partition in self.withheld and not is_new:
             raise ApiError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
-                f"the log of {partition} is missing, and no other replica was in sync: restore its directory and start "
-                "this broker again, or elect another replica (kafka-leader-election, unclean)",
+                f"the log of {partition} is missing, and no other replica was in sync: {self.way_back(partition)}",
             )
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
@@ -277,6 +279,7 @@ class LogManager(FoundLogs):
                 log = self._create_in(directory, partition, topic_id)
                 self._unmade.pop(partition, None)
                 self.withheld.discard(partition)
+                self.records_aside.pop(partition, None)
                 self._preferred.pop(partition, None)
                 self._report_strays_of(partition, topic_id, log)
                 return log
@@ -304,6 +307,20 @@ class LogManager(FoundLogs):
                         stray=str(stray),
                         directory=str(log.directory),
                     )
+
+    def way_back(self, partition: TopicPartition) -> str:
+        """Return what an operator may do about a missing log that must not be made anew."""
+        aside = [str(path) for path in self.records_aside.get(partition, ())]
+        if not aside:
+            return (
+                "restore its directory and start this broker again, or elect another replica (kafka-leader-election, "
+                "unclean)"
+            )
+        return (
+            f"records of it are set aside in {' and '.join(aside[:_NAMED_MAX])}; rename what is to be the log to "
+            f"{partition}, or remove what is not needed, and start this broker again, or elect another replica "
+            "(kafka-leader-election, unclean)"
+        )
 
     def is_out_of_reach(self, partition: TopicPartition) -> bool:
         """Whether the log is in a directory that is offline, or may be; or could be made in none, all being offline."""

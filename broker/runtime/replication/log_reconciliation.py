@@ -53,9 +53,9 @@ class LogReconciliation:
         restored_at, topics = await self._restored_topics()
         for topic in topics:
             self._set_aside_other_topics(topic)
-        await self._stale_epochs.raise_all(topics)
+        states = await self._stale_epochs.raise_all(topics)
         await self._restored_directories.doubt()
-        await self._lost_logs.leave_isrs(topics)
+        await self._lost_logs.leave_isrs(topics, states)
         await self._restored_directories.note_start()
         if not self._logs.online_directories:
             raise StartupError("every log directory is offline; mend one (the log says why) and start the broker again")

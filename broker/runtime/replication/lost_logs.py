@@ -6,7 +6,9 @@ name no partition that was made since they were written, and go with their direc
 arrived when the broker was killed counts as lost as well. That is harmless: another member of the ISR leads it, or the
 broker itself in a later epoch, once all other replicas have reported that they have no log either. Until then a broker
 that was the last of the ISR makes no log, and refuses to lead: another replica may have every record. For the same
-reason it sets a log aside that comes from a backup, unless all other replicas have reported losses.
+reason it sets a log aside that comes from a backup, unless all other replicas have reported losses. A broker that has
+records of the partition aside, in a stray, reports no missing log, nor does it make one: what is aside may be all that
+is left, and an operator says what counts.
 
 Nobody else can be relied upon to notice that it was away. If the controller dies at the same time, the next one finds
 the broker registered, and what leaders write meanwhile names it as before; then it would lead on, or be elected, with a
@@ -18,7 +20,7 @@ change, and a write to an ISR stands only over the version it was derived from (
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 
 from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss, TopicAssignment
 from broker.common.errors import ApiError, NotNowError
@@ -42,18 +44,26 @@ class LostLogs:
         self._logs = logs
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
 
-    async def leave_isrs(self, topics: Iterable[TopicAssignment]) -> None:
-        """Raises the errors of `broker.zookeeper.errors` and NotNowError; the next start then does it again, whatever
-        was done.
+    async def leave_isrs(
+        self, topics: Collection[TopicAssignment], states: Mapping[TopicPartition, LeaderAndIsr]
+    ) -> None:
+        """Leave them, and correct in `states`, those of the logs that are here, losses that are none any more.
+
+        Raises the errors of `broker.zookeeper.errors` and NotNowError; the next start then does it again, whatever was
+        done.
         """
-        lost = [
-            (TopicPartition(topic.topic, index), replicas)
+        lost = {
+            TopicPartition(topic.topic, index): (topic.topic_id, replicas)
             for topic in topics
             for index, replicas in topic.partitions.items()
             if self._broker_id in replicas
             and not self._logs.has_whole(TopicPartition(topic.topic, index), topic.topic_id)
-        ]
-        await asyncio.gather(*(self._leave(partition, replicas) for partition, replicas in lost))
+        }
+        missing = {partition: topic_id for partition, (topic_id, _) in lost.items()}
+        await asyncio.to_thread(self._logs.find_records_aside, missing)
+        await asyncio.gather(*(self._leave(partition, replicas) for partition, (_, replicas) in lost.items()))
+        back = [partition for partition, state in states.items() if partition not in lost and self._has_lost(state)]
+        await asyncio.gather(*(self._correct_loss(partition) for partition in back))
         if self._logs.may_lack_records:
             await asyncio.to_thread(self._logs.note_machine_start)
 
@@ -64,14 +74,14 @@ class LostLogs:
             while found is not None:
                 is_noted = not is_out_of_reach and not await self._is_registered(found.leader)
                 wanted = state_after_loss(found, loss, is_noted=is_noted)
-                if not loss.is_total and self._is_surpassed(partition, replicas, wanted):
+                if self._is_surpassed(partition, replicas, wanted):
                     self._set_restored_aside(partition, loss)
                     loss = self._loss_of(partition)
                     continue
                 before, found = found, await self._store.write_isr(partition, wanted)
                 if found is not None and found == wanted.at_version(found.zk_version):
-                    if loss.is_total and not is_out_of_reach and wanted.isr == (self._broker_id,):
-                        self._withhold(partition, replicas, wanted)
+                    if self._is_missing(partition) and not is_out_of_reach:
+                        self._withhold(partition, replicas, wanted, is_noted=is_noted)
                     self._report(partition, before, wanted)
                     return
 
@@ -80,7 +90,7 @@ class LostLogs:
 
         Not if another member of the ISR lost its end: it would lead instead, and has less.
         """
-        if partition not in self._logs.restored or wanted.isr != (self._broker_id,):
+        if self._is_missing(partition) or partition not in self._logs.restored or wanted.isr != (self._broker_id,):
             return False
         others = [loss for loss in wanted.log_losses if loss.broker_id != self._broker_id]
         heard = {loss.broker_id for loss in others} | {self._broker_id}
@@ -93,14 +103,31 @@ class LostLogs:
             "with that, move it back to its place and start this broker again"
         )
         try:
-            self._logs.set_aside_as_stray(partition, reason)
+            self._logs.records_aside[partition] = [self._logs.set_aside_as_stray(partition, reason)]
         except ApiError as error:
             raise NotNowError(f"{error.message}; mend the disk and start the broker again") from error
+
+    def _has_lost(self, state: LeaderAndIsr) -> bool:
+        return any(loss.broker_id == self._broker_id for loss in state.log_losses)
+
+    async def _correct_loss(self, partition: TopicPartition) -> None:
+        """The log is back that an earlier start reported as lost: others must not lead without it."""
+        async with self._turn:
+            state = await self._store.state(partition)
+            while state is not None and self._has_lost(state) and self._broker_id not in state.isr:
+                wanted = state_after_loss(state, self._loss_of(partition), is_noted=True)
+                if wanted == state:
+                    return
+                state = await self._store.write_isr(partition, wanted)
+
+    def _is_missing(self, partition: TopicPartition) -> bool:
+        return self._logs.get(partition) is None
 
     def _loss_of(self, partition: TopicPartition) -> LogLoss:
         log = self._logs.get(partition)
         if log is None:
-            return LogLoss(self._broker_id, NO_LEADER_EPOCH, NO_LOG)
+            is_all_lost = partition not in self._logs.records_aside
+            return LogLoss(self._broker_id, NO_LEADER_EPOCH, NO_LOG if is_all_lost else 0)
         return LogLoss(self._broker_id, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset)
 
     async def _is_registered(self, broker_id: int) -> bool:
@@ -109,15 +136,25 @@ class LostLogs:
             return False
         return await self._store.registered_epoch(broker_id) is not None
 
-    def _withhold(self, partition: TopicPartition, replicas: tuple[int, ...], state: LeaderAndIsr) -> None:
-        """The last of the ISR has no log: it must not lead before it is certain that no other replica has records."""
-        if may_lead_empty(state, replicas, self._broker_id):
+    def _withhold(
+        self, partition: TopicPartition, replicas: tuple[int, ...], state: LeaderAndIsr, *, is_noted: bool
+    ) -> None:
+        """Have no log made where it might lead: before it is certain that no other replica has records, and while this
+        one has some aside. Until another replica leads, one that is not in the ISR may be chosen by its loss.
+        """
+        is_last = state.isr == (self._broker_id,)
+        if partition in self._logs.records_aside:
+            if not is_noted and not is_last:
+                return
+        elif not is_last or may_lead_empty(state, replicas, self._broker_id):
             return
         self._logs.withheld.add(partition)
         _log.warning(
-            "log is missing, and no other replica was in sync: the partition has no leader. Restore the log's "
-            "directory and start this broker again, or elect another replica (kafka-leader-election, unclean)",
+            "log is missing, and no other replica was in sync: the partition has no leader"
+            if is_last
+            else "log is missing, and none is made before another replica leads",
             partition=str(partition),
+            next_step=self._logs.way_back(partition),
             replicas=str(replicas),
         )
 

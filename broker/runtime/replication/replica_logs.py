@@ -79,8 +79,11 @@ class ReplicaLogs:
             raise
 
     def release_if_led_elsewhere(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> None:
-        """Let a missing log be made anew when the replica of another broker leads, or there is no other."""
-        if state.leader not in (NO_BROKER, self._logs.broker_id) or len(state.replicas) == 1:
+        """Let a missing log be made anew when the replica of another broker leads, or there is no other and no record
+        is set aside.
+        """
+        is_alone = len(state.replicas) == 1 and topic_partition not in self._logs.records_aside
+        if is_alone or state.leader not in (NO_BROKER, self._logs.broker_id):
             self._logs.withheld.discard(topic_partition)
 
     def is_withheld(self, topic_partition: TopicPartition) -> bool:

@@ -38,13 +38,17 @@ class StaleEpochs:
         self._broker_id = broker_id
         self._logs = logs
 
-    async def raise_all(self, topics: Iterable[TopicAssignment]) -> None:
-        """Raises the errors of `broker.zookeeper.errors`; the next start then does the rest."""
+    async def raise_all(self, topics: Iterable[TopicAssignment]) -> dict[TopicPartition, LeaderAndIsr]:
+        """Return the states, as they were, of the partitions whose logs here have records.
+
+        Raises the errors of `broker.zookeeper.errors`; the next start then does the rest.
+        """
         logged = {
             partition: epoch
             for topic in topics
             for partition in (TopicPartition(topic.topic, index) for index in topic.partitions)
-            if self._broker_id in topic.partitions[partition.partition] and (epoch := self._latest_epoch(partition)) > 0
+            if self._broker_id in topic.partitions[partition.partition]
+            and (epoch := self._latest_epoch(partition)) >= 0
         }
         states = await self._store.states(list(logged))
         stale = [partition for partition, state in states.items() if state.leader_epoch < logged[partition]]
@@ -62,6 +66,7 @@ class StaleEpochs:
                 first=", ".join(map(str, raised[:_NAMED_MAX])),
             )
         await self._store.announce_isr_changes(raised)
+        return states
 
     def _latest_epoch(self, partition: TopicPartition) -> int:
         log = self._logs.get(partition)

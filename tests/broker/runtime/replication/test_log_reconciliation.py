@@ -11,13 +11,13 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
-from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LogLoss, TopicAssignment
-from broker.common.errors import StartupError
+from broker.common.cluster import NO_LOG, BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LogLoss, TopicAssignment
+from broker.common.errors import ApiError, StartupError
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.controller import topic_ids
 from broker.controller.context import ControllerContext
 from broker.controller.topic_ids import objections_to_new_id
-from broker.log.checkpoints import PARTITION_METADATA
+from broker.log.checkpoints import PARTITION_METADATA, write_partition_metadata
 from broker.log.config import LogConfig
 from broker.log.directory import CLEAN_SHUTDOWN_FILE
 from broker.log.directory_start import START_FILE
@@ -449,6 +449,56 @@ async def test_a_log_directory_from_a_backup_leads_nothing_that_another_replica_
     stray.rename(stray.with_name("t-1"))
     await LogReconciliation(store, ME, logs := start("one")).run()
     assert (logs.get(T_1).log_end_offset, logs.withheld) == (1, set()), "an operator wants it to lead with that"
+
+
+async def test_a_broker_leads_nothing_anew_while_records_of_the_partition_lie_aside(store, start, tmp_path):
+    """The other replica was restored without its log afterwards; what the backup had is all there is."""
+    await restore_backup(store, start, tmp_path, p1=(ME,))
+    await LogReconciliation(store, ME, start("one")).run()
+    await LogReconciliation(store, OTHER, start("lost")).run()
+    for _ in range(2):
+        await LogReconciliation(store, ME, logs := start("one")).run()
+        assert (logs.withheld, len(strays(tmp_path))) == ({T_1}, 1)
+        with pytest.raises(ApiError, match=r"set aside.*-stray"):
+            logs.get_or_create(T_1, FIRST, is_new=False)
+    assert (await store.state(T_1)).log_losses == (LogLoss(ME, -1, 0), LogLoss(OTHER, -1, NO_LOG))
+    await LogReconciliation(store, OTHER, logs := start("lost")).run()
+    assert await isr_of(store, T_1) == (-1, (ME,)), "nor does the other one"
+    logs.shutdown()
+    (stray,) = strays(tmp_path)
+    stray.rename(stray.with_name("t-1"))
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert (logs.get(T_1).log_end_offset, logs.withheld) == (1, set())
+
+
+@pytest.mark.parametrize("aside", ["of another topic", "without records", "removed"])
+async def test_a_stray_that_holds_no_record_of_the_topic_keeps_no_partition_offline(store, start, tmp_path, aside):
+    await restore_backup(store, start, tmp_path, p1=(ME,))
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    await LogReconciliation(store, OTHER, start("lost")).run()
+    logs.shutdown()
+    (stray,) = strays(tmp_path)
+    if aside == "of another topic":
+        write_partition_metadata(stray / PARTITION_METADATA, SECOND)
+    elif aside == "without records":
+        next(stray.glob("*.log")).write_bytes(b"")
+    else:
+        shutil.rmtree(stray)
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert logs.withheld == set()
+
+
+async def test_a_reported_loss_is_corrected_when_the_log_is_back(store, start, tmp_path):
+    """Else the last of the ISR would lead empty, and this replica would truncate its log for it."""
+    write(logs := start("one"), T_0, FIRST)
+    logs.shutdown()
+    await topic(store, FIRST, p0=(OTHER,))
+    await LogReconciliation(store, ME, start("empty")).run()
+    await store.write_isr(T_0, replace(await store.state(T_0), leader=-1, log_losses=(LogLoss(ME, -1, NO_LOG),)))
+    await LogReconciliation(store, ME, start("one")).run()
+    assert (await store.state(T_0)).log_losses == (LogLoss(ME, 0, 1),)
+    await LogReconciliation(store, OTHER, logs := start("lost")).run()
+    assert await isr_of(store, T_0) == (-1, (ME,)), "the log that is back leads"
 
 
 async def test_a_log_directory_from_a_backup_leads_what_no_other_replica_has(store, start, tmp_path):

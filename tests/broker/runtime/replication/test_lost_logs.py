@@ -56,6 +56,7 @@ class Logs:
         self.ends = {}
         self.withheld = set()
         self.restored = set()
+        self.records_aside = {}
         self.is_directory_offline = False
 
     def get(self, partition) -> SimpleNamespace | None:
@@ -67,6 +68,12 @@ class Logs:
 
     def has_whole(self, partition, topic_id) -> bool:
         return partition == KEPT and topic_id == TOPIC
+
+    def find_records_aside(self, topic_ids) -> None:
+        """`records_aside` is given."""
+
+    def way_back(self, _partition) -> str:
+        return "restore it"
 
     def note_machine_start(self) -> None:
         self.is_dealt_with = True
@@ -87,7 +94,7 @@ def world():
 
 
 async def test_trap_11_broker_that_may_lack_records_is_in_no_isr_that_has_another_member(world):
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[LED] == LeaderAndIsr(-1, 6, (OTHER,), 1, 4, log_losses=(NOTHING,))
     assert world.store.states[FOLLOWED] == LeaderAndIsr(OTHER, 6, (OTHER,), 1, 4)
     assert world.store.states[ALONE] == LeaderAndIsr(-1, 6, (ME,), 1, 4, log_losses=(NOTHING,))
@@ -95,13 +102,13 @@ async def test_trap_11_broker_that_may_lack_records_is_in_no_isr_that_has_anothe
 
 
 async def test_the_last_of_the_isr_makes_no_log_in_the_place_of_one_that_is_missing(world):
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.logs.withheld == {ALONE}
 
 
 async def test_the_last_of_the_isr_leads_with_what_is_left_of_its_log(world):
     world.logs.ends[ALONE] = 90
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[ALONE] == LeaderAndIsr(-1, 6, (ME,), 1, 4, log_losses=(LogLoss(ME, 4, 90),))
     assert world.logs.withheld == set()
 
@@ -109,47 +116,47 @@ async def test_the_last_of_the_isr_leads_with_what_is_left_of_its_log(world):
 async def test_the_last_of_the_isr_makes_a_log_when_no_replica_has_one(world):
     noted = LogLoss(OTHER, -1, NO_LOG)
     world.store.states[ALONE] = replace(world.store.states[ALONE], log_losses=(noted,))
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[ALONE].log_losses == (NOTHING, noted)
     assert world.logs.withheld == set()
 
 
 async def test_a_log_in_an_offline_directory_is_not_reported_as_missing(world):
     world.logs.is_directory_offline = True
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[ALONE] == LeaderAndIsr(-1, 6, (ME,), 1, 4)
     assert world.logs.withheld == set()
 
 
 async def test_a_loss_is_noted_for_the_next_election_only_if_the_leader_is_not_registered(world):
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[LED].log_losses == (NOTHING,)
     assert world.store.states[FOLLOWED].log_losses == ()
     world.store.states[FOLLOWED] = world.before[FOLLOWED]
     world.store.registered.clear()
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[FOLLOWED].log_losses == (NOTHING,)
 
 
 async def test_trap_11_leader_about_to_count_its_earlier_life_in_finds_another_version(world):
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[NOT_IN_SYNC] == world.before[NOT_IN_SYNC].at_version(4)
 
 
 async def test_states_of_whole_logs_and_of_others_are_left_alone(world):
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert [world.store.states[one] for one in (KEPT, ELSEWHERE)] == [world.before[one] for one in (KEPT, ELSEWHERE)]
 
 
 async def test_state_that_somebody_writes_meanwhile_is_read_again(world):
     world.store.meddle[NOT_IN_SYNC] = LeaderAndIsr(OTHER, 5, (OTHER, ME), 1, 4)
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.store.states[NOT_IN_SYNC] == LeaderAndIsr(OTHER, 6, (OTHER,), 1, 5)
 
 
 async def test_topic_that_is_deleted_meanwhile_is_none_of_its_concern(world):
     world.store.write_isr = _gone
-    await world.lost_logs.leave_isrs(await world.store.topics([]))
+    await world.lost_logs.leave_isrs(await world.store.topics([]), {})
     assert world.logs.is_dealt_with
 
 
