@@ -30,7 +30,7 @@ from broker.coordinator.group import administration, answers
 from broker.coordinator.group.admission import Admission
 from broker.coordinator.group.client import GroupClientInfo
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
-from broker.coordinator.group.deleted_partitions import DeletedPartitions
+from broker.coordinator.group.deleted_partitions import DeletedPartitions, OutdatedOffsets
 from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.joining import Join, Joining
@@ -85,9 +85,10 @@ class GroupCoordinator:
         memory = memory or GroupMemory()
         self._account = memory.account()
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
-        self._offsets = CommittedOffsets(config, self._progress, self._account, topic_id_of)
+        outdated = OutdatedOffsets(DeletedPartitions() if deleted is None else deleted, topic_id_of)
+        self._offsets = CommittedOffsets(config, self._progress, self._account, topic_id_of, outdated)
         self._admission = Admission(memory, self._account, self._offsets)
-        self._expiry = Expiry(config, self._offsets, deleted, topic_id_of, steady_now_ms)
+        self._expiry = Expiry(config, self._offsets, outdated, steady_now_ms)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = GroupMembership(self._timers, self._rebalance, self._progress)
@@ -298,7 +299,9 @@ class GroupCoordinator:
         A producer without offsets here is ignored: markers may come twice.
         """
         self._account.end_commit()
-        for group_id in self._offsets.complete_transaction(producer_id, is_commit):
+        keys = self._offsets.complete_transaction(producer_id, is_commit)
+        self._expiry.transaction_ended(keys)
+        for group_id in {key.group_id for key in keys}:
             self._forget_if_void(self._groups.get(group_id))
 
     def _replay_offset(self, key: OffsetKey, value: bytes | None, headers: Headers, producer_id: int | None) -> None:

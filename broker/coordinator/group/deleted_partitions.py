@@ -12,15 +12,13 @@ offset's timestamp decides with a margin in which the offset stays. The same hol
 with its id: its znode was removed by hand, or had another id for a while, and was written from a backup.
 """
 
-from collections.abc import Callable, Iterable
-from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice, takewhile
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition
 from broker.coordinator.group.records import CommittedOffset, OffsetKey
-
-Deleted = TypeVar("Deleted")
 
 #: Longer than a coordinator takes to load, or to have enough replicas in sync again after an outage.
 _REMEMBERED_MS = 3_600_000
@@ -44,8 +42,14 @@ class DeletedPartitions:
     def __init__(self) -> None:
         #: The oldest deletion first.
         self._last: dict[TopicPartition, _Deletion] = {}
+        #: How many of them each topic has.
+        self._topics: dict[str, int] = {}
         #: When each topic was deleted, by id, the oldest deletion first.
         self._topic_ids: dict[UUID, int] = {}
+        #: No deletion is later.
+        self._latest_ms = 0
+        #: Whether none is earlier than one before it: the clock was not set back.
+        self._is_sorted = True
         #: The number of the last deletion.
         self.number = 0
 
@@ -58,24 +62,51 @@ class DeletedPartitions:
     def note(self, partitions: Iterable[TopicIdPartition], wall_ms: int) -> None:
         """Note that `partitions` are deleted now."""
         self.number += 1
+        self._is_sorted = self._is_sorted and wall_ms >= self._latest_ms
+        self._latest_ms = max(self._latest_ms, wall_ms)
         for partition, topic_id in partitions:
-            self._last.pop(partition, None)
+            if partition in self._last:
+                self._forget(partition)
             self._last[partition] = _Deletion(wall_ms, self.number, topic_id)
+            self._topics[partition.topic] = self._topics.get(partition.topic, 0) + 1
             if topic_id != NO_TOPIC_ID:
+                self._topic_ids.pop(topic_id, None)
                 self._topic_ids[topic_id] = wall_ms
-        _forget_oldest(self._last)
-        _forget_oldest(self._topic_ids)
+        for oldest in list(islice(self._last, max(0, len(self._last) - DELETED_PARTITIONS_MAX))):
+            self._forget(oldest)
+        for topic_id in list(islice(self._topic_ids, max(0, len(self._topic_ids) - DELETED_PARTITIONS_MAX))):
+            del self._topic_ids[topic_id]
 
     def forget_others_than_of_the_last_hour(self, wall_ms: int) -> None:
-        """Forget what is too old, and what is of the future: the clock was set back, and the hour would not end."""
-        is_kept = range(wall_ms - _REMEMBERED_MS, wall_ms + 1).__contains__
-        if self._last and not all(is_kept(last.since_ms) for last in self._last.values()):
-            self._last = {partition: last for partition, last in self._last.items() if is_kept(last.since_ms)}
-            self._topic_ids = {topic_id: ms for topic_id, ms in self._topic_ids.items() if is_kept(ms)}
+        """Forget what is too old, and what is of the future: the clock was set back, and the hour would not end.
 
-    def topics(self) -> Iterable[str]:
-        """Return the names of the topics with deleted partitions, once each."""
-        return dict.fromkeys(partition.topic for partition in self._last)
+        Looks at little more than goes, unless the clock was set back.
+        """
+        if not self._is_sorted or self._latest_ms > wall_ms:
+            self._sort_up_to(wall_ms)
+        since_ms = wall_ms - _REMEMBERED_MS
+        for partition in list(takewhile(lambda oldest: self._last[oldest].since_ms < since_ms, self._last)):
+            self._forget(partition)
+        for topic_id in list(takewhile(lambda oldest: self._topic_ids[oldest] < since_ms, self._topic_ids)):
+            del self._topic_ids[topic_id]
+
+    def _sort_up_to(self, wall_ms: int) -> None:
+        for partition in [partition for partition, last in self._last.items() if last.since_ms > wall_ms]:
+            self._forget(partition)
+        topic_ids = [(topic_id, since_ms) for topic_id, since_ms in self._topic_ids.items() if since_ms <= wall_ms]
+        self._topic_ids = dict(sorted(topic_ids, key=lambda deletion: deletion[1]))
+        self._last = dict(sorted(self._last.items(), key=lambda deletion: deletion[1].since_ms))
+        self._latest_ms, self._is_sorted = wall_ms, True
+
+    def _forget(self, partition: TopicPartition) -> None:
+        del self._last[partition]
+        self._topics[partition.topic] -= 1
+        if not self._topics[partition.topic]:
+            del self._topics[partition.topic]
+
+    def topics(self) -> Mapping[str, int]:
+        """Return how many deleted partitions each topic has that has some; a live view."""
+        return self._topics
 
     def last(self, partition: TopicPartition) -> _Deletion | None:
         """Return the partition's last deletion, None if there was none lately."""
@@ -83,11 +114,6 @@ class DeletedPartitions:
 
     def was_deleted(self, topic_id: UUID) -> bool:
         return topic_id in self._topic_ids
-
-
-def _forget_oldest(deletions: dict[Deleted, Any]) -> None:
-    for oldest in list(islice(deletions, max(0, len(deletions) - DELETED_PARTITIONS_MAX))):
-        del deletions[oldest]
 
 
 class OutdatedOffsets:
@@ -118,6 +144,27 @@ class OutdatedOffsets:
         if any(key.partition not in self.deleted for key in self._stored_after):
             kept = {key: number for key, number in self._stored_after.items() if key.partition in self.deleted}
             self._stored_after = kept
+
+    def without(
+        self, group_id: str, committed: dict[str, dict[int, CommittedOffset]]
+    ) -> dict[str, dict[int, CommittedOffset]]:
+        """Return a group's offsets, by topic and partition, but for the outdated ones."""
+        deleted = self.deleted.topics()
+        topics = [topic for topic in min(committed, deleted, key=len) if topic in committed and topic in deleted]
+        if not topics:
+            return committed
+        kept = dict(committed)
+        for topic in topics:
+            partitions = {
+                index: offset
+                for index, offset in committed[topic].items()
+                if not self.is_outdated(OffsetKey(group_id, TopicPartition(topic, index)), offset)
+            }
+            if partitions:
+                kept[topic] = partitions
+            else:
+                del kept[topic]
+        return kept
 
     def is_outdated(self, key: OffsetKey, committed: CommittedOffset) -> bool:
         """Return whether the offset was committed for a topic that is deleted, be there one of its name or not."""

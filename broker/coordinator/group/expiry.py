@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
-from broker.coordinator.group.deleted_partitions import DeletedPartitions, OutdatedOffsets
+from broker.coordinator.group.deleted_partitions import OutdatedOffsets
 from broker.coordinator.group.group import ClassicGroup
-from broker.coordinator.group.offsets import CommittedOffsets, TopicIdOf
+from broker.coordinator.group.offsets import CommittedOffsets
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CommittedOffset,
@@ -61,8 +61,7 @@ class Expiry:
         self,
         config: GroupConfig,
         offsets: CommittedOffsets,
-        deleted: DeletedPartitions | None,
-        topic_id_of: TopicIdOf,
+        outdated: OutdatedOffsets,
         steady_now_ms: Callable[[], int] | None = None,
     ):
         """steady_now_ms: the wall time by which offsets are too old, None for a turn's."""
@@ -70,7 +69,7 @@ class Expiry:
         self._retention_ms = config.offsets_retention_minutes * 60_000
         self._interval_ms = config.offsets_retention_check_interval_ms
         self._offsets = offsets
-        self._outdated = OutdatedOffsets(DeletedPartitions() if deleted is None else deleted, topic_id_of)
+        self._outdated = outdated
         self._queue: deque[str] = deque()  #: ids of groups the present round has not looked at yet
         self._round_at_ms: int | None = None
         #: Ids of groups that have offsets for deleted topics, in the order in which they are looked at.
@@ -99,6 +98,15 @@ class Expiry:
     def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> None:
         """Have their offsets go as soon as possible: `DeletedPartitions` has just been told of `partitions`."""
         self._hurry(dict.fromkeys(partition.topic for partition, _ in partitions), now_ms)
+
+    def transaction_ended(self, keys: Iterable[OffsetKey]) -> None:
+        """Have those go as soon as possible that it has left, or made visible, of topics that are deleted."""
+        if self._round_at_ms is None or not self._outdated.deleted:
+            return
+        for key in keys:
+            committed = self._offsets.committed_for(key)
+            if committed is not None and self._outdated.is_outdated(key, committed):
+                self._urgent[key.group_id] = None
 
     def note_stored(self, key: OffsetKey) -> None:
         """Note that an offset was committed now, or will be if its transaction is."""
@@ -185,13 +193,17 @@ class Expiry:
             turn.note("group is forgotten: it is empty and has no offsets", group_id=group.group_id)
 
     def _expired(self, group: ClassicGroup, wall_ms: int) -> Iterator[TopicPartition]:
-        """Those of deleted topics, and those that are too old unless an open transaction is about to replace them."""
+        """Those of deleted topics, and those that are too old, unless an open transaction is about to replace them.
+
+        A tombstone would drop what that has written. What is pending for a deleted topic goes with its tombstone.
+        """
         is_too_old = self._rule(group, wall_ms)
         for partition, committed in self._offsets.of_group(group.group_id):
             key = OffsetKey(group.group_id, partition)
-            if self._outdated.is_outdated(key, committed) or (
-                is_too_old(partition, committed) and not self._offsets.is_pending(key)
-            ):
+            if self._outdated.is_outdated(key, committed):
+                if all(self._outdated.is_outdated(key, pending) for pending in self._offsets.pending_for(key)):
+                    yield partition
+            elif is_too_old(partition, committed) and not self._offsets.is_pending(key):
                 yield partition
 
     def _rule(self, group: ClassicGroup, wall_ms: int) -> Callable[[TopicPartition, CommittedOffset], bool]:

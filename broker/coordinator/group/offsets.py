@@ -1,7 +1,7 @@
 """Committed offsets: who may commit, the records of a commit, and what OffsetFetch tells.
 
-Offsets of open transactions (`pending_offsets.py`) are not told, nor what could still be lost (`superseded.py`); who
-requires stable offsets is told to wait for them.
+Offsets of open transactions (`pending_offsets.py`) are not told, nor what could still be lost (`superseded.py`), nor
+what was committed for a deleted topic (`deleted_partitions.py`); who requires stable offsets is told to wait for them.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -13,6 +13,7 @@ from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.coordinator.fields import is_too_long, text_bytes
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.deleted_partitions import OutdatedOffsets
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.memory import GroupMemoryAccount
 from broker.coordinator.group.pending_offsets import PendingOffsets, place_of, size_of
@@ -150,8 +151,16 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
 class CommittedOffsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
-    def __init__(self, config: GroupConfig, progress: LogProgress, account: GroupMemoryAccount, topic_id_of: TopicIdOf):
+    def __init__(
+        self,
+        config: GroupConfig,
+        progress: LogProgress,
+        account: GroupMemoryAccount,
+        topic_id_of: TopicIdOf,
+        outdated: OutdatedOffsets,
+    ):
         """topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not."""
+        self._outdated = outdated
         self._config = config
         self._topic_id_of = topic_id_of
         self._progress = progress
@@ -177,6 +186,14 @@ class CommittedOffsets:
 
     def has_offset(self, key: OffsetKey) -> bool:
         return key.partition.partition in self._offsets.get(key.group_id, {}).get(key.partition.topic, ())
+
+    def committed_for(self, key: OffsetKey) -> CommittedOffset | None:
+        """Return the newest in the log, None if there is none."""
+        return self._offsets.get(key.group_id, {}).get(key.partition.topic, {}).get(key.partition.partition)
+
+    def pending_for(self, key: OffsetKey) -> list[CommittedOffset]:
+        """Return the offsets that open transactions may yet commit."""
+        return self._pending.of_key(key)
 
     def groups_of(self, topic: str) -> Collection[str]:
         """Return the ids of the groups that committed offsets for the topic."""
@@ -255,8 +272,9 @@ class CommittedOffsets:
         return [_fetched_topic(name, partitions) for name, partitions in wanted]
 
     def _committed(self, group_id: str) -> OfGroup:
-        """What is certain, once the load is."""
-        return self._superseded.instead_of(self._offsets.get(group_id, {}), group_id)
+        """Return by topic what is certain, once the load is, and was committed for a topic that is not deleted."""
+        committed = self._superseded.instead_of(self._offsets.get(group_id, {}), group_id)
+        return self._outdated.without(group_id, committed)
 
     def _is_unstable(self, group_id: str) -> bool:
         return self._pending.has_group(group_id) or self._superseded.has_group(group_id)
@@ -284,12 +302,12 @@ class CommittedOffsets:
         """Of a transaction that is open as far as the log has been read."""
         self._pending.add(producer_id, key, committed)
 
-    def complete_transaction(self, producer_id: int, is_commit: bool) -> set[str]:
-        """A marker was read: the producer's pending offsets count now, or are dropped. The groups it had some of."""
-        groups = self._pending.groups_of(producer_id)
+    def complete_transaction(self, producer_id: int, is_commit: bool) -> set[OffsetKey]:
+        """A marker was read: the producer's pending offsets count now, or are dropped. Return what they were for."""
+        keys = self._pending.keys_of(producer_id)
         for key, committed in self._pending.complete(producer_id, is_commit):
             self._store(key, committed)
-        return groups
+        return keys
 
     def _store(self, key: OffsetKey, committed: CommittedOffset, *, by_member: bool = True) -> None:
         self._supersede(key)

@@ -102,8 +102,14 @@ class PendingOffsets:
             before = size_of(key, committed) if committed is not None and not producers else 0
         return max(0, size_bytes - before)
 
-    def groups_of(self, producer_id: int) -> set[str]:
-        return {key.group_id for key in self._of_producer.get(producer_id, ())}
+    def keys_of(self, producer_id: int) -> set[OffsetKey]:
+        """Return what the producer's open transaction has offsets for."""
+        return set(self._of_producer.get(producer_id, ()))
+
+    def of_key(self, key: OffsetKey) -> list[CommittedOffset]:
+        """Return the offsets that markers may make visible."""
+        producers = self._of_group.get(key.group_id, {}).get(key, {})
+        return [committed for committed in producers.values() if committed is not None]
 
     def clear(self) -> None:
         self._of_group.clear()

@@ -179,6 +179,7 @@ class CoordinatorRuntime(Generic[C, Proposed]):
             return
         shard.note_written(hosted.log.log_end_offset)
         shard.complete_transaction(producer_id, marker)
+        self._arm(shard)
 
     @property
     def is_loading(self) -> bool:

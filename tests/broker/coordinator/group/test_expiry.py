@@ -248,6 +248,47 @@ def test_an_offset_stays_that_is_committed_after_a_topic_came_back_with_its_id(i
     assert offsets(world, "new") == set()
 
 
+def committed(world: World, group_id: str = "g") -> int:
+    """What OffsetFetch says of t-0."""
+    return world.fetch(group_id, {"t": [0]}).response.groups[0].topics[0].partitions[0].committed_offset
+
+
+@pytest.mark.parametrize("is_commit", [True, False])
+def test_the_new_topics_pending_offset_outlives_the_old_topics_committed_one(is_commit):
+    """A tombstone would take both: it has the key of both, and the log cleaner knows nothing else."""
+    world = World()
+    world.topic_ids = {"t": OLD}
+    world.commit("g", "-", {T0: 50})
+    world.topic_ids = {"t": NEW}
+    world.txn_commit("g", 7, {T0: 2})
+    world.delete_partitions(T0, topic_id=OLD)
+    world.advance(CHECK_MS)
+    assert committed(world) == -1, "the old topic's offset is not told"
+    assert not [entry for entry in world.log if entry.value is None]
+    world.end_transaction(7, is_commit=is_commit)
+    world.advance(0)
+    assert committed(world) == (2 if is_commit else -1)
+    assert offsets(world) == ({T0} if is_commit else set())
+    world.restart()
+    assert committed(world) == (2 if is_commit else -1)
+
+
+def test_the_old_topics_pending_offset_is_never_told_of_as_the_new_topics():
+    world = World()
+    world.topic_ids = {"t": OLD}
+    world.txn_commit("g", 7, {T0: 50})
+    world.txn_commit("other", 7, {U0: 5})
+    world.delete_partitions(T0)
+    world.topic_ids = {"t": NEW}
+    world.advance(CHECK_MS)
+    world.end_transaction(7, is_commit=True)
+    assert committed(world) == -1
+    world.advance(0)
+    assert (offsets(world), offsets(world, "other")) == (set(), {U0})
+    world.restart()
+    assert committed(world) == -1
+
+
 @pytest.mark.parametrize(("age_ms", "is_left"), [(2 * MINUTE_MS, True), (20 * MINUTE_MS, False)])
 def test_an_offset_without_a_topic_id_stays_where_clocks_may_have_put_it_before_a_deletion(age_ms, is_left):
     """Kafka has written it, or an earlier version; when it was loaded the deletion had been heard of."""
@@ -309,6 +350,32 @@ def test_a_deletion_is_remembered_for_an_hour_unless_the_clock_is_set_back_behin
     deleted.forget_others_than_of_the_last_hour(now_ms)
     assert [TopicPartition(*item) in deleted for item in (T0, U0)] == remembered
     assert [deleted.was_deleted(topic_id) for topic_id in (OLD, NEW)] == remembered
+
+
+def test_deletions_are_remembered_for_an_hour_though_the_clock_was_set_back_between_them():
+    deleted, partitions = DeletedPartitions(), [TopicPartition(*item) for item in (T0, U0, ("v", 0))]
+    for partition, wall_ms in zip(partitions, (2_000, 1_000, 3_000), strict=True):
+        deleted.note([TopicIdPartition(partition, OLD)], wall_ms)
+    deleted.forget_others_than_of_the_last_hour(3_601_500)
+    assert [partition in deleted for partition in partitions] == [True, False, True]
+    assert deleted.topics() == {"t": 1, "v": 1}
+
+
+def test_a_look_at_what_is_too_old_does_not_look_at_all_deletions():
+    deleted = DeletedPartitions()
+    for index in range(500):
+        deleted.note([TopicIdPartition(TopicPartition("t", index), UUID(int=index + 1))], index)
+    deleted._last = seen = CountedLookUps(deleted._last)
+    deleted.forget_others_than_of_the_last_hour(3_600_003)
+    assert (len(deleted._last), seen.count) == (497, 3 + 1)
+
+
+class CountedLookUps(dict):
+    count = 0
+
+    def __getitem__(self, key):
+        self.count += 1
+        return super().__getitem__(key)
 
 
 def test_of_too_many_deletions_the_oldest_are_forgotten(monkeypatch):

@@ -202,11 +202,11 @@ class World:
     def hang_up(self, asked: Asked) -> None:
         self.coordinator.cancel(asked.token)
 
-    def delete_partitions(self, *partitions: tuple[str, int]) -> None:
-        """The broker hears of it, and its coordinator."""
+    def delete_partitions(self, *partitions: tuple[str, int], topic_id: UUID | None = None) -> None:
+        """The broker hears of it, and its coordinator. topic_id: None for the one that the broker knows."""
         topic_id_of = self.topic_ids.get
         deleted = [
-            TopicIdPartition(TopicPartition(*partition), topic_id_of(partition[0], NO_TOPIC_ID))
+            TopicIdPartition(TopicPartition(*partition), topic_id or topic_id_of(partition[0], NO_TOPIC_ID))
             for partition in partitions
         ]
         self.deleted.note(deleted, self.wall_now_ms())
