@@ -85,22 +85,41 @@ class FoundLogs(FutureLogs):
         """Note in each directory that this start serves it, and return the starts by directory id.
 
         A directory that could not be noted is left out, and one from a backup as long as it has logs that were not
-        opened, and so not doubted; the copy of another one gets an id of its own. On a worker thread, after
-        `doubt_restored`.
+        opened, and so not doubted. On a worker thread, after `doubt_restored`.
+
+        Of directories with one id (a disk was copied) the one that was served last keeps it, the others get ids of
+        their own first. As long as one of them cannot be noted none is: the next start would doubt it.
         """
         number = max([*last_starts.values(), *(start.number for start in self._starts.values())], default=0) + 1
-        noted = {}
+        noted: dict[str, int] = {}
+        for directory_id, directories in self._directories_by_id().items():
+            owner, *copies = sorted(directories, key=lambda directory: -self._starts[directory].number)
+            starts = {copy: DirectoryStart(new_directory_id(), number) for copy in copies}
+            for copy, start in starts.items():
+                _log.warning(
+                    "log directory is a copy of another one of this broker, and gets an id of its own",
+                    path=str(copy.path),
+                    copy_of=str(owner.path),
+                    directory_id=start.directory_id,
+                )
+            starts[owner] = DirectoryStart(directory_id, number)
+            for directory, start in starts.items():
+                try:
+                    write_directory_start(directory.path, start)
+                except OSError as error:
+                    _log.warning("start of a log directory not noted", path=str(directory.path), reason=str(error))
+                    break
+                noted[start.directory_id] = number
+        return noted
+
+    def _directories_by_id(self) -> dict[str, list[LogDirectory]]:
+        """Return the directories that may be noted."""
+        by_id: dict[str, list[LogDirectory]] = {}
         for directory in self._online():
             is_doubted = directory not in self._restored_directories or not self._unopened_in(directory)
             if directory in self._starts and is_doubted:
-                directory_id = self._starts[directory].directory_id
-                start = DirectoryStart(new_directory_id() if directory_id in noted else directory_id, number)
-                try:
-                    write_directory_start(directory.path, start)
-                    noted[start.directory_id] = number
-                except OSError as error:
-                    _log.warning("start of a log directory not noted", path=str(directory.path), reason=str(error))
-        return noted
+                by_id.setdefault(self._starts[directory].directory_id, []).append(directory)
+        return by_id
 
     def _without_surplus(self, found: list[FoundLog]) -> list[FoundLog]:
         copies: dict[TopicPartition, list[FoundLog]] = {}

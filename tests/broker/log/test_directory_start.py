@@ -1,6 +1,7 @@
 """What a log directory notes of the starts that served it."""
 
 import errno
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -40,6 +41,46 @@ def test_a_copy_beside_its_original_gets_an_id_of_its_own(tmp_path):
     assert (noted["same"], sorted(noted.values())) == (5, [5, 5])
     assert logs.restored == set()
     logs.shutdown()
+
+
+def test_the_later_served_of_two_directories_keeps_the_id_and_the_copy_is_named(tmp_path, capsys):
+    logs = two_directories_with_one_id(tmp_path, copy=3, one=4)
+    logs.doubt_restored({"same": 4})
+    noted = logs.note_start({"same": 4})
+    assert read_directory_start(tmp_path / "one") == DirectoryStart("same", 5)
+    copy = read_directory_start(tmp_path / "copy")
+    assert noted == {"same": 5, copy.directory_id: 5}
+    assert [line for line in capsys.readouterr().out.splitlines() if copy.directory_id in line and "/copy" in line]
+    logs.shutdown()
+
+
+@pytest.mark.parametrize("refused", ["one", "copy"])
+def test_two_directories_with_one_id_do_not_doubt_each_other_though_one_cannot_be_noted(tmp_path, monkeypatch, refused):
+    logs = two_directories_with_one_id(tmp_path, copy=4, one=4)
+    logs.doubt_restored({"same": 4})
+    write = write_directory_start
+
+    def write_unless_refused(directory: Path, start: DirectoryStart) -> None:
+        if directory.name == refused:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(directory, start)
+
+    monkeypatch.setattr(found_logs, "write_directory_start", write_unless_refused)
+    last_starts = {"same": 4} | logs.note_start({"same": 4})
+    logs.shutdown()
+    logs = LogManager([tmp_path / "copy", tmp_path / "one"], LogConfig(), 1, "cluster")
+    logs.load_all()
+    logs.doubt_restored(last_starts)
+    assert logs._restored_directories == set()
+    logs.shutdown()
+
+
+def two_directories_with_one_id(tmp_path: Path, **numbers: int) -> LogManager:
+    logs = LogManager([tmp_path / name for name in numbers], LogConfig(), 1, "cluster")
+    logs.load_all()
+    for name, number in numbers.items():
+        write_directory_start(tmp_path / name, DirectoryStart("same", number))
+    return logs
 
 
 def test_a_directory_that_cannot_be_noted_is_left_out_and_not_doubted_at_the_next_start(tmp_path, monkeypatch):
