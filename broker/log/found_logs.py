@@ -64,21 +64,31 @@ class FoundLogs(FutureLogs):
     def doubt_restored(self, last_starts: Mapping[str, int]) -> None:
         """Doubt the logs in each directory that was served at a later start than it notes: it is from a backup.
 
-        `last_starts` by directory id. On a worker thread, once all logs are loaded.
+        So is one with logs that notes no start, where a directory that was served is missing: the backup may have been
+        made before starts were noted. `last_starts` by directory id. On a worker thread, once all logs are loaded.
         """
         for directory in self._online():
             with self._failing_to_start(directory):
-                start = self._starts[directory] = read_directory_start(directory.path)
-                if start.number < last_starts.get(start.directory_id, 0):
-                    self._restored_directories.add(directory)
-                    self.restored |= {partition for partition, home in self._homes.items() if home is directory}
-                    _log.error(
-                        "log directory is older than it was: a backup was restored. Its logs follow those of other "
-                        "replicas, or wait for an operator",
-                        path=str(directory.path),
-                        start=start.number,
-                        last_start=last_starts[start.directory_id],
-                    )
+                self._starts[directory] = read_directory_start(directory.path)
+        missing = last_starts.keys() - {start.directory_id for start in self._starts.values()}
+        for directory in self._online():
+            start = self._starts[directory]
+            logs = {partition for partition, home in self._homes.items() if home is directory}
+            may_be_older = not start.number and missing and (logs or self._unopened_in(directory))
+            if start.number < last_starts.get(start.directory_id, 0) or may_be_older:
+                self._restored_directories.add(directory)
+                self.restored |= logs
+                _log.error(
+                    "log directory is older than it was: a backup was restored. Its logs follow those of other "
+                    "replicas, or wait for an operator"
+                    if start.number
+                    else "log directory notes no start, and one that this broker served is missing: a backup from "
+                    "before an upgrade may have been restored. Its logs follow those of other replicas, or wait for "
+                    "an operator",
+                    path=str(directory.path),
+                    start=start.number,
+                    last_start=last_starts.get(start.directory_id),
+                )
         self._doubtful |= self.restored
 
     def note_start(self, last_starts: Mapping[str, int]) -> dict[str, int]:

@@ -548,6 +548,34 @@ async def test_a_log_directory_that_was_away_or_comes_from_another_disk_is_no_ba
     assert await isr_of(store, T_0) == (ME, (ME,))
 
 
+async def test_a_backup_from_before_starts_were_noted_is_doubted(store, start, tmp_path):
+    await restore_backup(store, start, tmp_path, p0=(ME, OTHER), p1=(ME,))
+    (tmp_path / "one" / START_FILE).unlink()
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert await isr_of(store, T_0) == (-1, (OTHER,))
+    assert (logs.withheld, len(strays(tmp_path))) == ({T_1}, 1)
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert logs.restored == set(), "the next start doubts nothing"
+
+
+@pytest.mark.parametrize("case", ["upgrade", "away during the upgrade", "new disk"])
+async def test_a_directory_that_notes_no_start_is_no_backup_if_none_that_was_served_is_missing(
+    store, start, tmp_path, case
+):
+    write(logs := start("one"), T_0, FIRST)
+    if case == "away during the upgrade":
+        await LogReconciliation(store, ME, start("other")).run()
+        logs = start("one", "other")
+    elif case == "new disk":
+        await LogReconciliation(store, ME, logs).run()
+        logs.shutdown()
+        shutil.rmtree(tmp_path / "one")
+        logs = start("one")
+    await topic(store, FIRST, p0=(ME,))
+    await LogReconciliation(store, ME, logs).run()
+    assert (logs.restored, logs._restored_directories, strays(tmp_path)) == (set(), set(), [])
+
+
 async def test_a_start_that_ends_before_its_doubts_are_dealt_with_leaves_them_to_the_next(store, start, tmp_path):
     await restore_backup(store, start, tmp_path, p0=(ME, OTHER))
     await RestoredDirectories(store, ME, start("one")).doubt()
