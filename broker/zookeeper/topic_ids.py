@@ -15,7 +15,14 @@ from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.zookeeper import znodes
 from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.controller_store import ControllerStore
-from broker.zookeeper.errors import MalformedZnode, NodeMissing, OperationRefused, QuotaExceeded, WrongVersion
+from broker.zookeeper.errors import (
+    MalformedZnode,
+    NodeMissing,
+    NotPermitted,
+    OperationRefused,
+    QuotaExceeded,
+    WrongVersion,
+)
 from broker.zookeeper.quota import require_fitting
 from broker.zookeeper.session import SetData
 from broker.zookeeper.store import ClusterStore
@@ -134,15 +141,19 @@ async def restore_topic_id(
 async def _with_id(
     store: ClusterStore, topic: str, choose: _Choose, write: _Write, is_foreign: Callable[[UUID], bool]
 ) -> TopicAssignment | None:
-    """Return the topic with the id its znode has, or that was chosen and written; without one if none was.
+    """Return the topic with the id its znode has, or that was chosen and written; without one if none was, also where
+    ZooKeeper refuses it, which is one topic's matter.
 
     None if the znode is gone or unreadable.
     """
-    path = znodes.topic_path(topic)
+    path, refusal = znodes.topic_path(topic), "it keeps changing"
     for _ in range(_CONFLICTS_MAX):
         try:
             znode = await store.session.get(path)
             present = znodes.decode_topic(topic, znode.data)
+        except (NodeMissing, MalformedZnode):
+            return None
+        try:
             topic_id = await choose(present, znode.mzxid)
             has_own_id = present.has_id and not is_foreign(present.topic_id)
             if has_own_id or topic_id in (None, present.topic_id):
@@ -153,6 +164,9 @@ async def _with_id(
             await write(SetData(path, data, znode.version))
         except (NodeMissing, MalformedZnode):
             return None
+        except (NotPermitted, OperationRefused) as error:
+            refusal = str(error)
+            break
         except QuotaExceeded as error:
             _log.error(
                 "topic id not written: ZooKeeper's quota for /brokers is reached; delete topics that are not needed",
@@ -165,7 +179,13 @@ async def _with_id(
         reason = "it had another topic's" if present.has_id else "it had none"
         _log.warning("topic id written into a znode", topic=topic, topic_id=str(topic_id), reason=reason)
         return with_id
-    raise OperationRefused(path, "it keeps changing")
+    _log.error(
+        "topic id not written: give brokers the right to write the topic's znode, or stop what keeps changing it",
+        topic=topic,
+        znode=path,
+        reason=refusal,
+    )
+    return replace(present, topic_id=NO_TOPIC_ID)
 
 
 async def _write_fenced(writes: ControllerStore, operation: SetData) -> None:

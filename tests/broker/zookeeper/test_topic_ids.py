@@ -3,6 +3,7 @@
 from uuid import UUID
 
 import pytest
+from kazoo.security import make_acl
 from structlog.testing import capture_logs
 
 from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss, TopicAssignment
@@ -49,6 +50,16 @@ async def test_each_topic_made_without_an_id_gets_one_of_its_own(store, writes):
     ids = {(await store.topic(name)).topic_id for name in "ab"}
     assert len(ids - {NO_TOPIC_ID}) == 2
     assert {topic.topic_id for topic in identified.assignments.values()} == ids
+
+
+async def test_a_topic_whose_id_zookeeper_refuses_keeps_no_other_from_its_own(store, writes):
+    for name in "ab":
+        await store.session.create(f"/brokers/topics/{name}", OF_CMAK)
+    read_only = [make_acl("world", "anyone", read=True)]
+    store.session._client.set_acls_async("/brokers/topics/a", read_only).get(timeout=10)
+    identified = await identify_topics(store, writes, {"a": None, "b": None}, {}, objections_to_new_id, {})
+    assert (identified.assignments.keys(), identified.unknown) == ({"b"}, {"a"})
+    assert (await store.topic("b")).has_id
 
 
 async def test_an_unknown_id_waits_for_a_broker_in_sync(store, writes):

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from kazoo.security import make_acl
+from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
 from broker.common.cluster import NO_LOG, BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LogLoss, TopicAssignment
@@ -213,6 +215,40 @@ async def test_a_broker_whose_last_log_directory_fails_during_its_start_does_not
     with pytest.raises(StartupError, match="every log directory is offline"):
         await registration_of(store, logs, LogReconciliation(store, ME, logs)).start()
     assert await store.registered_epoch(ME) is None
+
+
+@pytest.mark.parametrize("refusal", ["access list", "others"])
+async def test_a_topic_whose_id_zookeeper_refuses_keeps_no_broker_from_its_start(store, start, monkeypatch, refusal):
+    logs, u_0 = start(), TopicPartition("u", 0)
+    write(logs, T_0, FIRST)
+    write(logs, u_0, SECOND)
+    await topic(store, NO_TOPIC_ID, p0=(ME,))
+    await store.create_topic("u", {0: (ME,)}, {}, NO_TOPIC_ID)
+    await store.session.create(znodes.partitions_path("u"))
+    await store.session.create(znodes.partition_path(u_0))
+    await store.session.create(znodes.state_path(u_0), znodes.encode_state(LeaderAndIsr(ME, 3, (ME,), 1)))
+    if refusal == "access list":
+        read_only = [make_acl("world", "anyone", read=True)]
+        store.session._client.set_acls_async(znodes.topic_path("t"), read_only).get(timeout=10)
+    else:
+        meddled_with(store, "t", monkeypatch)
+    with capture_logs() as lines:
+        assert await LogReconciliation(store, ME, logs).run() == -1
+    assert [(await store.topic(name)).topic_id for name in "tu"] == [NO_TOPIC_ID, SECOND]
+    assert [line["topic"] for line in lines if line["log_level"] == "error"] == ["t"]
+
+
+def meddled_with(store: ClusterStore, name: str, monkeypatch) -> None:
+    """Have others change the topic's znode after each look at it."""
+    look = store.session.get
+
+    async def look_and_meddle(path: str, *arguments):
+        znode = await look(path, *arguments)
+        if path == znodes.topic_path(name):
+            await store.session.set(path, znode.data)
+        return znode
+
+    monkeypatch.setattr(store.session, "get", look_and_meddle)
 
 
 class LosesTheId(LogReconciliation):
