@@ -90,6 +90,10 @@ class FoundLogs(FutureLogs):
                     last_start=last_starts.get(start.directory_id),
                 )
         self._doubtful |= self.restored
+        for partition, future in self.futures.items():
+            if {future.home, self._homes.get(partition)} & self._restored_directories:
+                reason = "it is a copy of a log, and one of both is from a backup; ask for the move again"
+                self._set_future_aside(partition, reason)
 
     def note_start(self, last_starts: Mapping[str, int]) -> dict[str, int]:
         """Note in each directory that this start serves it, and return the starts by directory id.

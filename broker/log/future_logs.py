@@ -150,20 +150,31 @@ class FutureLogs(LogRemoval):
 
     def drop_future(self, partition: TopicPartition) -> None:
         """The log stays where it is: its copy, if there is one, goes for good. Its files, where that disk works."""
+        future = self._release_future(partition)
+        if future is not None and future.home.offline_reason is None:
+            with suppress(ApiError), self._writing_to(future.home, partition, "moved aside"):
+                self._set_aside.append(future.home.rename_aside(partition, DELETE_SUFFIX, future.log.directory))
+                fsync_directory(future.home.path)
+
+    def _set_future_aside(self, partition: TopicPartition, reason: str) -> None:
+        """As `drop_future`, but the copy is kept as a stray: it may have records that the log lacks."""
+        future = self._release_future(partition)
+        if future is not None and future.home.offline_reason is None:
+            with suppress(ApiError), self._writing_to(future.home, partition, "set aside"):
+                future.home.set_aside_as_stray(partition, reason, future.log.directory)
+
+    def _release_future(self, partition: TopicPartition) -> FutureLog | None:
         future = self._futures.pop(partition, None)
         if future is None:
-            return
+            return None
         future.log.close()
         log = self._logs.get(partition)
         if log is not None:
             log.is_being_copied = False
             self._forget_move(partition, self._homes[partition])
-        if future.home.offline_reason is None:
-            with suppress(ApiError), self._writing_to(future.home, partition, "moved aside"):
-                self._set_aside.append(future.home.rename_aside(partition, DELETE_SUFFIX, future.log.directory))
-                fsync_directory(future.home.path)
         with self._counting:
             future.home.logs_count -= 1
+        return future
 
     def move_aside(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, Path | ApiError]:
         """A copy goes before the log it is of: one without a log is kept for an operator to look at."""

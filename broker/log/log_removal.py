@@ -34,7 +34,7 @@ class LogRemoval(HostedLogs):
         self._unmade: dict[TopicPartition, UUID] = {}
         #: Their logs are missing since the start, and only this broker was in sync: none is made while they are here.
         self.withheld: set[TopicPartition] = set()
-        #: Directories with records of partitions that had no log at the start: strays, which an operator may put back.
+        #: Strays with records of partitions that had no whole log at the start: an operator may put one back.
         self.records_aside: dict[TopicPartition, list[Path]] = {}
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
@@ -91,12 +91,12 @@ class LogRemoval(HostedLogs):
         return frozenset[Path]().union(*(directory.strays for directory in self._online()))
 
     def find_records_aside(self, topic_ids: Mapping[TopicPartition, UUID]) -> None:
-        """Note in `records_aside` the strays with records of these partitions that have no log, and of these topics as
-        far as strays note an id. For a worker thread, before `set_aside_as_stray` is called for them.
+        """Note in `records_aside` the strays with records of these partitions, and of these topics where strays note an
+        id. For a worker thread.
         """
-        missing = {str(partition): partition for partition in topic_ids if partition not in self._logs}
-        for name, strays in find_strays_of(self.strays, missing).items():
-            partition = missing[name]
+        named = {str(partition): partition for partition in topic_ids}
+        for name, strays in find_strays_of(self.strays, named).items():
+            partition = named[name]
             paths = [stray for stray in strays if _may_hold_records_of(topic_ids[partition], stray)]
             if paths:
                 self.records_aside[partition] = paths

@@ -59,8 +59,8 @@ class LostLogs:
             if self._broker_id in replicas
             and not self._logs.has_whole(TopicPartition(topic.topic, index), topic.topic_id)
         }
-        missing = {partition: topic_id for partition, (topic_id, _) in lost.items()}
-        await asyncio.to_thread(self._logs.find_records_aside, missing)
+        topic_ids = {partition: topic_id for partition, (topic_id, _) in lost.items()}
+        await asyncio.to_thread(self._logs.find_records_aside, topic_ids)
         await asyncio.gather(*(self._leave(partition, replicas) for partition, (_, replicas) in lost.items()))
         back = [partition for partition, state in states.items() if partition not in lost and self._has_lost(state)]
         await asyncio.gather(*(self._correct_loss(partition) for partition in back))
@@ -103,7 +103,8 @@ class LostLogs:
             "with that, move it back to its place and start this broker again"
         )
         try:
-            self._logs.records_aside[partition] = [self._logs.set_aside_as_stray(partition, reason)]
+            aside = self._logs.set_aside_as_stray(partition, reason)
+            self._logs.records_aside.setdefault(partition, []).append(aside)
         except ApiError as error:
             raise NotNowError(f"{error.message}; mend the disk and start the broker again") from error
 

@@ -13,6 +13,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
+from broker.log.directory_start import read_directory_start
 from broker.log.manager import LogManager
 from tests.broker.log.death import Death, Died
 
@@ -402,6 +403,25 @@ def test_a_copy_of_a_topic_that_was_made_anew_is_none(written, start, tmp_path, 
     assert records_of(again.get(ORDERS_0)) == [(0, b"new")]
     assert len(places(tmp_path)) - len(places(tmp_path, "orders-0.*-stray")) == 1
     assert len(places(tmp_path, "orders-0.*-stray")) == 1, "the records of another topic are not deleted for that"
+
+
+@pytest.mark.parametrize("restored", ["a", "b"])
+def test_a_copy_that_lies_in_a_backup_or_is_of_one_is_kept_aside(written, start, tmp_path, records_of, restored):
+    """The log was compacted since, and what it deleted would come back; or the copy has more than the log."""
+    written.make_future(ORDERS_0, written.directory_at(str(tmp_path / "b")), CONFIG)
+    copy(written)
+    written.doubt_restored({})
+    last_starts = written.note_start({})
+    written.shutdown()
+    note = read_directory_start(tmp_path / restored)
+    again = start()
+    again.doubt_restored(last_starts | {note.directory_id: note.number + 1})
+    assert (again.futures, again.restored) == ({}, {ORDERS_0} if restored == "a" else set())
+    (aside,) = tmp_path.glob("b/*-stray")
+    assert WHOLE[-1][1] in b"".join(path.read_bytes() for path in aside.glob("*.log"))
+    assert (records_of(again.get(ORDERS_0)), again.strays) == (WHOLE, {aside})
+    move(again)
+    assert records_of(again.get(ORDERS_0)) == WHOLE, "it can be moved again"
 
 
 def test_a_copy_whose_log_is_gone_is_kept_for_who_may_miss_it(written, start, tmp_path):
