@@ -75,6 +75,8 @@ class Expiry:
         #: Ids of groups that have offsets for deleted topics, in the order in which they are looked at.
         self._urgent: dict[str, None] = {}
         self._urgent_at_ms = 0
+        #: Groups that were looked at in part, with what is left of their partitions.
+        self._walks: dict[str, Iterator[TopicPartition]] = {}
         self._last: CoordinatorOutcome | None = None  #: of the last slice
         self._last_urgent: list[str] = []  #: ids of the urgent groups that were looked at in it
 
@@ -94,6 +96,7 @@ class Expiry:
         self._round_at_ms = None
         self._queue.clear()
         self._urgent.clear()
+        self._walks.clear()
 
     def partitions_deleted(self, partitions: Iterable[TopicIdPartition], now_ms: int) -> None:
         """Have their offsets go as soon as possible: `DeletedPartitions` has just been told of `partitions`."""
@@ -106,7 +109,7 @@ class Expiry:
         for key in keys:
             committed = self._offsets.committed_for(key)
             if committed is not None and self._outdated.is_outdated(key, committed):
-                self._urgent[key.group_id] = None
+                self._hurry_groups([key.group_id])
 
     def note_stored(self, key: OffsetKey) -> None:
         """Note that an offset was committed now, or will be if its transaction is."""
@@ -114,8 +117,14 @@ class Expiry:
 
     def _hurry(self, topics: Iterable[str], now_ms: int) -> None:
         for topic in topics:
-            self._urgent.update(dict.fromkeys(self._offsets.groups_of(topic)))
+            self._hurry_groups(self._offsets.groups_of(topic))
         self._urgent_at_ms = now_ms
+
+    def _hurry_groups(self, group_ids: Iterable[str]) -> None:
+        """Have the groups looked at from the beginning: what was passed may be due now."""
+        for group_id in group_ids:
+            self._urgent[group_id] = None
+            self._walks.pop(group_id, None)
 
     def look_at_some(self, groups: Mapping[str, ClassicGroup], turn: CoordinatorTurn) -> None:
         """One slice, if its time has come; a group with a record on its way is left for later."""
@@ -134,12 +143,12 @@ class Expiry:
             del self._urgent[group_id]
             if group is not None and group.proposal is None:
                 self._last_urgent.append(group_id)
-                count, is_whole = self._look_at(group, budget.tombstones_left, turn)
-                budget.offsets_left -= 1 + count
-                if not is_whole:
+                if not self._look_at(group, budget):
                     self._urgent[group_id] = None
             elif group is not None:
                 busy.append(group_id)
+            else:
+                self._walks.pop(group_id, None)
         self._urgent_at_ms = turn.now_ms + (0 if self._urgent else TIMER_RETRY_MS)
         self._urgent.update(dict.fromkeys(busy))
 
@@ -149,12 +158,11 @@ class Expiry:
             self._outdated.forget_old(turn.wall_ms)
         budget = _SliceBudget(turn)
         while self._queue and not budget.is_spent:
-            group = groups.get(self._queue.popleft())
-            if group is not None and group.proposal is None:
-                count, is_whole = self._look_at(group, budget.tombstones_left, turn)
-                budget.offsets_left -= 1 + count
-                if not is_whole:
-                    self._queue.appendleft(group.group_id)
+            group = groups.get(group_id := self._queue.popleft())
+            if group is None or group.proposal is not None:
+                self._walks.pop(group_id, None)
+            elif not self._look_at(group, budget):
+                self._queue.appendleft(group_id)
         self._round_at_ms = turn.now_ms + (0 if self._queue else self._interval_ms)
 
     def abort(self, outcome: CoordinatorOutcome, now_ms: int) -> None:
@@ -164,47 +172,58 @@ class Expiry:
         """
         if outcome is not self._last or self._round_at_ms is None:
             return
+        self._walks.clear()
         if self._last_urgent:
             self._urgent.update(dict.fromkeys(self._last_urgent))
             self._urgent_at_ms = now_ms + min(self._interval_ms, _REFUSED_PAUSE_MS)
         else:
             self._round_at_ms = now_ms + self._interval_ms
 
-    def _look_at(self, group: ClassicGroup, tombstones_max: int, turn: CoordinatorTurn) -> tuple[int, bool]:
-        """Return how many offsets the group has, and whether all was written that is due."""
-        count = self._offsets.count(group.group_id)
-        written, is_more = 0, False
+    def _look_at(self, group: ClassicGroup, budget: _SliceBudget) -> bool:
+        """Look at the group's offsets, from where the last slice stopped; return whether all were looked at."""
+        group_id, turn = group.group_id, budget.turn
+        walk = self._walks.pop(group_id, None) or self._offsets.walk(group_id)
+        count, written, is_whole = self._offsets.count(group_id), 0, False
         wall_ms = turn.wall_ms if self._steady_now_ms is None else self._steady_now_ms()
-        for partition in self._expired(group, wall_ms) if count else ():
-            is_more = written == tombstones_max or turn.is_full
-            if is_more:
-                break
-            turn.append(encode_offset_key(OffsetKey(group.group_id, partition)), None)
-            written += 1
+        is_expired = self._expired(group, wall_ms)
+        budget.offsets_left -= 1
+        while not is_whole and not budget.is_spent:
+            partition = next(walk, None)
+            is_whole = partition is None
+            budget.offsets_left -= 1
+            if partition is not None and is_expired(OffsetKey(group_id, partition)):
+                turn.append(encode_offset_key(OffsetKey(group_id, partition)), None)
+                written += 1
         if written:
-            turn.note("offsets expired", group_id=group.group_id, count=written)
-        if not is_more and written == count:
+            turn.note("offsets expired", group_id=group_id, count=written)
+        if not is_whole:
+            self._walks[group_id] = walk
+        elif written == count:
             self._maybe_delete(group, turn)
-        return count, not is_more
+        return is_whole
 
     def _maybe_delete(self, group: ClassicGroup, turn: CoordinatorTurn) -> None:
         if may_be_forgotten(group, self._offsets):
             turn.append(encode_group_key(group.group_id), None)
             turn.note("group is forgotten: it is empty and has no offsets", group_id=group.group_id)
 
-    def _expired(self, group: ClassicGroup, wall_ms: int) -> Iterator[TopicPartition]:
-        """Those of deleted topics, and those that are too old, unless an open transaction is about to replace them.
+    def _expired(self, group: ClassicGroup, wall_ms: int) -> Callable[[OffsetKey], bool]:
+        """Return what tells which of the group's offsets are of deleted topics, or too old, unless an open transaction
+        is about to replace them.
 
         A tombstone would drop what that has written. What is pending for a deleted topic goes with its tombstone.
         """
         is_too_old = self._rule(group, wall_ms)
-        for partition, committed in self._offsets.of_group(group.group_id):
-            key = OffsetKey(group.group_id, partition)
+
+        def is_expired(key: OffsetKey) -> bool:
+            committed = self._offsets.committed_for(key)
+            if committed is None:
+                return False
             if self._outdated.is_outdated(key, committed):
-                if all(self._outdated.is_outdated(key, pending) for pending in self._offsets.pending_for(key)):
-                    yield partition
-            elif is_too_old(partition, committed) and not self._offsets.is_pending(key):
-                yield partition
+                return all(self._outdated.is_outdated(key, pending) for pending in self._offsets.pending_for(key))
+            return is_too_old(key.partition, committed) and not self._offsets.is_pending(key)
+
+        return is_expired
 
     def _rule(self, group: ClassicGroup, wall_ms: int) -> Callable[[TopicPartition, CommittedOffset], bool]:
         """Which offsets of the group are too old."""

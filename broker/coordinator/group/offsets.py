@@ -167,6 +167,7 @@ class CommittedOffsets:
         self._account = account
         self._hold = account.hold_for_offsets
         self._offsets: dict[str, OfGroup] = {}  #: by group id
+        self._counts: dict[str, int] = {}  #: how many each group has
         self._groups_of: dict[str, dict[str, None]] = {}  #: ids of the groups with offsets, by topic
         self._pending = PendingOffsets(self._hold)
         self._superseded = Superseded()
@@ -200,7 +201,7 @@ class CommittedOffsets:
         return self._groups_of.get(topic, ())
 
     def count(self, group_id: str) -> int:
-        return sum(map(len, self._offsets.get(group_id, {}).values()))
+        return self._counts.get(group_id, 0)
 
     def growth(self, request: AnyCommitRequest) -> int:
         """Return how many bytes more the broker would hold after the commit than before it, 0 if it is not more.
@@ -294,6 +295,12 @@ class CommittedOffsets:
             for partition, committed in partitions.items():
                 yield TopicPartition(topic, partition), committed
 
+    def walk(self, group_id: str) -> Iterator[TopicPartition]:
+        """As `of_group`, while offsets come and go: those that are there all the time are in it once."""
+        for topic in list(self._offsets.get(group_id, ())):
+            for partition in list(self._offsets.get(group_id, {}).get(topic, ())):
+                yield TopicPartition(topic, partition)
+
     def replay(self, key: OffsetKey, committed: CommittedOffset, *, by_member: bool = True) -> None:
         self._pending.supersede(key)
         self._store(key, committed, by_member=by_member)
@@ -319,6 +326,8 @@ class CommittedOffsets:
         place = 0 if before else place_of(key.group_id, topic)
         self._hold(key.group_id, place + text_bytes(committed.metadata) - text_bytes(before.metadata if before else ""))
         partitions[partition] = committed
+        if before is None:
+            self._counts[key.group_id] = self._counts.get(key.group_id, 0) + 1
         if self.on_stored is not None:
             earlier = before.offset if before else None
             self.on_stored(key.group_id, key.partition, earlier, committed.offset, by_member=by_member)
@@ -331,11 +340,13 @@ class CommittedOffsets:
         before = topics.get(topic, {}).pop(partition, None)
         if before is not None:
             self._hold(key.group_id, -size_of(key, before))
+            self._counts[key.group_id] -= 1
         if not topics.get(topic):
             topics.pop(topic, None)
             self._leave_topic(topic, key.group_id)
         if not topics:
             self._offsets.pop(key.group_id, None)
+            self._counts.pop(key.group_id, None)
 
     def _leave_topic(self, topic: str, group_id: str) -> None:
         groups = self._groups_of.get(topic, {})
@@ -355,7 +366,7 @@ class CommittedOffsets:
     def forget(self) -> list[Remains]:
         """Everything; what that was."""
         remains: list[Remains] = [self._offsets, *self._groups_of.values()]
-        self._offsets, self._groups_of = {}, {}
+        self._offsets, self._groups_of, self._counts = {}, {}, {}
         self._superseded.clear()
         self._pending.clear()
         return remains

@@ -397,6 +397,50 @@ def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():
     assert world.coordinator.groups == {}
 
 
+def test_a_huge_group_is_looked_at_in_slices_and_each_offset_once(monkeypatch):
+    """All of the topic's offsets are behind those that stay."""
+    world, seen = World(), []
+    world.commit("g", "-", {("u", index): 1 for index in range(5_000)})
+    world.commit("g", "-", {("t", index): 1 for index in range(2_000)})
+    committed_for = world.coordinator.offsets.committed_for
+
+    def counted(key):
+        seen.append(key)
+        return committed_for(key)
+
+    monkeypatch.setattr(world.coordinator.offsets, "committed_for", counted)
+    world.delete_partitions(*(("t", index) for index in range(2_000)))
+    looks = []
+    while len(offsets(world)) > 5_000:
+        before = len(seen)
+        world.carry_out(world.coordinator.tick(world.now_ms))
+        looks.append(len(seen) - before)
+    assert (max(looks) <= 2_000, sum(looks)) == (True, 7_000)
+
+
+def test_a_deletion_during_a_look_at_a_huge_group_has_it_looked_at_from_the_beginning():
+    world = World()
+    world.commit("g", "-", {T0: 1})
+    world.commit("g", "-", {("u", index): 1 for index in range(2_500)})
+    world.delete_partitions(("u", 2_499))
+    world.carry_out(world.coordinator.tick(world.now_ms))
+    world.delete_partitions(T0)
+    world.advance(0)
+    assert not {T0, ("u", 2_499)} & offsets(world)
+
+
+def test_an_offset_that_went_between_two_looks_at_its_group_is_passed_over():
+    world = World()
+    world.commit("g", "-", {("u", index): 1 for index in range(2_500)})
+    world.commit("g", "-", {T0: 1, ("v", 0): 1})
+    world.delete_partitions(T0, ("v", 0))
+    world.carry_out(world.coordinator.tick(world.now_ms))
+    world.delete_offsets("g", {"t": [0]})
+    written = len(world.log)
+    world.advance(0)
+    assert (len(world.log) - written, T0 in offsets(world), ("v", 0) in offsets(world)) == (1, False, False)
+
+
 def test_offsets_of_groups_with_long_names_expire_in_batches_that_any_topic_takes():
     world = World()
     for group in range(4):
