@@ -23,6 +23,9 @@ from broker.log.truncation import Truncation
 
 _log = logger(__name__)
 
+#: Of the strays of a partition, those that are named in an error.
+_NAMED_MAX = 5
+
 
 class LogRemoval(HostedLogs):
     """The half of the log manager that lets go of logs."""
@@ -100,6 +103,20 @@ class LogRemoval(HostedLogs):
             paths = [stray for stray in strays if _may_hold_records_of(topic_ids[partition], stray)]
             if paths:
                 self.records_aside[partition] = paths
+
+    def way_back(self, partition: TopicPartition) -> str:
+        """Return what an operator may do about a missing log that must not be made anew."""
+        aside = [str(path) for path in self.records_aside.get(partition, ())]
+        if not aside:
+            return (
+                "restore its directory and start this broker again, or elect another replica (kafka-leader-election, "
+                "unclean)"
+            )
+        return (
+            f"records of it are set aside in {' and '.join(aside[:_NAMED_MAX])}; rename what is to be the log to "
+            f"{partition}, or remove what is not needed, and start this broker again, or elect another replica "
+            "(kafka-leader-election, unclean)"
+        )
 
     @property
     def stray_bytes(self) -> dict[Path, int]:

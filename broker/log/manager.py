@@ -35,9 +35,6 @@ from broker.log.log import Log
 
 _log = logger(__name__)
 
-#: Of the strays of a partition, those that are named in an error.
-_NAMED_MAX = 5
-
 
 class NewLog(NamedTuple):
     """A log that is to be there; not `is_new`, it may be in a directory that is offline."""
@@ -307,20 +304,6 @@ class LogManager(FoundLogs):
                         stray=str(stray),
                         directory=str(log.directory),
                     )
-
-    def way_back(self, partition: TopicPartition) -> str:
-        """Return what an operator may do about a missing log that must not be made anew."""
-        aside = [str(path) for path in self.records_aside.get(partition, ())]
-        if not aside:
-            return (
-                "restore its directory and start this broker again, or elect another replica (kafka-leader-election, "
-                "unclean)"
-            )
-        return (
-            f"records of it are set aside in {' and '.join(aside[:_NAMED_MAX])}; rename what is to be the log to "
-            f"{partition}, or remove what is not needed, and start this broker again, or elect another replica "
-            "(kafka-leader-election, unclean)"
-        )
 
     def is_out_of_reach(self, partition: TopicPartition) -> bool:
         """Whether the log is in a directory that is offline, or may be; or could be made in none, all being offline."""

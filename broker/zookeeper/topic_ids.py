@@ -22,6 +22,7 @@ from broker.zookeeper.errors import (
     OperationRefused,
     QuotaExceeded,
     WrongVersion,
+    ZooKeeperError,
 )
 from broker.zookeeper.quota import require_fitting
 from broker.zookeeper.session import SetData
@@ -146,7 +147,8 @@ async def _with_id(
 
     None if the znode is gone or unreadable.
     """
-    path, refusal = znodes.topic_path(topic), "it keeps changing"
+    path = znodes.topic_path(topic)
+    refusal: ZooKeeperError = OperationRefused(path, "it keeps changing")
     for _ in range(_CONFLICTS_MAX):
         try:
             znode = await store.session.get(path)
@@ -164,28 +166,26 @@ async def _with_id(
             await write(SetData(path, data, znode.version))
         except (NodeMissing, MalformedZnode):
             return None
-        except (NotPermitted, OperationRefused) as error:
-            refusal = str(error)
+        except (NotPermitted, OperationRefused, QuotaExceeded) as error:
+            refusal = error
             break
-        except QuotaExceeded as error:
-            _log.error(
-                "topic id not written: ZooKeeper's quota for /brokers is reached; delete topics that are not needed",
-                topic=topic,
-                reason=str(error),
-            )
-            return replace(present, topic_id=NO_TOPIC_ID)
         except WrongVersion:
             continue
         reason = "it had another topic's" if present.has_id else "it had none"
         _log.warning("topic id written into a znode", topic=topic, topic_id=str(topic_id), reason=reason)
         return with_id
-    _log.error(
-        "topic id not written: give brokers the right to write the topic's znode, or stop what keeps changing it",
-        topic=topic,
-        znode=path,
-        reason=refusal,
-    )
+    _report_refusal(topic, refusal)
     return replace(present, topic_id=NO_TOPIC_ID)
+
+
+def _report_refusal(topic: str, refusal: ZooKeeperError) -> None:
+    _log.error(
+        "topic id not written: ZooKeeper's quota for /brokers is reached; delete topics that are not needed"
+        if isinstance(refusal, QuotaExceeded)
+        else "topic id not written: give brokers the right to write the topic's znode, or stop what keeps changing it",
+        topic=topic,
+        reason=str(refusal),
+    )
 
 
 async def _write_fenced(writes: ControllerStore, operation: SetData) -> None:

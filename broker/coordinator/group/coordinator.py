@@ -72,8 +72,7 @@ class GroupCoordinator:
         steady_now_ms: Callable[[], int] | None = None,
     ):
         """new_member_id: a new unique id that starts with the given text. memory, deleted: shared by all of a broker.
-        wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
-        topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not.
+        wall_now_ms: the time to write into records; None for `now_ms`. topic_id_of: as for `OutdatedOffsets`.
         steady_now_ms: the wall time by which offsets are too old; without it that of records.
         """
         self._wall_now_ms = wall_now_ms
@@ -85,10 +84,9 @@ class GroupCoordinator:
         memory = memory or GroupMemory()
         self._account = memory.account()
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
-        outdated = OutdatedOffsets(DeletedPartitions() if deleted is None else deleted, topic_id_of)
-        self._offsets = CommittedOffsets(config, self._progress, self._account, topic_id_of, outdated)
+        self._offsets = CommittedOffsets(config, self._progress, self._account, OutdatedOffsets(deleted, topic_id_of))
         self._admission = Admission(memory, self._account, self._offsets)
-        self._expiry = Expiry(config, self._offsets, outdated, steady_now_ms)
+        self._expiry = Expiry(config, self._offsets, steady_now_ms)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = GroupMembership(self._timers, self._rebalance, self._progress)
@@ -299,10 +297,9 @@ class GroupCoordinator:
         A producer without offsets here is ignored: markers may come twice.
         """
         self._account.end_commit()
-        keys = self._offsets.complete_transaction(producer_id, is_commit)
+        for key in (keys := self._offsets.complete_transaction(producer_id, is_commit)):
+            self._forget_if_void(self._groups.get(key.group_id))
         self._expiry.transaction_ended(keys)
-        for group_id in {key.group_id for key in keys}:
-            self._forget_if_void(self._groups.get(group_id))
 
     def _replay_offset(self, key: OffsetKey, value: bytes | None, headers: Headers, producer_id: int | None) -> None:
         if value is not None:

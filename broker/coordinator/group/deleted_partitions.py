@@ -119,10 +119,12 @@ class DeletedPartitions:
 class OutdatedOffsets:
     """Tells which offsets of one coordinator were committed for topics that are deleted."""
 
-    def __init__(self, deleted: DeletedPartitions, topic_id_of: Callable[[str], UUID]):
-        """topic_id_of: by a topic's name, as the broker that `deleted` is of knows it now."""
-        self.deleted = deleted
-        self._topic_id_of = topic_id_of
+    def __init__(self, deleted: DeletedPartitions | None, topic_id_of: Callable[[str], UUID]):
+        """deleted: what the broker has heard of, None for a coordinator without one. topic_id_of: by a topic's name, as
+        that broker knows it now; NO_TOPIC_ID if it does not.
+        """
+        self.deleted = DeletedPartitions() if deleted is None else deleted
+        self.topic_id_of = topic_id_of
         #: The broker's last deletion when the coordinator was loaded.
         self._loaded_after = 0
         #: Of offsets that were stored since: the broker's last deletion then. Of deleted partitions only.
@@ -173,7 +175,7 @@ class OutdatedOffsets:
             return False
         if committed.topic_id != NO_TOPIC_ID:
             if self.deleted.was_deleted(committed.topic_id):
-                if committed.topic_id != self._topic_id_of(key.partition.topic):
+                if committed.topic_id != self.topic_id_of(key.partition.topic):
                     return True
             elif deletion.topic_id != NO_TOPIC_ID:
                 return False

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from broker.common.types import TopicIdPartition, TopicPartition
 from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
-from broker.coordinator.group.deleted_partitions import OutdatedOffsets
 from broker.coordinator.group.group import ClassicGroup
 from broker.coordinator.group.offsets import CommittedOffsets
 from broker.coordinator.group.records import (
@@ -57,19 +56,13 @@ class _SliceBudget:
 class Expiry:
     """Proposes tombstones for the groups of one coordinator whenever its deadline has come."""
 
-    def __init__(
-        self,
-        config: GroupConfig,
-        offsets: CommittedOffsets,
-        outdated: OutdatedOffsets,
-        steady_now_ms: Callable[[], int] | None = None,
-    ):
+    def __init__(self, config: GroupConfig, offsets: CommittedOffsets, steady_now_ms: Callable[[], int] | None = None):
         """steady_now_ms: the wall time by which offsets are too old, None for a turn's."""
         self._steady_now_ms = steady_now_ms
         self._retention_ms = config.offsets_retention_minutes * 60_000
         self._interval_ms = config.offsets_retention_check_interval_ms
         self._offsets = offsets
-        self._outdated = outdated
+        self._outdated = offsets.outdated
         self._queue: deque[str] = deque()  #: ids of groups the present round has not looked at yet
         self._round_at_ms: int | None = None
         #: Ids of groups that have offsets for deleted topics, in the order in which they are looked at.

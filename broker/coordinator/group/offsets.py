@@ -152,17 +152,10 @@ class CommittedOffsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
     def __init__(
-        self,
-        config: GroupConfig,
-        progress: LogProgress,
-        account: GroupMemoryAccount,
-        topic_id_of: TopicIdOf,
-        outdated: OutdatedOffsets,
+        self, config: GroupConfig, progress: LogProgress, account: GroupMemoryAccount, outdated: OutdatedOffsets
     ):
-        """topic_id_of: by a topic's name, as the broker knows it now; NO_TOPIC_ID if it does not."""
-        self._outdated = outdated
+        self.outdated = outdated
         self._config = config
-        self._topic_id_of = topic_id_of
         self._progress = progress
         self._account = account
         self._hold = account.hold_for_offsets
@@ -233,7 +226,7 @@ class CommittedOffsets:
         topics = []
         for topic in request.topics:
             name, partitions = topic.name, []
-            headers = committer + encode_topic_id(self._topic_id_of(name))
+            headers = committer + encode_topic_id(self.outdated.topic_id_of(name))
             for partition in topic.partitions:
                 error = self._partition_error(name, partition)
                 if error is ErrorCode.NONE:
@@ -275,7 +268,7 @@ class CommittedOffsets:
     def _committed(self, group_id: str) -> OfGroup:
         """Return by topic what is certain, once the load is, and was committed for a topic that is not deleted."""
         committed = self._superseded.instead_of(self._offsets.get(group_id, {}), group_id)
-        return self._outdated.without(group_id, committed)
+        return self.outdated.without(group_id, committed)
 
     def _is_unstable(self, group_id: str) -> bool:
         return self._pending.has_group(group_id) or self._superseded.has_group(group_id)
