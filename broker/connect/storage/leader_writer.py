@@ -27,7 +27,7 @@ class LeaderWriter:
 
     def __init__(self, topic: str, client: Mapping[str, Any], transactional_id: str):
         self._topic = topic
-        self._settings = muted(dict(client)) | {
+        self._settings = dict(client) | {
             "transactional.id": transactional_id,
             "transaction.timeout.ms": _TRANSACTION_MS,
             "linger.ms": 0,
@@ -64,7 +64,7 @@ class LeaderWriter:
         self._producer = producer
 
     def _claim(self) -> Producer:
-        producer = Producer(self._settings)
+        producer = Producer(muted(self._settings))
         try:
             producer.init_transactions(TIMEOUT_S)
         except KafkaException as error:

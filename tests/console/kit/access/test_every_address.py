@@ -113,7 +113,7 @@ CHANGES = {
     "credential-delete": "admin",
     "quota-change": "operator",
     "client-metrics-change": "operator",
-    "feature-upgrade": "administrator",
+    "feature-upgrade": "admin",
     "schema-register": "operator",
     "schema-defaults": "operator",
     "schema-settings": "operator",
