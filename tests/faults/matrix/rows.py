@@ -73,7 +73,8 @@ _ALL = (
         cluster=disk_row.cluster_with_a_small_disk,
         missing=disk_row.missing_for_a_small_disk,
         bounds=disk_row.HANDED_OVER,
-        told=(disk_row.DISK_IS_FULL, "log directory full", disk_row.WAITS_FOR_ROOM),
+        told=(disk_row.DISK_IS_FULL, "log directory full"),
+        may_log=(disk_row.WAITS_FOR_ROOM,),
     ),
     Row(
         21,
