@@ -98,6 +98,8 @@ class PartitionTold:
     is_new: bool = False
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
+    #: The topic went without a request to delete it.
+    has_vanished: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,12 +55,13 @@ class RequestBatch:
         for broker_id in broker_ids:
             self._metadata.setdefault(broker_id, []).extend(told)
 
-    def add_deleted(self, partitions: Iterable[TopicPartition]) -> None:
-        """Tell every live broker that the partitions are going away."""
+    def add_deleted(self, partitions: Iterable[TopicPartition], *, has_vanished: bool = False) -> None:
+        """Tell every live broker that the partitions are going away; has_vanished: without a request to delete them."""
         for partition in partitions:
             never_led = LeaderAndIsr(NO_BROKER, 0, (), self._context.controller_epoch)
             last = self._context.states.get(partition, never_led)
-            told = self._in_state(partition, replace(last, leader=LEADER_DURING_DELETE))
+            going = self._in_state(partition, replace(last, leader=LEADER_DURING_DELETE))
+            told = replace(going, has_vanished=has_vanished)
             for broker_id in self._context.brokers:
                 self._metadata.setdefault(broker_id, []).append(told)
 

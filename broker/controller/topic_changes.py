@@ -13,7 +13,7 @@ def topics_listed(context: ControllerContext, event: TopicsListed) -> list[Contr
     watched = context.watched_topics
     gone = watched - event.names - context.deleting
     if gone:
-        effects += forget_topics(context, gone & context.topics.keys())
+        effects += forget_topics(context, gone & context.topics.keys(), have_vanished=True)
         context.topics_without_id -= gone
         effects.append(UnwatchTopics(frozenset(gone)))
     new = event.names - watched

@@ -158,9 +158,12 @@ def _moves_lost_in(context: ControllerContext, assignment: TopicAssignment) -> d
     }
 
 
-def forget_topics(context: ControllerContext, topics: Collection[str]) -> list[ControllerEffect]:
+def forget_topics(
+    context: ControllerContext, topics: Collection[str], *, have_vanished: bool = False
+) -> list[ControllerEffect]:
+    """Drop what is known of the topics. have_vanished: their znodes are gone, and no others of their names came."""
     batch = RequestBatch(context)
     for topic in sorted(topics):
-        batch.add_deleted(context.partitions(topic))
+        batch.add_deleted(context.partitions(topic), has_vanished=have_vanished)
         context.forget_topic(topic)
     return batch.effects()

@@ -7,6 +7,7 @@ have leaders, not when its znode was written.
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from uuid import UUID
 
 from broker.common.types import NO_TOPIC_ID, TopicIdPartition, TopicPartition, may_be_same_topic
@@ -20,6 +21,8 @@ from broker.runtime.serialized_changes import WholeChanges
 
 #: Leader of a partition that is being deleted (Kafka's LeaderDuringDelete).
 LEADER_DURING_DELETE = -2
+#: Of more that are not known any more, the oldest are forgotten first; about 30 MB with ten partitions each.
+_EARLIER_TOPICS_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,9 @@ class _Topics:
     def __init__(
         self, by_name: dict[str, TopicMetadata], by_id: dict[UUID, TopicMetadata], earlier: dict[str, TopicMetadata]
     ):
-        """earlier: topics that are not known any more unless the controller tells of them; told ones are removed."""
+        """earlier: topics that are not known any more unless the controller tells of them; told ones are removed, and
+        ones that have vanished are added.
+        """
         self.by_name = by_name
         self.by_id = by_id
         self.earlier = earlier
@@ -79,7 +84,8 @@ class _Topics:
         for state in told.partition_states:
             if state.leader == LEADER_DURING_DELETE:
                 partitions.pop(state.partition_index, None)
-                self.deleted.append(TopicIdPartition(TopicPartition(name, state.partition_index), topic_id))
+                if not told.has_vanished:
+                    self.deleted.append(TopicIdPartition(TopicPartition(name, state.partition_index), topic_id))
             else:
                 partitions[state.partition_index] = _partition_metadata(state)
             yield
@@ -92,6 +98,13 @@ class _Topics:
             self.by_name[name] = TopicMetadata(name, topic_id, partitions)
             if topic_id != NO_TOPIC_ID:
                 self.by_id[topic_id] = self.by_name[name]
+        elif told.has_vanished and (vanished := former or earlier):
+            self.earlier[name] = vanished
+
+    def forget_oldest(self) -> None:
+        """Bound what is kept of topics that are not known any more."""
+        for name in list(islice(self.earlier, max(0, len(self.earlier) - _EARLIER_TOPICS_MAX))):
+            del self.earlier[name]
 
     def _note_deleted(self, topic: TopicMetadata, partitions: Iterable[int]) -> None:
         self.deleted += [TopicIdPartition(TopicPartition(topic.name, index), topic.topic_id) for index in partitions]
@@ -110,8 +123,8 @@ class MetadataCache:
         self._changed = asyncio.Event()
         #: Held while a request is applied.
         self.changes = WholeChanges()
-        #: Topics that the controller did not name when it told all there is to a new registration. They are deleted, or
-        #: wait for their ids: one that comes again under another id was.
+        #: Topics that have vanished, or that the controller did not name when it told all there is to a new
+        #: registration. They are deleted, or wait for their ids: one that comes again under another id was.
         self._earlier: dict[str, TopicMetadata] = {}
         #: Told of partitions that are gone for good.
         self.on_deleted: list[Callable[[list[TopicIdPartition]], None]] = []
@@ -138,6 +151,7 @@ class MetadataCache:
             yield
         for topic in request.topic_states:
             yield from topics.take(topic)
+        topics.forget_oldest()
         self.topics, self._topics_by_id, self._earlier = topics.by_name, topics.by_id, topics.earlier
         self._broker_epoch = request.broker_epoch
         self.controller_id = request.controller_id

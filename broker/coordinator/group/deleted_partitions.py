@@ -9,7 +9,8 @@ record of an offset names; clocks do not: coordinators move between brokers whos
 (of Kafka, of an earlier version, of a topic without one) that this coordinator stored is before the deletion or after
 it by their order here. Where the order is not known, because the coordinator was loaded after the deletion, the
 offset's timestamp decides with a margin in which the offset stays. The same holds where a deleted topic is there again
-with its id: its znode was removed by hand, or had another id for a while, and was written from a backup.
+with its id: its znode had another id for a while, or was removed while no controller saw it. One that is removed
+before a controller's eyes is not deleted here, until another topic has its name (`MetadataCache`).
 """
 
 from collections.abc import Callable, Iterable, Mapping

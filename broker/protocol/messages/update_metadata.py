@@ -7,6 +7,7 @@ from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import (
+    OWN_TAG_MIN,
     Message,
     Request,
     Struct,
@@ -37,6 +38,8 @@ class UpdateMetadataTopicState(Struct):
     topic_name: str = wire(string)
     topic_id: UUID = wire(uuid, ignorable=True)
     partition_states: list[UpdateMetadataPartitionState] = wire(array(UpdateMetadataPartitionState))
+    #: The topic's znode is gone without a request to delete the topic: it may come again with its id and its records.
+    has_vanished: bool = wire(boolean, tag=OWN_TAG_MIN, default=False, ignorable=True)
 
 
 class UpdateMetadataEndpoint(Struct):

@@ -118,6 +118,7 @@ def update_metadata_request(effect: SendUpdateMetadata, controller_id: int, brok
                 topic_name=topic,
                 topic_id=told[0].topic_id,
                 partition_states=[_metadata_state(one) for one in told],
+                has_vanished=all(one.has_vanished for one in told),
             )
             for topic, told in _by_topic(effect.partitions).items()
         ],

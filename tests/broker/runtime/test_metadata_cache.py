@@ -8,16 +8,26 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
+from broker.runtime import metadata_cache
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from tests.broker.runtime.controllers_word import tell_all
 
 
 def told(
-    topic: str, *partitions: int, broker_epoch: int = 1, leader: int = 1, topic_id: int = 1
+    topic: str,
+    *partitions: int,
+    broker_epoch: int = 1,
+    leader: int = 1,
+    topic_id: int = 1,
+    has_vanished: bool = False,
 ) -> UpdateMetadataRequest:
     states = [UpdateMetadataPartitionState(partition_index=index, leader=leader) for index in partitions]
-    topics = [UpdateMetadataTopicState(topic_name=topic, topic_id=UUID(int=topic_id), partition_states=states)]
-    return UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=broker_epoch, topic_states=topics)
+    topic_state = UpdateMetadataTopicState(
+        topic_name=topic, topic_id=UUID(int=topic_id), partition_states=states, has_vanished=has_vanished
+    )
+    return UpdateMetadataRequest(
+        controller_id=1, controller_epoch=1, broker_epoch=broker_epoch, topic_states=[topic_state]
+    )
 
 
 def test_partitions_add_up_and_a_deleted_topic_goes():
@@ -121,6 +131,32 @@ def test_a_topic_that_a_new_registration_is_not_told_of_is_not_gone_for_good_bef
     tell_all(cache, told("b", 0, broker_epoch=3, topic_id=2))
     tell_all(cache, told("b", 0, broker_epoch=3, topic_id=2))
     assert gone == [TopicIdPartition(TopicPartition("b", 0), UUID(int=1))]
+
+
+def test_a_topic_that_vanished_is_not_gone_for_good_before_another_has_its_name():
+    cache, deleted = MetadataCache(), []
+    cache.on_deleted.append(deleted.extend)
+    tell_all(cache, told("a", 0, 1))
+    for _ in range(2):
+        tell_all(cache, told("a", 0, 1, leader=LEADER_DURING_DELETE, has_vanished=True))
+        assert (cache.topics, cache.topic_of_id(UUID(int=1)), deleted) == ({}, None, [])
+    tell_all(cache, told("a", 0, 1))
+    assert (cache.topics.keys(), deleted) == ({"a"}, [])
+    tell_all(cache, told("a", 0, 1, leader=LEADER_DURING_DELETE, has_vanished=True))
+    tell_all(cache, told("a", 0, topic_id=2))
+    assert deleted == [TopicIdPartition(TopicPartition("a", index), UUID(int=1)) for index in (0, 1)]
+
+
+def test_what_is_kept_of_vanished_topics_is_bounded(monkeypatch):
+    monkeypatch.setattr(metadata_cache, "_EARLIER_TOPICS_MAX", 2)
+    cache, deleted = MetadataCache(), []
+    cache.on_deleted.append(deleted.extend)
+    for name in ("a", "b", "c"):
+        tell_all(cache, told(name, 0))
+        tell_all(cache, told(name, 0, leader=LEADER_DURING_DELETE, has_vanished=True))
+    for name in ("a", "b", "c"):
+        tell_all(cache, told(name, 0, topic_id=2))
+    assert [topic for (topic, _), _ in deleted] == ["b", "c"]
 
 
 def test_a_topic_told_of_without_its_id_is_the_one_that_is_known():

@@ -1,7 +1,10 @@
 """Znodes edited by hand with zkCli: what cannot be read, a partition's state deleted, the controller's znode deleted,
-its epoch changed.
+its epoch changed, a topic removed and written back.
 """
 
+from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka import TopicPartition as Committed
+from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 
 from broker.common.types import TopicPartition
@@ -14,6 +17,8 @@ from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
 _GARBLED = b'{"version":1,"partitions":{"0":[1,2'
 _ASKING = ("/admin/reassign_partitions", "/admin/preferred_replica_election")
 _EPOCHS_AHEAD = 7
+_GROUP = "reader-of-edited"
+_COMMITTED = 7
 
 
 def edit(stage: Stage) -> None:
@@ -75,7 +80,33 @@ def _raise_the_controller_epoch(stage: Stage, client: KazooClient) -> None:
     stage.await_controller(stage.others())
 
 
+def _write_a_topic_back(stage: Stage, client: KazooClient) -> None:
+    """Who removes a topic's znodes and restores them from a copy has its records, and what groups have committed."""
+    admin = AdminClient({"bootstrap.servers": stage.cluster.bootstrap_servers, "log_level": 0})
+    wanted = ConsumerGroupTopicPartitions(_GROUP, [Committed("edited", 0, _COMMITTED)])
+    admin.alter_consumer_group_offsets([wanted])[_GROUP].result(WHOLE_WITHIN_S)
+    root = topic_path("edited")
+    nodes = {path: client.get(path)[0] for path in _tree(client, root)}
+    client.delete(root, recursive=True)
+    is_known = lambda: "edited" in admin.list_topics(timeout=5).topics  # noqa: E731
+    await_true(lambda: not is_known(), "no broker knows the topic", WHOLE_WITHIN_S)
+    for path, value in nodes.items():
+        client.create(path, value)
+    await_true(is_known, "the topic is there again", WHOLE_WITHIN_S)
+    stage.await_whole()
+    answer = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(_GROUP)])[_GROUP].result(WHOLE_WITHIN_S)
+    offsets = [partition.offset for partition in answer.topic_partitions]
+    if offsets != [_COMMITTED]:
+        stage.found.append(f"I6: {_GROUP} has committed {_COMMITTED}; after its topic was written back it is {offsets}")
+
+
+def _tree(client: KazooClient, path: str) -> list[str]:
+    children = sorted(client.get_children(path))
+    return [path, *(node for child in children for node in _tree(client, f"{path}/{child}"))]
+
+
 _EDITS = {
+    "a topic is removed and written back": _write_a_topic_back,
     "nonsense is asked for": _ask_nonsense,
     "a notification is garbled": _garble_a_notification,
     "a configuration is garbled": _garble_a_configuration,
