@@ -198,19 +198,16 @@ def test_batches_over_windows_and_transactions_are_counted_as_readers_of_committ
 def consume(cluster, topic, group, count):
     settings = {"group.id": group, "auto.offset.reset": "earliest", "enable.auto.commit": False}
     consumer = Consumer(config(cluster, **settings))
-    consumer.subscribe([topic])
-    end = time.monotonic() + 60
     starts = [TopicPartition(topic, at, 0) for at in range(PARTITIONS)]
+    consumer.subscribe([topic])
+    starts, end = [TopicPartition(topic, at, 0) for at in range(PARTITIONS)], time.monotonic() + 60
     try:
-        while not consumer.assignment():
-            assert time.monotonic() < end
-            consumer.poll(0.1)
-        for start in starts:
-            consumer.seek(start)
-        consumer.commit(offsets=starts, asynchronous=False)
         while count > 0:
             assert time.monotonic() < end, f"{count} more records"
             message = consumer.poll(0.1)
+            if starts and consumer.assignment():
+                consumer.commit(offsets=starts, asynchronous=False)
+                starts = []
             if message is not None and message.error() is None:
                 consumer.commit(message, asynchronous=False)
                 count -= 1
