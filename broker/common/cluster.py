@@ -124,6 +124,14 @@ class LogLoss(NamedTuple):
         return self.last_epoch, self.end_offset
 
 
+class LastRole(NamedTuple):
+    """The role of the highest leader epoch that a broker has had for a partition; a log alone tells the epoch only."""
+
+    leader_epoch: int
+    leader: int = NO_BROKER
+    isr: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class LeaderAndIsr:
     """A partition's state znode. `leader` is -1 for none; `zk_version` is what the next write must find."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from uuid import UUID
 
-from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.common.cluster import LastRole, LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.verdict import PartitionVerdict
@@ -110,7 +110,8 @@ class TopicRemoved(ControllerEvent):
 class LeaderAndIsrAnswered(ControllerEvent):
     """A broker's answer: roles it has taken, those it cannot take because their log directory is offline, and those it
     could not take just now. `full`: taken, and in a log directory that is full. `extents`: the last epoch and the end
-    of logs whose partitions have no leader, (-1, 0) also of a missing log for which a role is deferred.
+    of logs whose partitions have no leader, (-1, 0) also of a missing log for which a role is deferred. `later`: roles
+    that were not taken because the broker knows of these.
     """
 
     broker_id: int
@@ -120,6 +121,7 @@ class LeaderAndIsrAnswered(ControllerEvent):
     deferred: frozenset[TopicPartition]
     full: frozenset[TopicPartition] = frozenset()
     extents: Mapping[TopicPartition, tuple[int, int]] = field(default_factory=dict)
+    later: Mapping[TopicPartition, LastRole] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

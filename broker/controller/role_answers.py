@@ -8,11 +8,13 @@ whatever the broker was told meanwhile, and nobody but the newest controller has
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from broker.common.backoff import Backoff
-from broker.common.types import TopicPartition
+from broker.common.cluster import LeaderAndIsr
+from broker.common.types import NO_BROKER, TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import ControllerEffect
+from broker.controller.effects import ControllerEffect, WriteStates
 from broker.controller.events import LeaderAndIsrAnswered
 from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
@@ -45,7 +47,28 @@ def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswe
     came_back = _came_back(context, event.broker_id, [partition for partition, _ in returned])
     dealt_with = {partition for partition, _ in (*failed, *deferred, *returned)}
     handed_over = correct_states(context, [one for one in changed if one in context.states and one not in dealt_with])
-    return [*went_offline, *came_back, *handed_over, *elect_without_records(context, sorted(event.extents))]
+    elected = elect_without_records(context, sorted(event.extents))
+    return [*went_offline, *came_back, *handed_over, *elected, *_restore_states(context, event)]
+
+
+def _restore_states(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[ControllerEffect]:
+    """States that were removed or set back in ZooKeeper, of which brokers know more: the epoch after theirs, under the
+    leader that they know and alone knows who is in sync. If it is away, one of the ISR that was told last follows it.
+    """
+    restored: dict[TopicPartition, LeaderAndIsr] = {}
+    for partition, _ in _assigned(context, event.broker_id, event.later):
+        role, state = event.later[partition], context.states.get(partition)
+        if state is None or role.leader_epoch <= state.leader_epoch:
+            continue
+        assigned = context.assignment(partition)
+        leader, isr = state.leader, state.isr
+        if role.leader in assigned and role.leader in context.online_replicas(partition):
+            leader, isr = role.leader, (role.leader,)
+        elif known_isr := tuple(one for one in role.isr if one in assigned):
+            leader, isr = NO_BROKER, known_isr
+        epochs = {"leader_epoch": role.leader_epoch + 1, "controller_epoch": context.controller_epoch}
+        restored[partition] = replace(state, leader=leader, isr=isr, **epochs)
+    return [WriteStates(restored)] if restored else []
 
 
 def _note_full(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[TopicPartition]:

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from broker.common.cluster import NO_LOG
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.handler import private
@@ -13,7 +12,7 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
-from broker.runtime.replication.hosted_partition import extent_without_leader
+from broker.runtime.replication.hosted_partition import extent_without_leader, last_role
 from broker.runtime.replication.role_changes import create_logs, take_roles, topics_new_here
 from broker.runtime.requests.context import RequestContext
 
@@ -38,8 +37,14 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestCo
     def outcome_of(topic_id: UUID, index: int, code: ErrorCode) -> LeaderAndIsrPartitionError:
         topic_partition = TopicPartition(names[topic_id], index)
         if code is not ErrorCode.NONE:
-            end_offset = 0 if replicas.logs.is_withheld(topic_partition) else NO_LOG
-            return LeaderAndIsrPartitionError(partition_index=index, error_code=code, log_end_offset=end_offset)
+            refused = LeaderAndIsrPartitionError(partition_index=index, error_code=code)
+            if replicas.logs.is_withheld(topic_partition):
+                refused.log_end_offset = 0
+            if code is ErrorCode.STALE_CONTROLLER_EPOCH:
+                known = last_role(replicas.get(*topic_partition))
+                refused.known_leader_epoch, refused.known_leader = known.leader_epoch, known.leader
+                refused.known_isr = list(known.isr)
+            return refused
         last_epoch, log_end_offset = extent_without_leader(replicas.get(*topic_partition))
         return LeaderAndIsrPartitionError(
             partition_index=index,

@@ -56,3 +56,10 @@ def answer_of(error: Exception) -> ApiError:
 
 class MalformedZnode(BarnabasError):
     """The content of a znode is not what Kafka writes there."""
+
+
+class UnreadableZnode(NotPermitted, MalformedZnode):
+    """The access list of the znode keeps its content from this session: that is one znode's matter, as garbage is."""
+
+    def __init__(self, path: str):
+        super().__init__(path, "its access list does not let this broker read it")

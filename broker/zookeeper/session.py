@@ -22,7 +22,7 @@ from broker.common.errors import NotNowError, StartupError
 from broker.net.tls.settings import TlsSettings
 from broker.zookeeper.acls import OPEN, acl_of
 from broker.zookeeper.digest_file import Digest
-from broker.zookeeper.errors import NodeExists, NodeMissing, ZooKeeperError
+from broker.zookeeper.errors import NodeExists, NodeMissing, NotPermitted, UnreadableZnode, ZooKeeperError
 from broker.zookeeper.kazoo_results import CONSEQUENCES, KazooResult, KazooStat, translated
 from broker.zookeeper.tls import TlsHandler, tls_arguments
 
@@ -216,7 +216,11 @@ class ZooKeeperSession:
     # -- one znode
 
     async def get(self, path: str, watch: Watcher | None = None) -> Znode:
-        data, stat = await self._await(path, self._client.get_async(path, watch=self._watcher(watch)))
+        """Raises UnreadableZnode besides the errors of every operation."""
+        try:
+            data, stat = await self._await(path, self._client.get_async(path, watch=self._watcher(watch)))
+        except NotPermitted as error:
+            raise UnreadableZnode(path) from error
         return _znode(data, stat)
 
     async def exists(self, path: str, watch: Watcher | None = None) -> Znode | None:

@@ -109,6 +109,7 @@ def turn_into(page, look: tuple[int, str]) -> None:
     page.emulate_media(color_scheme=theme)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["opened on a phone"])
 def test_every_page_can_be_read_and_used_by_everybody(page, console):
     """Each is opened once, and looked at as a phone and as a desk show it."""

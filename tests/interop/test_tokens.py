@@ -291,7 +291,7 @@ def alice(cluster, login) -> Asker:
     return login(cluster.brokers[0], "PLAIN", as_user("alice", "alice-secret"))
 
 
-@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", pytest.param("SCRAM-SHA-512", marks=pytest.mark.long)])
 def test_a_token_made_at_one_broker_logs_in_at_the_other_until_it_is_removed(cluster, login, alice, mechanism):
     one, other = cluster.brokers
     renewers = [CreatableRenewer(principal_type="User", principal_name="bob")]

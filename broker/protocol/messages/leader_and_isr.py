@@ -70,6 +70,11 @@ class LeaderAndIsrPartitionError(Struct):
     #: Of a role that is not taken because the log is missing: -1 and 0.
     last_epoch: int = wire(int32, tag=OWN_TAG_MIN + 1, default=-1, ignorable=True)
     log_end_offset: int = wire(int64, tag=OWN_TAG_MIN + 2, default=-1, ignorable=True)
+    #: Of a role that is not taken because a later one is known: what the later one says, -1 and empty as far as it is
+    #: not known.
+    known_leader_epoch: int = wire(int32, tag=OWN_TAG_MIN + 3, default=-1, ignorable=True)
+    known_leader: int = wire(int32, tag=OWN_TAG_MIN + 4, default=-1, ignorable=True)
+    known_isr: list[int] = wire(array(int32), tag=OWN_TAG_MIN + 5, ignorable=True)
 
 
 class LeaderAndIsrTopicError(Struct):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from broker.common.cluster import LiveBroker
+from broker.common.cluster import LastRole, LiveBroker
 from broker.common.errors import ErrorCode
 from broker.common.security_protocol import SecurityProtocol
 from broker.common.types import TopicPartition
@@ -84,7 +84,8 @@ def leader_and_isr_answered(
     broker: LiveBroker, effect: SendLeaderAndIsr, response: LeaderAndIsrResponse
 ) -> LeaderAndIsrAnswered:
     """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing. A broker of an
-    earlier version says of no directory that it is full, nor how far its logs reach."""
+    earlier version says of no directory that it is full, nor how far its logs reach, nor which later role it knows.
+    """
     names = {told.topic_id: told.partition.topic for told in effect.partitions}
     answered = {
         TopicPartition(names[topic.topic_id], error.partition_index): error
@@ -104,6 +105,11 @@ def leader_and_isr_answered(
             one: (error.last_epoch, error.log_end_offset)
             for one, error in answered.items()
             if error.log_end_offset >= 0
+        },
+        later={
+            one: LastRole(error.known_leader_epoch, error.known_leader, tuple(error.known_isr))
+            for one, error in answered.items()
+            if error.known_leader_epoch >= 0
         },
     )
 

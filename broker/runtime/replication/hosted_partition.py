@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVarTuple
 from uuid import UUID
 
-from broker.common.cluster import NO_LOG, RECOVERING
+from broker.common.cluster import NO_LOG, RECOVERING, LastRole
 from broker.common.errors import InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, NO_LEADER_EPOCH
@@ -87,6 +87,19 @@ def extent_without_leader(hosted: HostedPartition | None) -> tuple[int, int]:
         return NO_LEADER_EPOCH, NO_LOG
     end_offset = hosted.log.log_end_offset
     return hosted.log.leader_epoch_at(end_offset - 1), end_offset
+
+
+def last_role(hosted: HostedPartition | None) -> LastRole:
+    """Return the role of the highest leader epoch, (-1, -1, ()) of a partition that is not hosted.
+
+    The log knows an epoch longer than a broker lives.
+    """
+    if hosted is None:
+        return LastRole(NO_LEADER_EPOCH)
+    logged, role = hosted.log.leader_epochs.latest_epoch, hosted.partition.state
+    if role is None or role.leader_epoch < logged:
+        return LastRole(logged)
+    return LastRole(role.leader_epoch, role.leader, role.isr)
 
 
 def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:

@@ -148,6 +148,8 @@ class ReplicaManager:
 
     def _take_role(self, hosted: HostedPartition, state: LeaderAndIsrPartitionState) -> None:
         role, log = role_of(state), hosted.log
+        if role.leader_epoch < log.leader_epochs.latest_epoch:
+            raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         log.note_unflushed()
         fsynced_end = log.recovery_point if log.is_flush_due else None
         if not hosted.partition.apply(role, log.log_end_offset, self._clock.monotonic_ms(), fsynced_end=fsynced_end):

@@ -22,6 +22,8 @@ before the next effect. What a WatchTopics reads is told after the command's own
     failed 1:10 t-0             broker 1 answers LeaderAndIsr: log directory offline
     deferred 1:10 t-0           ... : not now
     without-log 1:10 t-0        ... : not now, for its log is missing
+    knows 1:10 t-0 epoch=5 leader=2 isr=2,3
+                                ... : older than the role that it knows
     taken 1:10 t-0              ... : done
     full 1:10 t-0               ... : done, and its log directory is full
     reaches 1:10 t-0 4:100      ... : done, without a leader; the log ends at 100, in epoch 4
@@ -54,6 +56,7 @@ from broker.common.cluster import (
     NO_LOG,
     BrokerEndpoint,
     BrokerRegistration,
+    LastRole,
     LeaderAndIsr,
     LiveBroker,
     LogLoss,
@@ -246,6 +249,12 @@ class Story:
         last_epoch, end_offset = map(int, extent.split(":"))
         taken, extents = _partitions([partition]), {_partition(partition): (last_epoch, end_offset)}
         return told.LeaderAndIsrAnswered(*_incarnation(broker), taken, frozenset(), frozenset(), extents=extents)
+
+    def _knows(self, broker: str, partition: str, epoch: str, leader: str, isr: str = "") -> told.ControllerEvent:
+        members = tuple(int(one) for one in isr.removeprefix("isr=").split(",") if one)
+        role = LastRole(int(epoch.removeprefix("epoch=")), int(leader.removeprefix("leader=")), members)
+        later = {_partition(partition): role}
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), frozenset(), frozenset(), later=later)
 
     def _lost(self, broker_id: str, *partitions: str) -> None:
         for key in _partitions(partitions):
@@ -474,7 +483,7 @@ def _told(effect: do.ControllerEffect) -> Iterator[str]:
 
 def _partition_told(one: do.PartitionTold) -> str:
     offline = f" offline={_ids(one.offline_replicas)}" if one.offline_replicas else ""
-    new = " new" if one.is_new else ""
+    new = " new" if one.is_new else " vanished" if one.has_vanished else ""
     replicas = _replicas_told(ReplicaAssignment(one.replicas, one.adding, one.removing))
     return f"{one.partition} {_state(one.state)} {replicas}{offline}{new}"
 

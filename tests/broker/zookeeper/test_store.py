@@ -4,6 +4,7 @@ import asyncio
 import uuid
 
 import pytest
+from kazoo.security import make_digest_acl
 
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.common.errors import ApiError, ErrorCode, StartupError
@@ -153,6 +154,19 @@ async def test_of_two_who_create_a_topic_at_once_one_is_refused(store, new_sessi
 async def test_topic_that_cannot_be_read_is_left_out(store):
     await store.session.create("/brokers/topics/bad", b"garbage")
     assert await store.topics(await store.topic_names()) == []
+
+
+async def test_a_topic_that_brokers_may_not_read_is_left_out_and_keeps_no_broker_from_starting(store):
+    await store.create_topic("t", {0: (1,)}, {"retention.ms": "1000"})
+    await store.create_topic("theirs", {0: (1,)}, {"retention.ms": "1000"})
+    somebody_else = [make_digest_acl("cmak", "secret", all=True)]
+    for path in ("/brokers/topics/theirs", "/config/topics/theirs"):
+        store.session._client.set_acls_async(path, somebody_else).get(timeout=10)
+    assert [topic.topic for topic in await store.topics(await store.topic_names())] == ["t"]
+    assert await store.has_unreadable_topic("theirs")
+    assert await store.partition_exists(TopicPartition("theirs", 0))
+    with pytest.raises(MalformedZnode, match="/config/topics/theirs: its access list does not let this broker read it"):
+        await store.config("topics", "theirs")
 
 
 async def test_deletion_is_asked_for_once_and_only_of_what_exists(store):

@@ -1,11 +1,15 @@
 """Znodes edited by hand with zkCli: what cannot be read, a partition's state deleted, the controller's znode deleted,
-its epoch changed, a topic removed and written back.
+its epoch changed, a topic removed and written back, a topic that brokers may not read.
 """
+
+import contextlib
 
 from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka import TopicPartition as Committed
 from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
+from kazoo.exceptions import NodeExistsError
+from kazoo.security import make_acl, make_digest_acl
 
 from broker.common.types import TopicPartition
 from broker.zookeeper.znodes import CONTROLLER, CONTROLLER_EPOCH, state_path, topic_path
@@ -91,13 +95,27 @@ def _write_a_topic_back(stage: Stage, client: KazooClient) -> None:
     is_known = lambda: "edited" in admin.list_topics(timeout=5).topics  # noqa: E731
     await_true(lambda: not is_known(), "no broker knows the topic", WHOLE_WITHIN_S)
     for path, value in nodes.items():
-        client.create(path, value)
+        with contextlib.suppress(NodeExistsError):  # the controller is quicker, since it has seen the topic
+            client.create(path, value)
     await_true(is_known, "the topic is there again", WHOLE_WITHIN_S)
     stage.await_whole()
     answer = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(_GROUP)])[_GROUP].result(WHOLE_WITHIN_S)
     offsets = [partition.offset for partition in answer.topic_partitions]
     if offsets != [_COMMITTED]:
         stage.found.append(f"I6: {_GROUP} has committed {_COMMITTED}; after its topic was written back it is {offsets}")
+
+
+def _hide_a_topic(stage: Stage, client: KazooClient) -> None:
+    """A tool that writes with an access list of its own takes brokers' right to read: they start all the same."""
+    path, second = topic_path("edited"), 2
+    before, _ = client.get_acls(path)
+    client.set_acls(
+        path, [make_digest_acl("another-tool", "secret", all=True), make_acl("world", "anyone", admin=True)]
+    )
+    stage.kill(second)
+    stage.start(second)
+    stage.await_whole()
+    client.set_acls(path, before)
 
 
 def _tree(client: KazooClient, path: str) -> list[str]:
@@ -107,6 +125,7 @@ def _tree(client: KazooClient, path: str) -> list[str]:
 
 _EDITS = {
     "a topic is removed and written back": _write_a_topic_back,
+    "a topic may not be read": _hide_a_topic,
     "nonsense is asked for": _ask_nonsense,
     "a notification is garbled": _garble_a_notification,
     "a configuration is garbled": _garble_a_configuration,

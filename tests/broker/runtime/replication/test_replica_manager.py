@@ -9,6 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
+from broker.common.cluster import LastRole
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log import log_removal
@@ -27,6 +28,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import hosted_partition
+from broker.runtime.replication.hosted_partition import last_role
 from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import StoppedPartition, create_logs, stop_replicas
@@ -165,9 +167,22 @@ async def test_a_log_that_could_not_be_set_aside_is_served_when_its_role_comes(l
         with pytest.raises(ApiError):
             logs.set_aside_as_stray(t_0, "of no use")
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=5))) is ErrorCode.NONE
     assert replicas.get("t", 0).log.log_end_offset == 1
     _append(replicas.get("t", 0).log)
+
+
+async def test_a_role_that_is_older_than_the_log_is_refused_and_the_epoch_of_the_log_told(logs):
+    """The partition's state was removed from ZooKeeper, and all brokers have started anew since."""
+    t_0 = TopicPartition("t", 0)
+    _append(logs.get_or_create(t_0, UUID(int=1)))
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    older = apply_leader_and_isr(replicas, _led_by_1(leader_epoch=4))
+    assert _outcome(older) is ErrorCode.STALE_CONTROLLER_EPOCH
+    assert last_role(replicas.get("t", 0)) == LastRole(5)
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=6))) is ErrorCode.NONE
+    assert last_role(replicas.get("t", 0)) == LastRole(6, 1, (1,))
+    assert last_role(None) == LastRole(-1)
 
 
 async def test_a_role_whose_log_waits_for_room_is_told_again_until_it_is_open(logs):
