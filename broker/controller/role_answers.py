@@ -8,7 +8,6 @@ whatever the broker was told meanwhile, and nobody but the newest controller has
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from broker.common.backoff import Backoff
 from broker.common.cluster import LeaderAndIsr
@@ -66,8 +65,8 @@ def _restore_states(context: ControllerContext, event: LeaderAndIsrAnswered) -> 
             leader, isr = role.leader, (role.leader,)
         elif known_isr := tuple(one for one in role.isr if one in assigned):
             leader, isr = NO_BROKER, known_isr
-        epochs = {"leader_epoch": role.leader_epoch + 1, "controller_epoch": context.controller_epoch}
-        restored[partition] = replace(state, leader=leader, isr=isr, **epochs)
+        epoch = role.leader_epoch + 1
+        restored[partition] = LeaderAndIsr(leader, epoch, isr, context.controller_epoch, state.zk_version)
     return [WriteStates(restored)] if restored else []
 
 
