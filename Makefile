@@ -16,7 +16,7 @@ FORKS = -p tests.forked --forks auto -o console_output_style=classic $(if $(TIME
 PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test fetched up down wheel test gated test-long test-all checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again docs
+.PHONY: help setup setup-test fetched up down wheel test gated test-long test-all checked looked-over bytecode faults fuzz chaos simulate reference bench bench-console bench-streams lint style types clean-data lock again docs
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ fuzz: setup-test ## Send made-up requests of every API to a broker; FUZZ="--minu
 
 chaos: setup-test ## Kill and suspend everything for ten minutes, then compare the console with the truth; CHAOS="--seconds 60 --seed 7"
 	@$(VENV)/bin/python -m tests.chaos $(CHAOS)
+
+reference: setup-test ## Compare with Kafka's and Java's own classes, some minutes; REFERENCE="Cast dates --seed 7" compares some
+	@$(VENV)/bin/python -m tests.reference $(REFERENCE)
 
 bench: setup-test ## Measure the brokers; BENCH="--against HOST:PORT" runs the same loads on any other Kafka
 	@$(VENV)/bin/python -m tests.bench $(BENCH)

@@ -12,7 +12,7 @@ import socket
 from pathlib import Path
 
 from broker.common.errors import NotNowError, StartupError
-from broker.common.java import find_java
+from broker.common.java_runtime import find_java
 from broker.common.logs import configure_logs
 from broker.config.definition import ConfigError
 from broker.zookeeper.ensemble import ServerAddress, ServerMembership, launch_command, prepare_server

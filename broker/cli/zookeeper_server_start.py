@@ -11,7 +11,7 @@ from pathlib import Path
 from broker.cli.frame.declaration import Arguments, Command, Example
 from broker.cli.servers.launching import DAEMON, start
 from broker.common.errors import NotNowError, StartupError
-from broker.common.java import find_java
+from broker.common.java_runtime import find_java
 from broker.zookeeper.ensemble import launch_command, write_log_config
 from broker.zookeeper.server_file import ServerFile, check_number, read_server_file
 

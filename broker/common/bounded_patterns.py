@@ -47,7 +47,7 @@ class PatternProcess:
     def ask(
         self, how: str, pattern: str, text: str, seconds: float, flags: int = 0, wait_s: float = _ANSWER_S
     ) -> Groups | None:
-        """`how`: search or fullmatch. Raises TooManyWays after so many seconds of a processor, or of waiting."""
+        """`how`: search, match or fullmatch. Raises TooManyWays after so many seconds of a processor, or of waiting."""
         with self._asking:
             answer = self._answer(json.dumps([how, pattern, flags, text, seconds]).encode() + b"\n", wait_s)
         if not answer or (told := json.loads(answer)) == pattern_matching.SLOW:
@@ -90,29 +90,37 @@ _shared = PatternProcess()
 class BoundedPattern:
     """Of a name as a whole, and any number of times the same ones: answers are kept."""
 
-    def __init__(self, pattern: re.Pattern[str]):
+    def __init__(self, pattern: re.Pattern[str], written: str | None = None):
+        """`written` is the pattern before it was translated: its ways are counted."""
         self._regex = pattern
         self.pattern, self.groups, self.groupindex = pattern.pattern, pattern.groups, pattern.groupindex
-        self._has_few_ways = has_few_ways(pattern.pattern)
-        self._known: dict[str, Groups | TooManyWays | None] = {}
+        self._has_few_ways = has_few_ways(pattern.pattern if written is None else written)
+        self._known: dict[tuple[str, str], Groups | TooManyWays | None] = {}
 
     def fullmatch(self, name: str) -> Groups | None:
         """Raises TooManyWays."""
+        return self._matched("fullmatch", name)
+
+    def match(self, name: str) -> Groups | None:
+        """What the name begins with. Raises TooManyWays."""
+        return self._matched("match", name)
+
+    def _matched(self, how: str, name: str) -> Groups | None:
         if self._has_few_ways and len(name) <= _LENGTH_MAX:
-            found = self._regex.fullmatch(name)
+            found = self._regex.fullmatch(name) if how == "fullmatch" else self._regex.match(name)
             return (found.group(), *found.groups()) if found else None
-        if name not in self._known:
+        if (how, name) not in self._known:
             if len(self._known) >= PATTERN_ANSWERS_MAX:
                 self._known.clear()
-            self._known[name] = self._asked(name)
-        known = self._known[name]
+            self._known[how, name] = self._asked(how, name)
+        known = self._known[how, name]
         if isinstance(known, TooManyWays):
             raise TooManyWays(str(known))
         return known
 
-    def _asked(self, name: str) -> Groups | TooManyWays | None:
+    def _asked(self, how: str, name: str) -> Groups | TooManyWays | None:
         try:
-            return _shared.ask("fullmatch", self.pattern, name, PATTERN_SECONDS_MAX, self._regex.flags & re.ASCII)
+            return _shared.ask(how, self.pattern, name, PATTERN_SECONDS_MAX, self._regex.flags & re.ASCII)
         except TooManyWays as error:
             return error
 

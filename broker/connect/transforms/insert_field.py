@@ -16,7 +16,7 @@ from broker.connect.api import (
 from broker.connect.api import schema as types
 from broker.connect.api.plugin import Props
 from broker.connect.converters.logical import ms_to_timestamp
-from broker.connect.transforms.sides import Remembered, SideTransform, fields_of, with_fields
+from broker.connect.transforms.sides import REPLACE_NULL, Remembered, SideTransform, with_fields
 
 _KINDS = {"topic": types.STRING, "partition": types.INT32, "offset": types.INT64, "timestamp": types.timestamp_schema()}
 _SAID = "Field name for the record's {}. Suffix with ! to make this a required field, or ? to keep it optional."
@@ -29,11 +29,12 @@ class InsertFieldValue(SideTransform):
         *(ConfigKey(f"{kind}.field", default=None, documentation=_SAID.format(kind)) for kind in _KINDS),
         ConfigKey("static.field", default=None, documentation=_SAID.format("static text")),
         ConfigKey("static.value", default=None, documentation="The text of static.field."),
+        REPLACE_NULL,
     )
 
     def configure(self, props: Props) -> None:
         super().configure(props)
-        kinds = [kind for kind in (*_KINDS, "static") if self.values[f"{kind}.field"]]
+        kinds = [kind for kind in (*_KINDS, "static") if self.values[f"{kind}.field"] is not None]
         if not kinds:
             raise ConfigError("topic.field", "No field insertion configured")
         if "static" in kinds and self.values["static.value"] is None:
@@ -51,11 +52,9 @@ class InsertFieldValue(SideTransform):
     def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
         if value is None:
             return schema, None
-        members = fields_of(schema, value, "field insertion")
-        said = {name: self._value(record, kind, schema is not None) for kind, name, _ in self._wanted}
-        for _, name, is_optional in self._wanted:
-            if said[name] is None and not is_optional:
-                raise DataError(f"Required field {name} has no value")
+        members = self.members(schema, value, "field insertion")
+        inserted = {name: self._value(record, kind, schema is not None) for kind, name, _ in self._wanted}
+        said = {name: item for name, item in inserted.items() if item is not None}
         if schema is None:
             return None, {**members, **said}
         widened = self._widened(schema)

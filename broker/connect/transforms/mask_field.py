@@ -1,12 +1,15 @@
 """MaskField: values that nobody is to see."""
 
 from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
-from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectRecord, DataError, Schema, Struct
+from broker.common.java.numbers import parse_decimal
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectRecord, DataError, Schema, Struct, Type
 from broker.connect.api.config import not_empty
-from broker.connect.transforms.sides import SideTransform, fields_of
+from broker.connect.api.schema import BITS
+from broker.connect.converters.value_texts import wrapped_integer
+from broker.connect.transforms.sides import REPLACE_NULL, SideTransform
 
 _ZERO: dict[type, Any] = {
     bool: False,
@@ -26,27 +29,26 @@ class MaskFieldValue(SideTransform):
     CONFIG = ConfigDef(
         ConfigKey("fields", ConfigType.LIST, documentation="Names of fields to mask.", validator=not_empty),
         ConfigKey("replacement", default=None, documentation="Custom value of texts and numbers.", validator=not_empty),
+        REPLACE_NULL,
     )
 
     def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
-        if value is None:
-            return schema, None
-        members = fields_of(schema, value, "mask fields")
+        members = self.members(schema, value, "mask fields")
         wanted = self.values["fields"]
-        masked = {name: self._mask(item) if name in wanted else item for name, item in members.items()}
-        return schema, masked if schema is None else Struct(schema, masked)
+        if schema is None:
+            return None, {**members, **{name: self._mask(members.get(name), None) for name in wanted}}
+        masked = {
+            name: self._mask(item, schema.fields_by_name[name].schema) if name in wanted else item
+            for name, item in members.items()
+        }
+        return schema, Struct(schema, masked)
 
-    def _mask(self, value: Any) -> Any:
+    def _mask(self, value: Any, schema: Schema | None) -> Any:
         if value is None:
             return None
         kind = type(value)
         if self.values["replacement"] is not None:
-            try:
-                if kind in (str, int, float, Decimal):
-                    return kind(self.values["replacement"])
-            except (ValueError, InvalidOperation):
-                raise DataError(f"Unable to convert the replacement to a {kind.__name__}") from None
-            raise DataError(f"Cannot mask value of type {kind.__name__} with custom replacement.")
+            return self._replaced(kind, self.values["replacement"], schema)
         if isinstance(value, list | tuple):
             return []
         if isinstance(value, dict):
@@ -54,6 +56,21 @@ class MaskFieldValue(SideTransform):
         if kind not in _ZERO:
             raise DataError(f"Cannot mask value of type: {kind.__name__}")
         return Decimal(0).scaleb(value.as_tuple().exponent) if kind is Decimal else _ZERO[kind]
+
+    @staticmethod
+    def _replaced(kind: type, replacement: str, schema: Schema | None) -> Any:
+        """A text as a number of the type that it replaces: BigDecimal's, cut to the bits of whole numbers."""
+        if kind is str:
+            return replacement
+        if kind not in (int, float, Decimal):
+            raise DataError(f"Cannot mask value of type {kind.__name__} with custom replacement.")
+        try:
+            number = parse_decimal(replacement)
+        except ValueError:
+            raise DataError(f"Unable to convert the replacement to a {kind.__name__}") from None
+        if kind is int:
+            return wrapped_integer(number, BITS[schema.type if schema else Type.INT64])
+        return float(number) if kind is float else number
 
 
 class MaskFieldKey(MaskFieldValue):

@@ -4,7 +4,7 @@ from typing import Any
 
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectRecord, Field, Schema, Struct
 from broker.connect.api.plugin import Props
-from broker.connect.transforms.sides import Remembered, SideTransform, fields_of, pairs_of, with_fields
+from broker.connect.transforms.sides import REPLACE_NULL, Remembered, SideTransform, pairs_of, with_fields
 
 
 def _is_renames(name: str, value: list[str]) -> None:
@@ -16,6 +16,7 @@ class ReplaceFieldValue(SideTransform):
         ConfigKey("exclude", ConfigType.LIST, [], documentation="Fields to exclude; takes precedence over include."),
         ConfigKey("include", ConfigType.LIST, [], documentation="Fields to include. If given, only these are used."),
         ConfigKey("renames", ConfigType.LIST, [], documentation="Field rename mappings, a:b.", validator=_is_renames),
+        REPLACE_NULL,
     )
 
     def configure(self, props: Props) -> None:
@@ -38,7 +39,7 @@ class ReplaceFieldValue(SideTransform):
     def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
         if value is None:
             return schema, None
-        members = fields_of(schema, value, "field replacement")
+        members = self.members(schema, value, "field replacement")
         kept = {self._name(name): item for name, item in members.items() if self._keeps(name)}
         if schema is None:
             return None, kept

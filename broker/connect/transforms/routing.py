@@ -1,12 +1,10 @@
 """Which topic a record goes to, and whether it goes on at all."""
 
 import dataclasses
-from datetime import UTC, datetime
 
 from broker.connect.api import ConfigDef, ConfigKey, ConnectRecord, DataError, Transformation
-from broker.connect.api.config import not_empty
 from broker.connect.api.plugin import Props
-from broker.connect.transforms.patterns import DateFormat, java_regex, java_replacement
+from broker.connect.transforms.patterns import date_format, java_regex, java_replacement
 
 
 class Filter(Transformation):
@@ -28,8 +26,10 @@ class RegexRouter(Transformation):
         self._replace = java_replacement("replacement", values["replacement"], self._regex)
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
-        found = self._regex.fullmatch(record.topic)
-        return dataclasses.replace(record, topic=self._replace(found)) if found else record
+        """The pattern must match the whole topic; what it then finds first is replaced, as by Matcher.replaceFirst."""
+        if self._regex.fullmatch(record.topic) is None or (found := self._regex.match(record.topic)) is None:
+            return record
+        return dataclasses.replace(record, topic=self._replace(found) + record.topic[len(found[0] or "") :])
 
 
 class TimestampRouter(Transformation):
@@ -38,7 +38,6 @@ class TimestampRouter(Transformation):
             "topic.format",
             default="${topic}-${timestamp}",
             documentation="Format string with ${topic} and ${timestamp} as placeholders.",
-            validator=not_empty,
         ),
         ConfigKey(
             "timestamp.format",
@@ -50,11 +49,11 @@ class TimestampRouter(Transformation):
     def configure(self, props: Props) -> None:
         values = self.CONFIG.parse(props)
         self._topic = values["topic.format"]
-        self._format = DateFormat("timestamp.format", values["timestamp.format"])
+        self._format = date_format("timestamp.format", values["timestamp.format"])
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
         if record.timestamp_ms is None:
             raise DataError(f"Timestamp missing on record of topic {record.topic}")
-        moment = datetime.fromtimestamp(record.timestamp_ms / 1000, UTC)
-        topic = self._topic.replace("${timestamp}", self._format.format(moment)).replace("${topic}", record.topic)
+        topic = self._topic.replace("${topic}", record.topic)
+        topic = topic.replace("${timestamp}", self._format.format(record.timestamp_ms))
         return dataclasses.replace(record, topic=topic)

@@ -5,13 +5,14 @@ from typing import Any
 
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConnectRecord, DataError, Schema, Struct
 from broker.connect.api.plugin import Props
-from broker.connect.transforms.sides import Remembered, SideTransform
+from broker.connect.transforms.sides import REPLACE_NULL, Remembered, SideTransform
 
 
 class SetSchemaMetadataValue(SideTransform):
     CONFIG = ConfigDef(
         ConfigKey("schema.name", default=None, documentation="Schema name to set."),
         ConfigKey("schema.version", ConfigType.INT, None, documentation="Schema version to set."),
+        REPLACE_NULL,
     )
 
     def configure(self, props: Props) -> None:
@@ -28,7 +29,7 @@ class SetSchemaMetadataValue(SideTransform):
                 return None, None
             raise DataError("Schema required for [updating schema metadata]")
         named = self._named(schema)
-        return named, Struct(named, value.values_by_name) if isinstance(value, Struct) else value
+        return named, Struct(named, self.members(schema, value, "metadata")) if isinstance(value, Struct) else value
 
 
 class SetSchemaMetadataKey(SetSchemaMetadataValue):

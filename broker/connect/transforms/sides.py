@@ -4,11 +4,27 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from broker.connect.api import ConfigError, ConnectRecord, DataError, Field, Schema, Struct, Transformation, Type
+from broker.connect.api import (
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConnectRecord,
+    DataError,
+    Field,
+    Schema,
+    Struct,
+    Transformation,
+    Type,
+)
 from broker.connect.api.plugin import Props
 
 #: Schemas a transform remembers the outcome of: each topic has a handful.
 SCHEMAS_REMEMBERED_MAX = 64
+_REPLACES = "replace.null.with.default"
+#: KIP-1040.
+REPLACE_NULL = ConfigKey(
+    _REPLACES, ConfigType.BOOLEAN, True, documentation="Whether a null of a field that has a default becomes that."
+)
 
 
 class SideTransform(Transformation):
@@ -21,6 +37,13 @@ class SideTransform(Transformation):
 
     def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
         raise NotImplementedError
+
+    def members(self, schema: Schema | None, value: Any, purpose: str) -> Mapping[str, Any]:
+        """The fields of a map or struct, nulls as their defaults unless the configuration leaves them."""
+        members = fields_of(schema, value, purpose)
+        if isinstance(members, Struct) and not self.values.get(_REPLACES, True):
+            return {name: members.without_default(name) for name in members}
+        return members
 
     def apply(self, record: ConnectRecord) -> ConnectRecord | None:
         schema, value = self.side_of(record)
@@ -69,7 +92,9 @@ def fields_of(schema: Schema | None, value: Any, purpose: str) -> Mapping[str, A
 
 
 def with_fields(schema: Schema, fields: list[Field]) -> Schema:
-    """The struct with other fields. Raises DataError if two have one name."""
+    """The struct with other fields. Raises DataError if two have one name, or one has none."""
+    if not all(field.name for field in fields):
+        raise DataError("fieldName cannot be null.")
     if len({field.name for field in fields}) < len(fields):
         raise DataError("Cannot create field because of field name duplication")
     return dataclasses.replace(schema, type=Type.STRUCT, fields=tuple(fields), default=None)
@@ -77,11 +102,9 @@ def with_fields(schema: Schema, fields: list[Field]) -> Schema:
 
 def pairs_of(name: str, entries: list[str]) -> dict[str, str]:
     """`a:b` entries of a list. Raises ConfigError."""
-    split = [entry.split(":") for entry in entries]
-    if any(len(items) != 2 or not items[0] or not items[1] for items in split):
+    split = [entry.rstrip(":").split(":") for entry in entries]
+    if any(len(items) != 2 for items in split):
         raise ConfigError(name, f"Invalid value for configuration {name}: each entry must be of the form a:b")
-    if len({item[0] for item in split}) < len(split):
-        raise ConfigError(name, f"Invalid value for configuration {name}: a name occurs twice")
     return {items[0]: items[1] for items in split}
 
 

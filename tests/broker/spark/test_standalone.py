@@ -11,7 +11,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from broker.common.java import java_home_for_spark
+from broker.common.java_runtime import java_home_for_spark
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import produce_all
 from tests.broker.spark.driver import Driver, write_config

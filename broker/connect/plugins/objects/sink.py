@@ -27,20 +27,19 @@ from broker.connect.api import (
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
-from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
 from broker.connect.plugins.objects.open_file import ColumnStretch, ObjectFile, RollBounds, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, ObjectDirectory, ObjectStore
 from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import is_writable_path
-from broker.connect.transforms.patterns import DateFormat
+from broker.connect.transforms.patterns import date_format
 
 _MIB = 1024 * 1024
 
 
 def _is_path_format(name: str, value: str) -> None:
     """The format's own text may not climb; what stands for time is digits and names."""
-    if ".." in DateFormat(name, value).format(ms_to_timestamp(0)).split("/"):
+    if ".." in date_format(name, value).format(0).split("/"):
         raise ConfigError(name, f"Invalid value {value} for configuration {name}: it leads out")
 
 
@@ -70,7 +69,7 @@ class ObjectSinkTask(SinkTask):
         )
         self._format = values["format"].lower()
         self.takes_columns = self._format == "parquet"
-        self._path = DateFormat("path.format", values["path.format"])
+        self._path = date_format("path.format", values["path.format"])
         self._store = store_of(values)
 
     def open(self, partitions: Collection[ConnectPartition]) -> None:
@@ -148,7 +147,7 @@ class ObjectSinkTask(SinkTask):
 
     def _write(self, place: ConnectPartition, file: ObjectFile) -> None:
         encode = parquet if self.takes_columns else json_lines
-        directory = self._path.format(ms_to_timestamp(file.bucket_ms))
+        directory = self._path.format(file.bucket_ms)
         name = f"{file.topic}/{directory}/{file.name}{EXTENSIONS[self._format]}"
         try:
             data = encode(file)

