@@ -88,6 +88,8 @@ def _parts_of(pattern: str) -> list[Part]:
         letter = match.group(1)
         if letter and letter not in _LETTERS:
             raise ValueError(f"Illegal pattern character {letter!r}")
+        if letter == "X" and match.end() - at > 3:
+            raise ValueError(f"invalid ISO 8601 format: length={match.end() - at}")
         if letter:
             parts.append((letter, match.end() - at))
         else:
@@ -240,6 +242,7 @@ class _Reading:
             raise self._error()
         length, minutes = found
         self.offset_ms = minutes * 60_000
+        self.fields.pop("zone_offset", None)
         self._at += length
 
     def _numeric_zone(self, count: int, has_colon: bool) -> None:

@@ -3,7 +3,7 @@
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 #: Longer whole numbers fit no type of Java's but BigInteger and BigDecimal, and cost the square of their length.
@@ -15,6 +15,7 @@ _NAMED = re.compile(r"([+-]?)(NaN|Infinity)")
 _DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,10})?")
 _FLOAT32 = struct.Struct(">f")
 _INT32_MAX = (1 << 31) - 1
+_FLOAT32_NORMAL_MIN = 2.0**-126
 
 
 def trim(text: str) -> str:
@@ -114,8 +115,10 @@ def float_text(value: float) -> str:
     magnitude = abs(value)
     if not math.isfinite(magnitude):
         return _named(value)
-    candidates = (text for digits in range(9) for text in _nearest(magnitude, digits))
-    shortest = next(text for text in candidates if parse_float(text) == magnitude)
+    # Six digits are kept by every number that is not close to 0: a shorter text is one of them with zeros.
+    fewest = 5 if magnitude >= _FLOAT32_NORMAL_MIN else 0
+    candidates = (text for digits in range(fewest, 9) for text in _nearest(magnitude, digits))
+    shortest = next(text for text in candidates if to_float32(float(text)) == magnitude)
     return _text(value, _with_two_digits(magnitude, shortest, parse_float))
 
 
@@ -123,12 +126,13 @@ def _named(value: float) -> str:
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-def _nearest(magnitude: float, digits: int) -> tuple[str, str]:
+def _nearest(magnitude: float, digits: int) -> Iterator[str]:
     """The nearest text of so many digits behind the first, and the next one on the other side."""
     nearest = f"{magnitude:.{digits}e}"
+    yield nearest
     step = Decimal(1).scaleb(Decimal(nearest).adjusted() - digits)
     other = Decimal(nearest) + (step if Decimal(nearest) < Decimal(magnitude) else -step)
-    return nearest, f"{other:.{digits}e}"
+    yield f"{other:.{digits}e}"
 
 
 def _with_two_digits(magnitude: float, shortest: str, parse: Callable[[str], float]) -> str:

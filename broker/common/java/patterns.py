@@ -12,7 +12,7 @@ from broker.common.java.character_class import Flags, PatternError, read_class, 
 _LINE_END = r"(?:\r\n|(?<!\r)\n|[\r\x85\u2028\u2029])"
 _DEPTH_MAX = 100
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "a": "\a", "e": "\x1b"}
-_BOUNDARIES = {"b": r"\b", "B": r"\B", "A": r"\A", "z": r"\Z", "G": r"\A"}
+_BOUNDARIES = {"b": r"\b", "B": r"(?!\b)", "A": r"\A", "z": r"\Z", "G": r"\A"}
 _CLASSES = {
     "d": characters.DIGIT,
     "w": characters.WORD,
@@ -46,7 +46,9 @@ class Translation:
         """Raises PatternError."""
         self._pattern = _without_quotes(pattern)
         self.at, self.flags = 0, Flags()
-        self._groups, self._names, self._depth = 0, set[str](), 0
+        self._groups, self._names, self._depth = 0, dict[str, int](), 0
+        self._open: set[int] = set()
+        self._behind = 0
         self.text = "|".join(self._alternatives())
         if self.at < len(self._pattern):
             raise PatternError(f"Unmatched closing ')' near index {self.at}")
@@ -154,8 +156,7 @@ class Translation:
 
     def _group(self) -> str | None:
         if self.peek() != "?":
-            self._groups += 1
-            return f"({self._inside()}"
+            return f"({self._captured()}"
         self.at += 1
         for head in ("<=", "<!"):
             if self.rest(2) == head:
@@ -168,11 +169,18 @@ class Translation:
             name = self.match(_NAME)
             if name is None or name.group(1) in self._names:
                 raise PatternError(f"no name of a group, or one given before, near index {self.at}")
-            self._names.add(name.group(1))
-            self._groups += 1
-            return f"(?P<{name.group(1)}>{self._inside()}"
+            self._names[name.group(1)] = self._groups + 1
+            return f"(?P<{name.group(1)}>{self._captured()}"
         self.at -= 1
         return self._modifiers()
+
+    def _captured(self) -> str:
+        self._groups += 1
+        number = self._groups
+        self._open.add(number)
+        inside = self._inside()
+        self._open.discard(number)
+        return inside
 
     def _inside(self) -> str:
         text = "|".join(self._alternatives())
@@ -183,7 +191,9 @@ class Translation:
 
     def _lookbehind(self, head: str) -> str:
         """Python's has one width: each alternative gets its own."""
+        self._behind += 1
         alternatives = self._alternatives()
+        self._behind -= 1
         if self.peek() != ")":
             raise PatternError("Unclosed group")
         self.at += 1
@@ -285,18 +295,26 @@ class Translation:
         return chr(number)
 
     def _back_reference(self, number: int) -> str:
-        """As many digits as there are groups so far; one that is not there matches nothing."""
+        """As many digits as there are groups so far; one that is not there, or not closed yet, matches nothing."""
         while (digit := self.peek()) and digit in "0123456789" and number * 10 + int(digit) <= self._groups:
             number = number * 10 + int(digit)
             self.at += 1
-        if number > self._groups:
+        self._check_not_behind()
+        if number > self._groups or number in self._open:
             return "(?!)"
         return rf"(?i:\{number})" if self.flags.ignore_case else rf"(?:\{number})"
+
+    def _check_not_behind(self) -> None:
+        if self._behind:
+            raise PatternError("Look-behind group does not have an obvious maximum length")
 
     def _named_reference(self) -> str:
         name = self.match(_NAME) if self.take() == "<" else None
         if name is None or name.group(1) not in self._names:
             raise PatternError(f"named capturing group does not exist near index {self.at}")
+        self._check_not_behind()
+        if self._names[name.group(1)] in self._open:
+            return "(?!)"
         return f"(?{'i' if self.flags.ignore_case else ''}:(?P={name.group(1)}))"
 
 

@@ -29,6 +29,7 @@ from broker.connect.api.plugin import (
     SourceTaskContext,
     TransactionContext,
     Transformation,
+    ValueAndHeaderConverter,
 )
 from broker.connect.api.record import ConnectPartition, ConnectRecord, Header, SinkColumns, SinkRecord, SourceRecord
 from broker.connect.api.schema import Field, Schema, Struct, Type
@@ -70,5 +71,6 @@ __all__ = [
     "TransactionContext",
     "Transformation",
     "Type",
+    "ValueAndHeaderConverter",
     "Width",
 ]

@@ -200,7 +200,7 @@ class SinkTask(ABC):
 class Converter(ABC):
     CONFIG: ClassVar[ConfigDef] = ConfigDef()
 
-    def configure(self, props: Props, is_key: bool) -> None:
+    def configure(self, props: Props, is_key: bool = False) -> None:
         """Keys without the prefix `key.converter.` or `value.converter.`. Raises ConfigError."""
         return
 
@@ -235,6 +235,16 @@ class HeaderConverter(ABC):
 
     def close(self) -> None:
         return
+
+
+class ValueAndHeaderConverter(Converter, HeaderConverter):
+    """A converter of keys and values that converts headers alike, as most of Kafka's do."""
+
+    def from_connect_header(self, topic: str, key: str, schema: Schema | None, value: Any) -> bytes | None:
+        return self.from_connect(topic, (), schema, value)
+
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> tuple[Schema | None, Any]:
+        return self.to_connect(topic, (), data)
 
 
 class Transformation(ABC):

@@ -7,21 +7,23 @@ from broker.connect.api import (
     ConfigDef,
     ConfigKey,
     ConfigType,
-    Converter,
     DataError,
     Header,
     Importance,
     Schema,
+    ValueAndHeaderConverter,
 )
 from broker.connect.api.config import between
 from broker.connect.api.plugin import Props
 from broker.connect.converters.json_columns import EnvelopeColumns
 from broker.connect.converters.json_schema_form import schema_from_json, schema_to_json
 from broker.connect.converters.json_text import DECIMAL_FORMAT, dump, load
-from broker.connect.converters.json_values import JsonValues, schemaless_to_json
+from broker.connect.converters.json_values import JsonValues, has_decimals, schemaless_to_json
+
+_BLANKS = b" \t\n\r"
 
 
-class JsonConverter(Converter):
+class JsonConverter(ValueAndHeaderConverter):
     """With `schemas.enable` a value is `{"schema": …, "payload": …}`, without it the payload alone."""
 
     CONFIG = ConfigDef(
@@ -53,7 +55,7 @@ class JsonConverter(Converter):
     def __init__(self) -> None:
         self.configure({}, False)
 
-    def configure(self, props: Props, is_key: bool) -> None:
+    def configure(self, props: Props, is_key: bool = False) -> None:
         values = self.CONFIG.parse(props)
         self._with_schemas: bool = values["schemas.enable"]
         self._cache_size: int = values["schemas.cache.size"]
@@ -75,9 +77,9 @@ class JsonConverter(Converter):
     def to_connect(self, topic: str, headers: Sequence[Header], data: bytes | None) -> tuple[Schema | None, Any]:
         if data is None:
             return None, None
-        read = load(data, self._is_numeric)
         if not self._with_schemas:
-            return None, read
+            return None, load(data, False) if data.strip(_BLANKS) else None
+        read = load(data, self._is_numeric)
         if not isinstance(read, dict) or read.keys() != {"schema", "payload"}:
             raise DataError(
                 'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain '
@@ -85,7 +87,11 @@ class JsonConverter(Converter):
                 "converter configuration."
             )
         schema = self._schema(read["schema"])
-        return schema, self._values.from_json(schema, read["payload"]) if schema else read["payload"]
+        if schema is None:
+            return None, load(data, False)["payload"]
+        if not self._is_numeric and has_decimals(schema):
+            read = load(data, True)  # a double has not the digits that a decimal may have
+        return schema, self._values.from_json(schema, read["payload"])
 
     def to_columns(self, topic: str, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
         if not self._with_schemas or self._is_numeric:

@@ -8,6 +8,7 @@ import orjson
 
 from broker.connect.api import DataError, Schema, Type
 from broker.connect.converters.columns import Convert, converted
+from broker.connect.converters.json_values import has_decimals
 
 _PAYLOAD = b'"payload"'
 #: orjson's own is 1,024 for an envelope, and what stands in one is a level less deep.
@@ -48,6 +49,8 @@ class EnvelopeColumns:
             column = list(map(itemgetter(name), rows))
         except KeyError:
             raise DataError(f"A payload without {name}") from None
+        if schema.type is Type.FLOAT32:  # the text of 32 bits is another number of 64
+            return [self._convert(schema, item) for item in column]
         return converted(schema, column, self._convert)
 
     def _learn(self, value: bytes) -> None:
@@ -63,7 +66,7 @@ class EnvelopeColumns:
                 continue
             if isinstance(read, dict) and read.keys() == {"schema", "payload"} and read["payload"] is None:
                 schema = self._read_schema(read["schema"])
-                if schema is not None and schema.type is Type.STRUCT:
+                if schema is not None and schema.type is Type.STRUCT and not has_decimals(schema):
                     self._head, self._schema = head, schema
                     self._is_flat = all(field.schema.type.is_primitive for field in schema.fields)
                 return

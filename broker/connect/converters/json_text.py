@@ -6,9 +6,11 @@ from typing import Any
 
 import orjson
 
+from broker.common.java.numbers import decimal_text
 from broker.connect.api import ConfigKey, ConfigType, DataError, Importance
 from broker.connect.api.config import OneOf
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FORMATS = OneOf("BASE64", "NUMERIC")
 DECIMAL_FORMAT = ConfigKey(
     "decimal.format",
@@ -35,8 +37,8 @@ def load(data: bytes, has_decimals: bool) -> Any:
     """Raises DataError."""
     try:
         if has_decimals:
-            return json.loads(data, parse_float=Decimal)
-        return orjson.loads(data)
+            return json.loads(data.removeprefix(_BYTE_ORDER_MARK), parse_float=Decimal, parse_constant=_refuse)
+        return orjson.loads(data.removeprefix(_BYTE_ORDER_MARK))
     except (ValueError, RecursionError) as error:
         raise DataError(f"Converting byte[] to Kafka Connect data failed: {error}") from None
 
@@ -44,17 +46,29 @@ def load(data: bytes, has_decimals: bool) -> Any:
 def _dump_slowly(value: Any) -> bytes:
     """What orjson does not write: integers beyond 64 bits. Lone surrogates are nobody's text."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return _with_decimals(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise DataError(f"Converting Kafka Connect data to byte[] failed due to serialization error: {error}") from None
 
 
+def java_number(text: str) -> orjson.Fragment:
+    """Return a number that is written with just this text."""
+    return orjson.Fragment(text)
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _with_decimals(value: Any) -> str:
     """JSON in which a Decimal stands with all of its digits."""
+    if isinstance(value, orjson.Fragment):
+        return orjson.dumps(value).decode()
     if isinstance(value, Decimal):
-        return f"{value:f}"
+        return decimal_text(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{_with_decimals(item)}" for key, item in value.items()) + "}"
+        pairs = (f"{json.dumps(key, ensure_ascii=False)}:{_with_decimals(item)}" for key, item in value.items())
+        return "{" + ",".join(pairs) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_with_decimals, value)) + "]"
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -7,9 +7,12 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
+from broker.common.java.base64 import decode_jackson
+from broker.common.java.numbers import double_text, float_text, to_float32
 from broker.connect.api import DataError, Schema, Struct, Type
-from broker.connect.api.schema import DECIMAL, validate_value
+from broker.connect.api.schema import BITS, DECIMAL, is_logical, validate_value
 from broker.connect.converters.json_schema_form import DEPTH_MAX
+from broker.connect.converters.json_text import java_number
 from broker.connect.converters.logical import (
     decimal_of,
     from_primitive,
@@ -19,6 +22,7 @@ from broker.connect.converters.logical import (
     unscaled,
 )
 
+_DIGITS_OF_INT64 = 19
 _FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NAME_OF_FLOAT = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
@@ -48,6 +52,8 @@ class JsonValues:
         if schema.name == DECIMAL and self._numeric_decimals:
             return decimal_of(unscaled(value, scale_of(schema)), scale_of(schema))
         validate_value(schema, value)
+        if isinstance(value, float):
+            return _float_to_json(value, schema.type is Type.FLOAT32)
         return _primitive_to_json(to_primitive(schema, value))
 
     def _struct_to_json(self, schema: Schema, value: Any) -> dict[str, Any]:
@@ -103,6 +109,11 @@ class JsonValues:
             value = _from_base64(value)
         elif schema.type in (Type.FLOAT32, Type.FLOAT64):
             value = _to_float(value)
+            value = to_float32(value) if schema.type is Type.FLOAT32 else value
+        elif schema.type in BITS and isinstance(value, float | Decimal):
+            if is_logical(schema):
+                raise DataError(f"Invalid type for {schema.name}: a number with a point")
+            value = _to_whole(value)
         value = from_primitive(schema, value)
         validate_value(schema, value)
         return value
@@ -127,13 +138,29 @@ def schemaless_to_json(value: Any, depth: int = 0) -> Any:
 
 
 def _primitive_to_json(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return _NAME_OF_FLOAT.get(value, "NaN")
+    if isinstance(value, float):
+        return _float_to_json(value, is_single=False)
     if isinstance(value, bytes | bytearray | memoryview):
         return base64.b64encode(value).decode()
     if value is None or isinstance(value, str | int | float):
         return value
     raise DataError(f"Couldn't convert {type(value).__name__} to JSON.")
+
+
+def _float_to_json(value: float, is_single: bool) -> Any:
+    """A number with Java's digits, a name for what is none. Most doubles are written by Python and Java alike."""
+    if not math.isfinite(value):
+        return _NAME_OF_FLOAT.get(value, "NaN")
+    if is_single:
+        return java_number(float_text(value))
+    return value if 1e-3 <= abs(value) < 1e7 or value == 0 else java_number(double_text(value))
+
+
+def has_decimals(schema: Schema) -> bool:
+    """Return whether a value of the schema may hold a decimal."""
+    inner = [field.schema for field in schema.fields]
+    parts = [*inner, *(part for part in (schema.key_schema, schema.value_schema) if part is not None)]
+    return schema.name == DECIMAL or any(map(has_decimals, parts))
 
 
 def _of(value: Any, kinds: tuple[type, ...], schema: Schema) -> Any:
@@ -162,9 +189,15 @@ def is_object(schema: Schema) -> bool:
 
 def _from_base64(value: Any) -> bytes:
     try:
-        return base64.b64decode(value, validate=True)
+        return decode_jackson(value)
     except (ValueError, TypeError):
         raise DataError("Invalid bytes field: not Base64") from None
+
+
+def _to_whole(value: float | Decimal) -> Any:
+    """1.0 is 1; what has a fraction stays, and so fails."""
+    is_short = isinstance(value, float) or abs(value.adjusted()) <= _DIGITS_OF_INT64
+    return int(value) if is_short and value == value // 1 else value
 
 
 def _to_float(value: Any) -> float:

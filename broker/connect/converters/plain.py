@@ -1,16 +1,28 @@
 """Texts, bytes and single numbers, as Java's serializers of the same names write them."""
 
 import codecs
-import json
 import struct
 from collections.abc import Sequence
+from datetime import date, time
 from typing import Any, ClassVar
 
-from broker.connect.api import ConfigDef, ConfigError, ConfigKey, Converter, DataError, Header, Importance, Schema, Type
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    DataError,
+    Header,
+    Importance,
+    Schema,
+    Type,
+    ValueAndHeaderConverter,
+)
 from broker.connect.api import schema as types
 from broker.connect.api.plugin import Props
 from broker.connect.api.schema import validate_value
+from broker.connect.converters.json_text import dump
 from broker.connect.converters.json_values import schemaless_to_json
+from broker.connect.converters.value_texts import primitive_text, util_date_text
 
 
 def _encoding(name: str, value: str) -> None:
@@ -20,7 +32,7 @@ def _encoding(name: str, value: str) -> None:
         raise ConfigError(name, f"Invalid value {value} for configuration {name}: no such encoding") from None
 
 
-class StringConverter(Converter):
+class StringConverter(ValueAndHeaderConverter):
     """Any value as its text; what is read is a text."""
 
     CONFIG = ConfigDef(
@@ -36,14 +48,14 @@ class StringConverter(Converter):
     def __init__(self) -> None:
         self._name = "UTF-8"
 
-    def configure(self, props: Props, is_key: bool) -> None:
+    def configure(self, props: Props, is_key: bool = False) -> None:
         self._name = self.CONFIG.parse(props)["converter.encoding"]
 
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
         if value is None:
             return None
         try:
-            return text_of(value).encode(self._name)
+            return text_of(value, schema).encode(self._name)
         except UnicodeError as error:
             raise DataError(f"Failed to serialize to a string: {error}") from None
 
@@ -56,19 +68,19 @@ class StringConverter(Converter):
             raise DataError(f"Failed to deserialize string: {error}") from None
 
 
-def text_of(value: Any) -> str:
-    """A text as it is, true and false as Java writes them, anything with parts as JSON."""
+def text_of(value: Any, schema: Schema | None = None) -> str:
+    """A text as it is, numbers and moments as Java writes them, anything with parts as JSON."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, dict | list | tuple | types.Struct | bytes | bytearray | memoryview):
         made = schemaless_to_json(value)
-        return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False, separators=(",", ":"))
-    return str(value)
+        return made if isinstance(made, str) else dump(made, False).decode()
+    if isinstance(value, date | time):
+        return util_date_text(value)
+    return primitive_text(value, schema)
 
 
-class ByteArrayConverter(Converter):
+class ByteArrayConverter(ValueAndHeaderConverter):
     """Bytes as they are."""
 
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
@@ -82,7 +94,7 @@ class ByteArrayConverter(Converter):
         return types.OPTIONAL_BYTES, data
 
 
-class _NumberConverter(Converter):
+class _NumberConverter(ValueAndHeaderConverter):
     """One number or truth value in Java's byte order."""
 
     LAYOUT: ClassVar[struct.Struct]
@@ -92,6 +104,10 @@ class _NumberConverter(Converter):
         if value is None:
             return None
         validate_value(Schema(self.TYPE), value)
+        if schema is not None and schema.type is not self.TYPE:
+            raise DataError(f"A value of {schema.type} is none of {self.TYPE}")
+        if self.TYPE in (Type.FLOAT32, Type.FLOAT64) and not isinstance(value, float):
+            raise DataError(f"A whole number is none of {self.TYPE}")
         try:
             return self.LAYOUT.pack(value)
         except (struct.error, OverflowError) as error:
@@ -108,6 +124,17 @@ class _NumberConverter(Converter):
 
 class BooleanConverter(_NumberConverter):
     LAYOUT, TYPE = struct.Struct(">?"), Type.BOOLEAN
+
+    def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
+        """A null of another type is refused as well, as by Kafka's."""
+        if schema is not None and schema.type is not Type.BOOLEAN:
+            raise DataError(f"Invalid schema type for BooleanConverter: {schema.type}")
+        return super().from_connect(topic, headers, schema, value)
+
+    def to_connect(self, topic: str, headers: Sequence[Header], data: bytes | None) -> tuple[Schema | None, Any]:
+        if data is not None and data not in (b"\0", b"\1"):
+            raise DataError(f"Unexpected bytes received by BooleanConverter: {data[:8].hex()}")
+        return super().to_connect(topic, headers, data)
 
 
 class ShortConverter(_NumberConverter):

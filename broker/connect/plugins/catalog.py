@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
 
+from broker.common.java.numbers import trim
 from broker.connect.api import (
     ConnectError,
     Converter,
@@ -68,8 +69,11 @@ class Plugin:
 
 
 def lookup(name: str, kind: PluginKind | str) -> type:
-    """The class of a plugin. Raises ConnectError naming what was looked for: none, not of that kind, or two."""
-    kind = PluginKind(kind)
+    """The class of a plugin, blanks around its name aside.
+
+    Raises ConnectError naming what was looked for: none, not of that kind, or two.
+    """
+    kind, name = PluginKind(kind), trim(name)
     matches = {plugin.location: plugin for plugin in _candidates() if name in _names(plugin)}
     if not matches:
         raise ConnectError(f"Failed to find any class that implements {kind} and which name matches {name}")

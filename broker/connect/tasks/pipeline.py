@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from broker.common.java.numbers import parse_boolean, trim
 from broker.common.logs import logger
 from broker.connect.api import (
     ConnectError,
@@ -177,7 +178,9 @@ def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable
     found = []
     aliases = _list(props.get("transforms"))
     settings = _below_each(props, "transforms.", aliases)
-    predicates = _below_each(props, "predicates.", [setting.get("predicate", "") for setting in settings.values()])
+    predicates = _below_each(
+        props, "predicates.", [trim(setting.get("predicate", "")) for setting in settings.values()]
+    )
     for alias in aliases:
         own = settings[alias]
         transform: Transformation = lookup(_named(own, "type", f"transforms.{alias}"), PluginKind.TRANSFORMATION)()
@@ -189,13 +192,13 @@ def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable
 def _condition(
     own: Mapping[str, str], predicates: Mapping[str, Mapping[str, str]]
 ) -> Callable[[ConnectRecord], bool] | None:
-    alias = own.get("predicate")
+    alias = trim(own.get("predicate", ""))
     if not alias:
         return None
     settings = predicates[alias]
     predicate: Predicate = lookup(_named(settings, "type", f"predicates.{alias}"), PluginKind.PREDICATE)()
     predicate.configure({k: v for k, v in settings.items() if k != "type"})
-    negated = own.get("negate", "false").lower() == "true"
+    negated = parse_boolean(trim(own.get("negate", "false")))
     return lambda record: predicate.test(record) is not negated
 
 

@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.text.ParseException;
 import java.text.SimpleDateFormat;
 import java.util.Base64;
+import java.util.Calendar;
 import java.util.Date;
 import java.util.HashMap;
 import java.util.Locale;
@@ -117,6 +118,12 @@ public final class Reference {
         try {
             SimpleDateFormat format = new SimpleDateFormat(given.get("pattern").asText());
             format.setTimeZone(TimeZone.getTimeZone("UTC"));
+            if (given.has("now")) {
+                Calendar century = Calendar.getInstance(TimeZone.getTimeZone("UTC"));
+                century.setTimeInMillis(given.get("now").asLong());
+                century.add(Calendar.YEAR, -80);
+                format.set2DigitYearStart(century.getTime());
+            }
             return format;
         } catch (RuntimeException refused) {
             throw new ConfigurationRefused(refused);
@@ -292,7 +299,8 @@ public final class Reference {
     private static void toConnect(JsonNode given, ObjectNode made) throws Exception {
         boolean isHeader = given.path("is_header").asBoolean();
         Object converter = converter(given, isHeader);
-        byte[] bytes = given.hasNonNull("bytes") ? Base64.getDecoder().decode(given.get("bytes").asText()) : null;
+        byte[] bytes = given.hasNonNull("text") ? given.get("text").asText().getBytes(StandardCharsets.UTF_8)
+            : given.hasNonNull("bytes") ? Base64.getDecoder().decode(given.get("bytes").asText()) : null;
         SchemaAndValue read = isHeader ? ((HeaderConverter) converter).toConnectHeader("t", "h", bytes)
             : ((Converter) converter).toConnectData("t", bytes);
         if (read == null) read = SchemaAndValue.NULL;
