@@ -37,9 +37,11 @@ class Flags:
     unicode_case: bool = False
     unix_lines: bool = False
 
-    def with_letter(self, letter: str, is_on: bool) -> "Flags | None":
-        """None for a letter that is no flag."""
-        return replace(self, **{_LETTERS[letter]: is_on}) if letter in _LETTERS else None
+    def with_letter(self, letter: str, is_on: bool) -> "Flags":
+        """Raises PatternError for a letter that is no flag."""
+        if letter not in _LETTERS:
+            raise PatternError(f"Unknown inline modifier {letter!r}")
+        return replace(self, **{_LETTERS[letter]: is_on})
 
 
 class PatternText(Protocol):

@@ -2,6 +2,7 @@
 
 import sys
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 
 #: Sorted, not touching each other: (first, last) code points.
@@ -145,7 +146,7 @@ def property_named(name: str) -> Ranges | None:
 
 @cache
 def _of_test(name: str) -> Ranges | None:
-    test = {
+    tests: dict[str, Callable[[str], bool]] = {
         "IsAlphabetic": str.isalpha,
         "IsUppercase": str.isupper,
         "IsLowercase": str.islower,
@@ -155,7 +156,8 @@ def _of_test(name: str) -> Ranges | None:
         "IsGreek": lambda char: char.isalpha() and unicodedata.name(char, "").startswith("GREEK "),
         "IsCyrillic": lambda char: unicodedata.name(char, "").startswith("CYRILLIC ") and char.isalpha(),
         "IsHan": lambda char: unicodedata.name(char, "").startswith(("CJK UNIFIED ", "CJK COMPATIBILITY IDEO")),
-    }.get(name)
-    if test is None:
+    }
+    if name not in tests:
         return None
+    test = tests[name]
     return normalized([(point, point) for point in range(sys.maxunicode + 1) if test(chr(point))])

@@ -86,6 +86,16 @@ def integer_of(value: float | Decimal) -> int:
     return 0 if value != value else int(value)
 
 
+def double_of(value: float | Decimal) -> float:
+    """Return `doubleValue()` of a number. Raises OverflowError where it is too large."""
+    return float(value)
+
+
+def decimal_of_number(value: float | Decimal) -> Decimal:
+    """Return the decimal that a number's own text is read as: BigDecimal.valueOf."""
+    return Decimal(str(value))
+
+
 def is_nonzero(value: float | Decimal) -> bool:
     """Return whether `longValue()` of a number is another than 0."""
     if isinstance(value, float) and not math.isfinite(value):

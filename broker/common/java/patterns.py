@@ -210,8 +210,6 @@ class Translation:
                 raise UnsupportedPattern("the flag U has no equal here")
             else:
                 self.flags = self.flags.with_letter(char, is_on)
-                if self.flags is None:
-                    raise PatternError(f"Unknown inline modifier {char!r}")
         if char == ")":
             return None
         made = f"(?:{self._inside()}"

@@ -135,7 +135,7 @@ class ConfigDef:
         try:
             return ConfigValue(key.name, _checked(key, props))
         except ConfigError as error:
-            return ConfigValue(key.name, errors=[str(error)])
+            return ConfigValue(key.name, errors=[f"{error}"])
 
 
 def _checked(key: ConfigKey, props: Mapping[str, str | None]) -> Any:
@@ -161,7 +161,7 @@ def parse_value(name: str, text: Any, kind: ConfigType) -> Any:
     """A text as a value of `kind`, as Kafka's ConfigDef.parseType reads it. Raises ConfigError."""
     if text is None:
         return None
-    trimmed = trim(str(text))
+    trimmed = trim(f"{text}")
     if kind in (ConfigType.STRING, ConfigType.CLASS):
         return trimmed
     if kind is ConfigType.PASSWORD:

@@ -42,7 +42,8 @@ def schema_from_json(said: Any, to_value: JsonToValue, depth: int = 0) -> Schema
         raise DataError(f"A schema of more than {DEPTH_MAX} levels")
     if not isinstance(said, dict):
         raise DataError(f"A schema must be a JSON object, not {type(said).__name__}")
-    kind = _TYPES.get(str(said.get("type")))
+    word = said.get("type")
+    kind = _TYPES.get(word) if isinstance(word, str) else None
     if kind is None:
         raise DataError(f"Unknown schema type: {said.get('type')}")
 

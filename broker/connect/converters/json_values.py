@@ -8,7 +8,15 @@ from decimal import Decimal
 from typing import Any
 
 from broker.common.java.base64 import decode_jackson
-from broker.common.java.numbers import double_text, float_text, to_float32
+from broker.common.java.numbers import (
+    decimal_of_number,
+    decimal_text,
+    double_of,
+    double_text,
+    float_text,
+    integer_of,
+    to_float32,
+)
 from broker.connect.api import DataError, Schema, Struct, Type
 from broker.connect.api.schema import BITS, DECIMAL, is_logical, validate_value
 from broker.connect.converters.json_schema_form import DEPTH_MAX
@@ -104,7 +112,7 @@ class JsonValues:
     def _primitive_from_json(schema: Schema, value: Any) -> Any:
         if schema.name == DECIMAL and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
             scale = scale_of(schema)
-            return decimal_of(unscaled(Decimal(str(value)), scale), scale)
+            return decimal_of(unscaled(decimal_of_number(value), scale), scale)
         if schema.type is Type.BYTES:
             value = _from_base64(value)
         elif schema.type in (Type.FLOAT32, Type.FLOAT64):
@@ -133,7 +141,7 @@ def schemaless_to_json(value: Any, depth: int = 0) -> Any:
     if isinstance(value, datetime):
         return timestamp_to_ms(value)
     if isinstance(value, date | time | Decimal):
-        return str(value)
+        return decimal_text(value) if isinstance(value, Decimal) else value.isoformat()
     return _primitive_to_json(value)
 
 
@@ -197,7 +205,7 @@ def _from_base64(value: Any) -> bytes:
 def _to_whole(value: float | Decimal) -> Any:
     """1.0 is 1; what has a fraction stays, and so fails."""
     is_short = isinstance(value, float) or abs(value.adjusted()) <= _DIGITS_OF_INT64
-    return int(value) if is_short and value == value // 1 else value
+    return integer_of(value) if is_short and value == value // 1 else value
 
 
 def _to_float(value: Any) -> float:
@@ -206,6 +214,6 @@ def _to_float(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise DataError(f"Invalid type for a float: {type(value).__name__}")
     try:
-        return float(value)
+        return double_of(value)
     except OverflowError:
         raise DataError("A number too large for a float") from None

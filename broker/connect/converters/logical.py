@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
+from broker.common.java.numbers import integer_of, parse_integer
 from broker.connect.api import DataError, Schema
 from broker.connect.api.schema import DATE, DECIMAL, SCALE, TIME, TIMESTAMP
 
@@ -20,7 +21,7 @@ _EXACT = Context(prec=DECIMAL_DIGITS_MAX)
 def scale_of(schema: Schema) -> int:
     """Raises DataError if a DECIMAL schema does not say it."""
     try:
-        scale = int(schema.parameters[SCALE])
+        scale = parse_integer(schema.parameters[SCALE], 32)
     except (KeyError, ValueError):
         raise DataError("Invalid Decimal schema: scale parameter not found or not a number") from None
     if abs(scale) > DECIMAL_DIGITS_MAX:
@@ -35,7 +36,7 @@ def unscaled(value: Decimal, scale: int) -> int:
     shifted = value.scaleb(scale, _EXACT)
     if shifted != shifted.to_integral_value():
         raise DataError(f"Decimal value has mismatching scale for given Decimal schema: {value}, scale {scale}")
-    return int(shifted)
+    return integer_of(shifted)
 
 
 def decimal_of(number: int, scale: int) -> Decimal:

@@ -1,10 +1,11 @@
 """What a text looks like to org.apache.kafka.connect.data.Values: tokens between delimiters. Pure."""
 
+import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from broker.common.java.dates import DateFormat
-from broker.common.java.numbers import parse_decimal, parse_double, parse_float, trim
+from broker.common.java.numbers import double_of, integer_of, parse_decimal, parse_double, parse_float, trim
 from broker.connect.api import Schema, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.logical import from_primitive
@@ -206,7 +207,7 @@ def _aligned(schema: Schema, value: Any) -> Any:
     if value is None:
         raise Unparsed
     if isinstance(value, int) and not isinstance(value, bool):
-        return float(value) if schema.type in (Type.FLOAT32, Type.FLOAT64) else from_primitive(schema, value)
+        return double_of(value) if schema.type in (Type.FLOAT32, Type.FLOAT64) else from_primitive(schema, value)
     return value
 
 
@@ -217,12 +218,12 @@ def _number(token: str) -> Parsed:
     if not isinstance(exponent, int) or abs(exponent) > _EXPONENT_MAX or len(digits) > _EXPONENT_MAX:
         raise ValueError(f"too many digits: {token[:100]}")
     if decimal == decimal.to_integral_value():
-        whole = int(decimal)
+        whole = integer_of(decimal)
         for bits, kind in ((8, Type.INT8), (16, Type.INT16), (32, Type.INT32), (64, Type.INT64)):
             if -(1 << bits - 1) <= whole < 1 << bits - 1:
                 return Schema(kind), whole
     for schema, parse in ((types.FLOAT32, parse_float), (types.FLOAT64, parse_double)):
-        if exponent and abs(number := parse(f"{decimal}")) != float("inf"):
+        if exponent and math.isfinite(number := parse(f"{decimal}")):
             return schema, number
     return types.decimal_schema(-exponent), decimal
 

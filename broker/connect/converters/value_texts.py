@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from broker.common.java.dates import DateFormat
-from broker.common.java.numbers import decimal_text, double_text, float_text
+from broker.common.java.numbers import decimal_text, double_text, float_text, integer_of, parse_double
 from broker.connect.api import DataError, Schema, Struct, Type
 from broker.connect.converters.text_values import TextParser, Unparsed
 
@@ -56,7 +56,7 @@ def primitive_text(value: Any, schema: Schema | None = None) -> str:
 
 def single(value: float) -> float:
     """Return the double whose text is that of a number of 32 bits, for a value that has no schema to say so."""
-    return float(float_text(value))
+    return parse_double(float_text(value))
 
 
 def wrapped_integer(value: Decimal, bits: int) -> int:
@@ -64,7 +64,7 @@ def wrapped_integer(value: Decimal, bits: int) -> int:
     if value.adjusted() > 400:
         return 0  # all of the bits that are kept are those of a power of ten
     half = 1 << bits - 1
-    return (int(value) + half) % (2 * half) - half
+    return (integer_of(value) + half) % (2 * half) - half
 
 
 def to_text(schema: Schema | None, value: Any) -> str:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from broker.common.java.numbers import (
+    double_of,
     integer_of,
     is_nonzero,
     parse_boolean,
@@ -74,8 +75,8 @@ class CastValue(SideTransform):
 
     def _cast_schema(self, schema: Schema) -> Schema:
         if None in self._spec:
-            named = {"name": None, "version": None, "parameters": {}} if is_logical(schema) else {}
-            return dataclasses.replace(_as(schema, self._spec[None]), **{**_basics(schema), **named})
+            named = Schema(schema.type, doc=schema.doc) if is_logical(schema) else schema
+            return dataclasses.replace(_as(schema, self._spec[None]), **_basics(named))
         cast = [
             Field(field.name, _as(field.schema, self._spec[field.name]) if field.name in self._spec else field.schema)
             for field in schema.fields
@@ -90,7 +91,9 @@ class CastValue(SideTransform):
             return made, cast_value(value, schema, self._spec[None])
         members = self.members(schema, value, "cast types")
         if schema is None:
-            casts = {name: cast_value(members.get(str(name)), None, kind) for name, kind in self._spec.items()}
+            casts = {
+                name: cast_value(members.get(name), None, kind) for name, kind in self._spec.items() if name is not None
+            }
             return None, {**members, **casts}
         cast = {
             name: cast_value(item, schema.fields_by_name[name].schema, self._spec[name]) if name in self._spec else item
@@ -126,7 +129,7 @@ def cast_value(value: Any, schema: Schema | None, kind: Type) -> Any:
     try:
         made = _parsed(value, kind) if isinstance(value, str) else _number(value, kind)
     except (ValueError, OverflowError, ArithmeticError):
-        raise DataError(f"Value ({str(value)[:100]}) was out of range for requested data type {kind}") from None
+        raise DataError(f"Value ({value!s:.100}) was out of range for requested data type {kind}") from None
     validate_value(Schema(kind), made)
     return made if kind is not Type.FLOAT32 or schema is not None else single(made)
 
@@ -146,9 +149,9 @@ def _number(value: bool | float | Decimal, kind: Type) -> Any:
         case Type.BOOLEAN:
             return is_nonzero(value)
         case Type.FLOAT64:
-            return float(value)
+            return double_of(value)
         case Type.FLOAT32:
-            return to_float32(float(value))
+            return to_float32(double_of(value))
     if isinstance(value, float) and math.isinf(value):
         raise OverflowError(value)
     return integer_of(value)

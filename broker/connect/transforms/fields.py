@@ -69,7 +69,8 @@ def path_of(text: str) -> list[str]:
 def _quoted(text: str, at: int) -> tuple[str, int]:
     """A name between backticks, and where the next begins. Only one before a dot or the end ends it, unless a backslash
     stands before that."""
-    parts, begin, end = [], at + 1, at
+    parts: list[str] = []
+    begin, end = at + 1, at
     while (end := text.find("`", end + 1)) >= 0:
         is_escaped, is_last = text[end - 1] == "\\", end == len(text) - 1
         if not is_last and text[end + 1] != ".":

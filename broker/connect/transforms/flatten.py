@@ -29,7 +29,7 @@ class FlattenValue(SideTransform):
         return flat, Struct(flat, dict(self._values(schema, value, "")))
 
     def _name(self, prefix: str, name: str) -> str:
-        return f"{prefix}{self.values['delimiter']}{name}" if prefix else str(name)
+        return f"{prefix}{self.values['delimiter']}{name}" if prefix else f"{name}"
 
     def _fields(self, schema: Schema, prefix: str, is_optional: bool) -> Iterator[Field]:
         for field in schema.fields:

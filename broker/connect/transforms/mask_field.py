@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from broker.common.java.numbers import parse_decimal
+from broker.common.java.numbers import double_of, parse_decimal
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectRecord, DataError, Schema, Struct, Type
 from broker.connect.api.config import not_empty
 from broker.connect.api.schema import BITS
@@ -70,7 +70,7 @@ class MaskFieldValue(SideTransform):
             raise DataError(f"Unable to convert the replacement to a {kind.__name__}") from None
         if kind is int:
             return wrapped_integer(number, BITS[schema.type if schema else Type.INT64])
-        return float(number) if kind is float else number
+        return double_of(number) if kind is float else number
 
 
 class MaskFieldKey(MaskFieldValue):

@@ -1,12 +1,12 @@
 """Java's patterns of a configuration: regular expressions, replacements and SimpleDateFormat."""
 
-import re
-import time
 from collections.abc import Callable
 
 from broker.common.bounded_patterns import BoundedPattern, Groups
+from broker.common.clock import SystemClock
 from broker.common.java.dates import DateFormat
 from broker.common.java.patterns import compile_pattern
+from broker.common.java.replacement import Replacement
 from broker.connect.api import ConfigError
 
 #: What a topic's name or a pattern may take: a pattern is tried once for each record.
@@ -29,7 +29,7 @@ def date_format(name: str, pattern: str) -> DateFormat:
     """A SimpleDateFormat in UTC. ConfigError names the key if it is none."""
     _check_length(name, pattern, "format")
     try:
-        return DateFormat(pattern, time.time_ns() // 1_000_000)
+        return DateFormat(pattern, SystemClock().now_ms())
     except ValueError as error:
         raise ConfigError(name, f"Invalid value {pattern} for configuration {name}: {error}") from None
 
@@ -40,27 +40,9 @@ def _check_length(name: str, pattern: str, what: str) -> None:
         raise ConfigError(name, f"Invalid value {pattern[:100]} for configuration {name}: the {what} is too long")
 
 
-_REPLACED = re.compile(r"\\(.)|\$(?:(\d)(\d*)|\{([A-Za-z][A-Za-z0-9]*)\})|([\\$])")
-
-
 def java_replacement(name: str, text: str, pattern: BoundedPattern) -> Callable[[Groups], str]:
-    """`$1`, `${name}` and `\\$` of Java's Matcher.replaceFirst. ConfigError if it names a group that is not there."""
-    parts: list[str | int] = []
-    at = 0
-    for found in _REPLACED.finditer(text):
-        parts.append(text[at : found.start()])
-        at = found.end()
-        escaped, first, more, named, odd = found.groups()
-        if odd or (named and named not in pattern.groupindex) or (first and int(first) > pattern.groups):
-            raise ConfigError(name, f"Invalid value {text} for configuration {name}: no such group: {found.group()}")
-        if escaped:
-            parts.append(escaped)
-        elif named:
-            parts.append(pattern.groupindex[named])
-        else:
-            number, used = int(first), 0  # Java takes as many digits as there are groups for
-            while used < len(more) and number * 10 + int(more[used]) <= pattern.groups:
-                number, used = number * 10 + int(more[used]), used + 1
-            parts += [number, more[used:]]
-    parts.append(text[at:])
-    return lambda groups: "".join(part if isinstance(part, str) else groups[part] or "" for part in parts)
+    """What makes a text of the groups that matched. ConfigError if the replacement names a group that is not there."""
+    try:
+        return Replacement(text, pattern.groups, pattern.groupindex).of
+    except ValueError as error:
+        raise ConfigError(name, f"Invalid value {text} for configuration {name}: {error}") from None

@@ -40,7 +40,7 @@ class RegistryConverter(Converter):
     TYPE: ClassVar[str]
     CONFIG: ClassVar[ConfigDef] = CONFIG
 
-    def configure(self, props: Props, is_key: bool) -> None:
+    def configure(self, props: Props, is_key: bool = False) -> None:
         settings, values = read_settings(self.CONFIG, props, is_key)
         self._is_key, self._settings = is_key, settings
         self._read_own(values)
