@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from broker.common.errors import StartupError
+from broker.common.java.numbers import parse_double
 from broker.config.authorizer import AuthorizerKeys
 from broker.config.definition import (
     REQUIRED,
@@ -106,7 +107,9 @@ class BrokerSettings:
         "How old a record may be, or how far ahead, unless one of the two keys before says it.",
         at_least=0,
     )
-    log_cleaner_min_cleanable_ratio = setting(float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1)
+    log_cleaner_min_cleanable_ratio = setting(
+        parse_double, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1
+    )
     log_cleaner_delete_retention_ms = setting(parse_int, 86_400_000, "How long a tombstone stays.", at_least=0)
     log_cleaner_min_compaction_lag_ms = setting(parse_int, 0, "A record stays uncompacted so long.", at_least=0)
     log_cleaner_max_compaction_lag_ms = setting(parse_int, UNLIMITED, "A record is compacted after this.", at_least=1)
@@ -115,7 +118,9 @@ class BrokerSettings:
     log_cleaner_dedupe_buffer_size = setting(
         parse_int, 33_554_432, "Memory for the keys of one pass.", at_least=1_048_576
     )
-    log_cleaner_io_max_bytes_per_second = setting(float, UNLIMITED, "What a pass may read and write.", at_least=1)
+    log_cleaner_io_max_bytes_per_second = setting(
+        parse_double, UNLIMITED, "What a pass may read and write.", at_least=1
+    )
     log_initial_task_delay_ms = setting(parse_int, 30_000, "How long upkeep waits after the start.", at_least=0)
     log_flush_scheduler_interval_ms = setting(parse_int, 3_000, "How often due flushes are looked for.", at_least=1)
     log_flush_offset_checkpoint_interval_ms = setting(parse_int, 60_000, "How often offsets are noted.", at_least=1)

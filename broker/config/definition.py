@@ -11,6 +11,7 @@ from enum import Enum, IntEnum
 from typing import Any, TypeVar, overload
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.java.numbers import parse_double
 
 Value = TypeVar("Value")
 AnyParser = TypeVar("AnyParser", bound=Callable[[str], Any])
@@ -127,7 +128,7 @@ class Key:
             parse_int: ConfigType.LONG,
             parse_int32: ConfigType.INT,
             parse_boolean: ConfigType.BOOLEAN,
-            float: ConfigType.DOUBLE,
+            parse_double: ConfigType.DOUBLE,
             parse_password: ConfigType.PASSWORD,
         }
         if self.parse not in types and isinstance(self.default, int):
@@ -224,7 +225,7 @@ def _kind(parse: Callable[[str], Any]) -> str:
         parse_int: "a whole number",
         parse_int32: f"a whole number up to {2**31 - 1}",
         parse_boolean: "true or false",
-        float: "a number",
+        parse_double: "a number",
     }
     return kinds.get(parse) or str(getattr(parse, "accepts", "a valid value"))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from broker.common.java.numbers import parse_double
 from broker.config.definition import ConfigError, Key, accepting, parse_boolean, parse_int, parse_int32, parse_list
 from broker.config.without_effect import TOPIC_KEYS as KEYS_WITHOUT_EFFECT
 
@@ -109,7 +110,7 @@ KEYS: tuple[Key, ...] = (
         "How old a record may be, or how far ahead, unless message.timestamp.before.max.ms or .after.max.ms says it.",
         at_least=0,
     ),
-    Key("min.cleanable.dirty.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
+    Key("min.cleanable.dirty.ratio", parse_double, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
     Key("min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted at least this long.", at_least=0),
     Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("remote.storage.enable", parse_remote_storage, False, "Tiered storage, which is not there: only false."),

@@ -4,6 +4,7 @@ Most count threads, buffers or windows of a machine that is built otherwise. Wha
 there (security, quotas, tiered storage) does not belong here.
 """
 
+from broker.common.java.numbers import parse_double
 from broker.config.definition import Key, parse_boolean, parse_int, parse_int32, parse_list, without_effect
 
 BROKER_KEYS: tuple[Key, ...] = (
@@ -16,7 +17,7 @@ BROKER_KEYS: tuple[Key, ...] = (
     without_effect("delete.records.purgatory.purge.interval.requests", parse_int32, 1),
     without_effect("fetch.purgatory.purge.interval.requests", parse_int32, 1_000),
     without_effect("inter.broker.protocol.version", str, "3.8-IV0"),
-    without_effect("log.cleaner.io.buffer.load.factor", float, 0.9),
+    without_effect("log.cleaner.io.buffer.load.factor", parse_double, 0.9),
     without_effect("log.cleaner.io.buffer.size", parse_int32, 524_288, 0),
     without_effect("log.cleaner.threads", parse_int32, 1, 0),
     without_effect("log.flush.start.offset.checkpoint.interval.ms", parse_int32, 60_000, 0),

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from broker.common.java.patterns import compile_pattern
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.spark.client_settings import ClientSettings, one_of, positive, read_source_settings
@@ -139,8 +140,8 @@ def _subscription(given: Mapping[str, str]) -> Subscription:
             raise ValueError(f"option subscribe names no topic: {text!r}")
         return Subscription(topics=topics)
     try:
-        re.compile(text)
-    except re.error as error:
+        compile_pattern(text)
+    except ValueError as error:
         raise ValueError(f"option subscribePattern: {text!r} is no regular expression: {error}") from None
     if not text:
         raise ValueError("option subscribePattern is empty")

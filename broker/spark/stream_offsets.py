@@ -1,6 +1,5 @@
 """What a query on a cluster asks before it reads: which partitions there are, and the offsets of a position in them."""
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -11,6 +10,7 @@ from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.common.bounded_patterns import BoundedPattern, TooManyWays
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.java.patterns import compile_pattern
 from broker.common.logs import logger
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
@@ -106,7 +106,7 @@ class StreamOffsets:
 
 @lru_cache(maxsize=8)
 def _bounded(pattern: str) -> BoundedPattern:
-    return BoundedPattern(re.compile(pattern))
+    return BoundedPattern(compile_pattern(pattern), pattern)
 
 
 def _matches(pattern: str, topic: str) -> bool:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from broker.cli.frame.declaration import UsageError
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.java.patterns import compile_pattern
 
 
 def check(code: int, message: str | None = None) -> None:
@@ -34,14 +35,19 @@ def id_of_text(text: str) -> UUID:
 def pattern(text: str) -> re.Pattern[str]:
     """Kafka's lists of topics: a regular expression, in which a comma says `or`; matched against whole names."""
     try:
-        return re.compile(text.strip().strip("\"'").replace(",", "|").replace(" ", ""))
-    except re.error as error:
+        return compile_pattern(_listed(text))
+    except ValueError as error:
         raise UsageError(f"{text!r} is no regular expression: {error}") from None
+
+
+def _listed(text: str) -> str:
+    return text.strip().strip("\"'").replace(",", "|").replace(" ", "")
 
 
 def subscription(text: str) -> str:
     """The same as librdkafka takes it: POSIX, a pattern because it begins with ^, and searched for unless anchored."""
-    whole = pattern(text).pattern
+    pattern(text)
+    whole = _listed(text)
     for ours, posix in (("(?:", "("), (r"\d", "[0-9]"), (r"\w", "[A-Za-z0-9_]")):
         whole = whole.replace(ours, posix)
     return f"^({whole})$"

@@ -1,4 +1,4 @@
-r"""The replacement of java.util.regex.Matcher.replaceFirst: `$1`, `${name}`, `\\` before other letters. Pure."""
+"""What java.util.regex.Matcher.replaceFirst writes: `$1`, `${name}`, and what a backslash stands before. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -46,7 +46,8 @@ def test_defaults_of_topics_may_change_but_for_coarse_units():
         ("num.replica.alter.log.dirs.threads", "2", "restart"),
         ("log.segment.bytes", "many", "whole number"),
         ("log.segment.bytes", str(2**31), "whole number up to"),
-        ("log.cleaner.min.cleanable.ratio", "nan", "at least"),
+        ("log.cleaner.min.cleanable.ratio", "NaN", "at least"),
+        ("log.cleaner.min.cleanable.ratio", "0.5_0", "a number"),
         ("max.connections.per.ip.overrides", "nowhere:3", "valid value"),
     ],
 )

@@ -25,6 +25,7 @@ def test_known_keys_with_good_values_pass():
         ({"retention.ms": "1_000"}, "is not a whole number"),
         ({"retention.ms": str(2**63)}, "is not a whole number"),
         ({"min.cleanable.dirty.ratio": "1.5"}, "must be at most 1"),
+        ({"min.cleanable.dirty.ratio": "0.5_0"}, "a number"),
     ],
 )
 def test_bad_configs_say_what_is_accepted(configs, words):

@@ -62,6 +62,7 @@ def test_tuning_of_other_clients_has_no_effect():
         (SERVERS | {"subscribe": " , "}, "option subscribe names no topic"),
         (SERVERS | {"assign": '{"t": 5}'}, "option assign"),
         (SERVERS | {"subscribePattern": "("}, "option subscribePattern"),
+        (SERVERS | {"subscribePattern": "a**"}, "option subscribePattern"),
         (TOPIC | {"startingOffsets": "soon"}, 'startingOffsets: \'soon\' is not "earliest", "latest"'),
         (TOPIC | {"startingOffsets": '{"a": 5}'}, "startingOffsets"),
         (TOPIC | {"startingTimestamp": "noon"}, "startingTimestamp: 'noon'"),

@@ -1,6 +1,6 @@
 import pytest
 
-from broker.cli.frame.answers import at_least_one, subscription
+from broker.cli.frame.answers import at_least_one, pattern, subscription
 from broker.cli.frame.declaration import Command, Option, UsageError, command_line
 from broker.cli.frame.parsing import parse
 
@@ -130,3 +130,9 @@ def test_words_of_a_command_that_is_passed_on_are_left_as_they_were_typed():
 def test_expressions_match_whole_names():
     assert subscription(r"a\d,b") == "^(a[0-9]|b)$"
     assert subscription("(?:a|b).*") == "^((a|b).*)$"
+
+
+def test_patterns_of_topics_are_javas():
+    assert pattern(r"\p{Alpha}+, a-\d").fullmatch("orders")
+    with pytest.raises(UsageError, match="Dangling"):
+        pattern("a**")
