@@ -25,8 +25,10 @@ def of_group(versions: Iterable[Version], content: Content, group: str | None) -
 def incompatibilities(
     level: str, new: ParsedSchema, older: tuple[Version, ParsedSchema], *, lenient: bool
 ) -> list[str]:
-    """Return a sentence for each thing in the way of the new one, then of which version, and the level; empty if
-    nothing is. Both are of one kind."""
+    """Return a sentence for each thing in the way of the new one, then of which version; empty if nothing is.
+
+    Both are of one kind.
+    """
     version, parsed = older
     found = []
     if level.startswith(("BACKWARD", "FULL")):
@@ -39,5 +41,4 @@ def incompatibilities(
         *found,
         f"{{oldSchemaVersion: {version.version}}}",
         f"{{oldSchema: '{version.content.text}'}}",
-        f"{{compatibility: '{level}'}}",
     ]

@@ -62,7 +62,10 @@ KEYS = (
     Key("leader.eligibility", parse_boolean, True, "Whether this one may lead."),
     Key("schema.compatibility.level", _level, "BACKWARD", "What counts where nothing was set."),
     Key("mode.mutability", parse_boolean, True, "Whether modes may be changed."),
-    Key("schema.validate.new.schemas", parse_boolean, True, "Whether defaults of new schemas must fit their types."),
+    Key("schema.validate.new.schemas", parse_boolean, True, "Whether defaults of new schemas must fit their types, "
+        "where validateNewSchemas of a configuration says nothing else."),
+    Key("schema.validate.fields", parse_boolean, False, "Whether new schemas may have no fields that are reserved or "
+        "begin with $$, where validateFields of a configuration says nothing else."),
     Key("authentication.method", str, "NONE", "BASIC asks for a name and password.", choices=("NONE", "BASIC")),
     Key("authentication.file", str, "", "Names and passwords, `name: password` on a line; a file of mode 600."),
     *ZOOKEEPER_TLS_KEYS,

@@ -23,11 +23,14 @@ class InvalidSchema(RegistryError):
 
 
 class Incompatible(RegistryError):
-    """409, as releases of Kafka 3.8's time answer (later ones say 40901)."""
+    """40901, with what is in the way."""
 
-    def __init__(self, messages: list[str]):
+    def __init__(self, subject: str, messages: list[str]):
+        details = f"[{', '.join(messages)}]"
         super().__init__(
-            409, "Schema being registered is incompatible with an earlier schema; details: " + str(messages)
+            40901,
+            f'Schema being registered is incompatible with an earlier schema for subject "{subject}", '
+            f"details: {details}",
         )
         self.messages = messages
 

@@ -29,6 +29,15 @@ class ParsedSchema(Protocol):
     def incompatibilities(self, writer: Any, *, lenient: bool) -> list[str]:
         """Why it does not read what `writer`, a schema of the same kind, has written; empty if it does."""
 
+    def require_valid(self) -> None:
+        """Raise InvalidSchema for names and defaults of a new schema that `validateNewSchemas` refuses."""
+
+    def require_valid_fields(self) -> None:
+        """Raise InvalidSchema for names of fields that `validateFields` refuses."""
+
+    def has_top_level_field(self, name: str) -> bool:
+        """Whether the outermost type has a field of the name."""
+
     def formatted(self, format_name: str) -> str:
         """The text in another of the forms of its kind; in its own if there is no such form."""
 

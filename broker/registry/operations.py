@@ -9,15 +9,22 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import orjson
-
 from broker.registry.compatibility import incompatibilities, of_group, to_compare
+from broker.registry.data_contracts import (
+    ContractRequest,
+    completed,
+    differ_in_version_alone,
+    has_defaults_or_overrides,
+    reserved_fields,
+    version_number,
+    without_version,
+)
 from broker.registry.deleting import find
 from broker.registry.errors import Incompatible, InvalidSchema, schema_not_found, subject_not_found
 from broker.registry.kinds import ParsedSchema
 from broker.registry.names import context_of, split
-from broker.registry.records import RegistryRecord, Value, canonical_json
-from broker.registry.registering import live_version, referred, registration, require_mode, resolved_references
+from broker.registry.records import RegistryRecord, Value
+from broker.registry.registering import LATEST, live_version, referred, registration, require_mode, resolved_references
 from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import Content, Version
 from broker.registry.settings import effective_config, require_writable
@@ -25,12 +32,18 @@ from broker.registry.settings import effective_config, require_writable
 
 @dataclass(frozen=True)
 class SchemaRequest:
-    """A schema as somebody sends it. `normalize` None: as the subject's configuration says."""
+    """A schema as a client sends it, with the metadata and rules that it sends itself.
+
+    version: 0 or None for the next one, -1 for the latest, else the number it is to have. normalize None: as the
+    subject's configuration says. force: it is not compared with other versions.
+    """
 
     content: Content
     id: int | None = None
     version: int | None = None
     normalize: bool | None = None
+    force: bool = False
+    contract: ContractRequest = field(default_factory=ContractRequest)
     #: What parsing it and comparing it with other schemas came to, an error too.
     known: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
 
@@ -47,15 +60,29 @@ class SchemaRequest:
         return found
 
 
+def config_of(registry: SchemaRegistry, subject: str) -> Value:
+    """Return what counts for the subject, defaults of the registry's own file among it."""
+    defaults = {
+        "compatibilityLevel": registry.config.schema_compatibility_level,
+        "validateFields": registry.config.schema_validate_fields,
+        "validateNewSchemas": registry.config.schema_validate_new_schemas,
+    }
+    return defaults | effective_config(registry.store, subject, registry.config.schema_compatibility_level)
+
+
 async def understood(
-    registry: SchemaRegistry, subject: str, asked: SchemaRequest, config: Value
+    registry: SchemaRegistry, subject: str, request: SchemaRequest, config: Value, *, validates: bool
 ) -> tuple[Content, ParsedSchema]:
-    """The content by which it is recognised. Raises InvalidSchema."""
-    content = resolved_references(registry.store, subject, asked.content)
+    """The content by which it is recognised. `validates`: defaults must fit their types. Raises InvalidSchema."""
+    content = resolved_references(registry.store, subject, request.content)
     context = context_of(subject)
     key = content, referred(registry.store, context, content, also_deleted=False)
-    parsed = await asked.once(key, partial(registry.parse, context, content, is_new=True))
-    normalizes = bool(config.get("normalize")) if asked.normalize is None else asked.normalize
+    parsed = await request.once(key, partial(registry.parse, context, content, is_new=True))
+    if validates:
+        parsed.require_valid()
+    if config.get("validateFields"):
+        parsed.require_valid_fields()
+    normalizes = bool(config.get("normalize")) if request.normalize is None else request.normalize
     if not normalizes:
         return replace(content, text=parsed.canonical), parsed
     references = tuple(
@@ -64,145 +91,185 @@ async def understood(
     return replace(content, text=parsed.normalized(), references=references), parsed
 
 
-async def registered(registry: SchemaRegistry, subject: str, asked: SchemaRequest) -> Version | None:
+async def registered(registry: SchemaRegistry, subject: str, request: SchemaRequest) -> Version | None:
     """The version that is this schema already: it needs no leader, and is no matter of compatibility."""
-    if not registry.store.versions(subject):
+    versions = registry.store.versions(subject)
+    config = config_of(registry, subject)
+    if not versions or has_defaults_or_overrides(config) or not request.content.text.strip():
         return None
-    config = effective_config(registry.store, subject, registry.config.schema_compatibility_level)
-    asked = _completed(registry, subject, asked, config)
-    content, _ = await understood(registry, subject, asked, config)
-    present = live_version(registry.store, subject, content)
-    return present if present is not None and asked.id in (None, present.id) else None
+    content, _ = await understood(registry, subject, request, config, validates=False)
+    return await _present(registry, subject, request, content, versions)
 
 
 async def register(
-    registry: SchemaRegistry, subject: str, asked: SchemaRequest
+    registry: SchemaRegistry, subject: str, request: SchemaRequest
 ) -> tuple[Version, list[RegistryRecord]]:
     """Decides. The version that is this schema already, without records, or the one to be."""
     store = registry.store
     mode = require_writable(store, subject)
-    config = effective_config(store, subject, registry.config.schema_compatibility_level)
-    asked = _completed(registry, subject, asked, config)
-    is_import = mode == "IMPORT"
-    content, parsed = await understood(
-        registry, subject, replace(asked, normalize=False) if is_import else asked, config
-    )
-    present = live_version(store, subject, content)
-    if present is not None and (asked.id in (None, present.id)):
+    config = config_of(registry, subject)
+    versions = store.versions(subject)
+    is_import = mode in ("IMPORT", "FORWARD")
+    if is_import:
+        request, config = replace(request, normalize=False), config | {"validateFields": False}
+    else:
+        request = _populated(store.versions(subject, deleted=True), request, config)
+    validates = bool(config["validateNewSchemas"]) and request.id is None
+    content, parsed = await understood(registry, subject, request, config, validates=validates)
+    present = await _present(registry, subject, request, content, versions)
+    if present is not None:
         return present, []
-    require_mode(subject, mode, asked.id)
-    if not is_import:
-        found = await _incompatibilities(registry, asked, content, parsed, config, store.versions(subject))
+    require_mode(subject, mode, request.id)
+    if not is_import and not request.force:
+        found = await _incompatibilities(registry, request, content, parsed, config, versions)
         if found:
-            raise Incompatible(found)
-    return registration(store, subject, content, mode=mode, schema_id=asked.id, number=asked.version)
+            raise Incompatible(subject, found)
+    return registration(store, subject, content, mode=mode, schema_id=request.id, number=request.version)
 
 
-def _completed(registry: SchemaRegistry, subject: str, asked: SchemaRequest, config: Value) -> SchemaRequest:
-    """Without a text it is the latest schema with other metadata or rules; the subject may add some of its own."""
-    content = asked.content
-    latest = next(reversed(registry.store.versions(subject)), None)
+def _populated(versions: list[Version], request: SchemaRequest, config: Value) -> SchemaRequest:
+    """Without a text it is the latest schema; metadata and rules that it does not say are those of the latest one.
+
+    versions: of the subject, softly deleted ones too. Raises InvalidSchema.
+    """
+    latest = next((version for version in reversed(versions) if not version.deleted), None)
+    content = request.content
     if not content.text.strip():
         if latest is None:
             raise InvalidSchema("Empty schema")
-        content = replace(
-            latest.content,
-            metadata=content.metadata or latest.content.metadata,
-            rule_set=content.rule_set or latest.content.rule_set,
-        )
-    inherited = latest.content if latest else Content(content.type, "")
-    metadata = (
-        _merged(config.get("defaultMetadata"), content.metadata or inherited.metadata, config.get("overrideMetadata"))
-        if _adds(config, "Metadata")
-        else content.metadata
-    )
-    rules = (
-        _merged(config.get("defaultRuleSet"), content.rule_set or inherited.rule_set, config.get("overrideRuleSet"))
-        if _adds(config, "RuleSet")
-        else content.rule_set
-    )
-    return replace(asked, content=replace(content, metadata=metadata, rule_set=rules))
+        content = latest.content
+    new_version = versions[-1].version + 1 if versions else 1
+    previous = latest.content if latest else None
+    return replace(request, content=completed(content, request.contract, config, previous, new_version))
 
 
-def _adds(config: Value, what: str) -> bool:
-    return bool(config.get(f"default{what}") or config.get(f"override{what}"))
+async def _present(
+    registry: SchemaRegistry, subject: str, request: SchemaRequest, content: Content, versions: list[Version]
+) -> Version | None:
+    """The live version that the request need not make again, or None."""
+    number = request.version or 0
+    if number == LATEST:
+        versions = versions[-1:]
+    elif number > 0:
+        versions = [version for version in versions if (version.version, version.id) == (number, request.id)]
+    if number <= 0:
+        exact = live_version(registry.store, subject, content)
+        if exact is not None and exact in versions and request.id in (None, exact.id):
+            return exact
+    versions = [version for version in versions if request.id in (None, version.id)]
+    return await _alike(registry, subject, request, content, versions)
 
 
-def _merged(default: Any, own: str, override: Any) -> str:
-    """Member by member of what is told; lists of rules by the names of the rules."""
-    merged: dict[str, Any] = {}
-    for layer in (default, orjson.loads(own) if own else None, override):
-        for name, said in (layer or {}).items():
-            if isinstance(said, dict) and isinstance(merged.get(name), dict | None):
-                merged[name] = (merged.get(name) or {}) | said
-            elif _is_list_of_rules(said) and _is_list_of_rules(merged.get(name) or []):
-                rules = {str(rule.get("name")): rule for rule in [*(merged.get(name) or []), *said]}
-                merged[name] = list(rules.values())
-            else:
-                merged[name] = said
-    return canonical_json(merged)
-
-
-def _is_list_of_rules(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(rule, dict) for rule in value)
-
-
-async def look_up(registry: SchemaRegistry, subject: str, asked: SchemaRequest, *, deleted: bool) -> Version:
+async def look_up(registry: SchemaRegistry, subject: str, request: SchemaRequest, *, deleted: bool) -> Version:
     """The version of the subject that is this schema. Raises RegistryError 40401, 40403."""
     store = registry.store
     versions = store.versions(subject, deleted=deleted)
     if not versions:
         raise subject_not_found(subject)
-    config = effective_config(store, subject, registry.config.schema_compatibility_level)
+    config = config_of(registry, subject)
     try:
-        content, parsed = await understood(registry, subject, asked, config)
+        content, _ = await understood(registry, subject, request, config, validates=False)
     except InvalidSchema:
-        if asked.content.references:
+        if request.content.references:
             raise schema_not_found() from None
         raise
-    exact = live_version(store, subject, content, deleted=deleted)
-    if exact is not None:
-        return exact
-    return await _alike(registry, versions, content, parsed)
+    latest = next((version.content for version in reversed(versions) if not version.deleted), None)
+    populated = completed(content, request.contract, config, latest, None)
+    for candidate in dict.fromkeys((content, populated)):
+        found = live_version(store, subject, candidate, deleted=deleted)
+        found = found or await _alike(registry, subject, request, candidate, versions)
+        if found is not None:
+            return found
+    # A client without metadata or rules finds its schema although later versions changed them.
+    for version in reversed(versions):
+        said = request.contract
+        candidate = replace(
+            content,
+            metadata=content.metadata if said.metadata is not None else version.content.metadata,
+            rule_set=content.rule_set if said.rule_set is not None else version.content.rule_set,
+        )
+        if candidate == version.content:
+            return version
+    raise schema_not_found()
 
 
-async def _alike(registry: SchemaRegistry, versions: list[Version], content: Content, parsed: ParsedSchema) -> Version:
-    """What is the same but for how it is put: metadata left out by who asks, references written out."""
-    resolved = parsed.formatted("resolved")
+async def _alike(
+    registry: SchemaRegistry, subject: str, request: SchemaRequest, content: Content, versions: list[Version]
+) -> Version | None:
+    """The newest version that is the same but for how it is put: `confluent:version` left out, references written out.
+
+    The version in inherited metadata is none of the request's own: it is left out, lest each look makes another one.
+    """
+    if request.contract.metadata is None:
+        content = replace(content, metadata=without_version(content.metadata))
+    number, resolved = version_number(content.metadata), None
     for version in reversed(versions):
         stored = version.content
-        if stored.type != content.type or (content.metadata and content.metadata != stored.metadata):
-            continue
-        if content.rule_set and content.rule_set != stored.rule_set:
+        if stored.type != content.type or not differ_in_version_alone(content, number, stored, version.version):
             continue
         if stored.text == content.text and stored.references == content.references:
             return version
         if stored.references or content.references:
-            other = await registry.parse_stored(version.subject, stored)
-            if other.formatted("resolved") == resolved:
+            if resolved is None:
+                resolved = await _resolved(registry, subject, content)
+            if await _resolved(registry, version.subject, stored) == resolved:
                 return version
-    raise schema_not_found()
+    return None
+
+
+async def _resolved(registry: SchemaRegistry, subject: str, content: Content) -> str:
+    """The text with all that it refers to, normalized: only so texts that were normalized in parts are the same."""
+    parsed = await registry.parse_stored(subject, content)
+    whole = Content(content.type, parsed.formatted("resolved"))
+    return (await registry.parse_stored(subject, whole)).normalized() if whole.text != content.text else whole.text
 
 
 async def compatible(
-    registry: SchemaRegistry, subject: str, asked: SchemaRequest, number: int | None, *, every: bool
+    registry: SchemaRegistry, subject: str, request: SchemaRequest, number: int | None, *, every: bool
 ) -> list[str]:
     """What is in the way of registering it, compared with one version (None: the latest), or with `every` one that the
     level asks for. Without any version there is nothing in the way. Raises RegistryError 40401, 40402, InvalidSchema.
     """
     store = registry.store
-    config = effective_config(store, subject, registry.config.schema_compatibility_level)
+    config = config_of(registry, subject)
     versions = store.versions(subject)
     if not every:
         versions = versions[-1:] if number is None else [find(store, subject, number, deleted=False)]
-    asked = _completed(registry, subject, asked, config)
-    content, parsed = await understood(registry, subject, asked, config)
-    return await _incompatibilities(registry, asked, content, parsed, config, versions)
+    if not request.content.text.strip():
+        raise InvalidSchema("Empty schema")
+    validates = bool(config["validateNewSchemas"])
+    content, parsed = await understood(registry, subject, request, config, validates=validates)
+    return await _incompatibilities(registry, request, content, parsed, config, versions)
 
 
 async def _incompatibilities(
     registry: SchemaRegistry,
-    asked: SchemaRequest,
+    request: SchemaRequest,
+    content: Content,
+    parsed: ParsedSchema,
+    config: Value,
+    versions: list[Version],
+) -> list[str]:
+    found = _reserved(content, parsed, versions) if config.get("validateFields") else []
+    found += await _differences(registry, request, content, parsed, config, versions)
+    if found:
+        is_strict = str(bool(config.get("validateFields"))).lower()
+        found.append(f"{{validateFields: '{is_strict}', compatibility: '{config['compatibilityLevel']}'}}")
+    return found
+
+
+def _reserved(content: Content, parsed: ParsedSchema, versions: list[Version]) -> list[str]:
+    """Reserved fields stay reserved, and no version has one of them."""
+    reserved = reserved_fields(content)
+    removed = reserved_fields(versions[-1].content) - reserved if versions else frozenset[str]()
+    found = [f"The new schema has reserved field {name} removed from its metadata" for name in sorted(removed)]
+    taken = (name for name in sorted(reserved) if parsed.has_top_level_field(name))
+    return found + [f"The new schema has field that conflicts with the reserved field {name}" for name in taken]
+
+
+async def _differences(
+    registry: SchemaRegistry,
+    request: SchemaRequest,
     content: Content,
     parsed: ParsedSchema,
     config: Value,
@@ -210,15 +277,15 @@ async def _incompatibilities(
 ) -> list[str]:
     level, lenient = config["compatibilityLevel"], config.get("compatibilityPolicy") == "LENIENT"
     older = to_compare(level, of_group(versions, content, config.get("compatibilityGroup")))
-    others = [named for named in older if named.content.type != content.type]
+    others = [version for version in older if version.content.type != content.type]
     if others:
         return [f"Incompatible because of different schema type: {content.type} after {others[0].content.type}"]
     for version in older:
         key = content, version, level, lenient
         compare = partial(_compared, registry, parsed, version, level, lenient=lenient)
-        found: list[str] = await asked.once(key, compare)
+        found: list[str] = await request.once(key, compare)
         if found:
-            return found
+            return list(found)
     return []
 
 

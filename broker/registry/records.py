@@ -66,6 +66,7 @@ CONFIG_FIELDS: dict[str, type] = {
     "alias": str,
     "normalize": bool,
     "validateFields": bool,
+    "validateNewSchemas": bool,
     "validateRules": bool,
     "compatibilityGroup": str,
     "compatibilityPolicy": str,

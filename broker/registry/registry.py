@@ -67,7 +67,8 @@ class SchemaRegistry:
         for record in records:
             try:
                 key = decode_key(record.key or b"null")
-                wrong = "" if key is None else self.store.apply(key, decode_value(record.value), record.key)
+                value = None if key is None else decode_value(record.value)
+                wrong = "" if key is None else self.store.apply(key, value, record.key, record.timestamp_ms)
             except ValueError as error:
                 wrong = str(error)
             if wrong:
@@ -168,9 +169,8 @@ class SchemaRegistry:
         found = self._parsed.get(key)
         if found is not None:
             return found
-        checks = is_new and self.config.schema_validate_new_schemas
         try:
-            found = await self.think(partial(kinds.parse, content.type, content.text, named, is_new=checks))
+            found = await self.think(partial(kinds.parse, content.type, content.text, named, is_new=is_new))
         except RecursionError:
             raise InvalidSchema("the schema is nested too deeply") from None
         if not is_new:

@@ -35,6 +35,8 @@ class Version:
     id: int
     content: Content
     deleted: bool = False
+    #: Milliseconds since 1970, when its record was written; 0 for one that is not yet.
+    timestamp_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

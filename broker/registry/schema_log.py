@@ -51,6 +51,8 @@ class SchemaRecord(NamedTuple):
     offset: int
     key: bytes | None
     value: bytes | None
+    #: Milliseconds since 1970; 0 for a record without one.
+    timestamp_ms: int = 0
 
 
 def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: int) -> str:
@@ -198,7 +200,7 @@ class SchemaReader:
     def _take(self, messages: list[Message], done: threading.Event) -> None:
         try:
             records = [
-                SchemaRecord(_offset(message), message.key(), message.value())
+                SchemaRecord(_offset(message), message.key(), message.value(), max(0, message.timestamp()[1]))
                 for message in messages
                 if message.error() is None
             ]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from broker.registry.data_contracts import require_rule_set
 from broker.registry.errors import RegistryError, not_permitted
 from broker.registry.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, split
 from broker.registry.records import (
@@ -82,6 +83,8 @@ def config_record(store: SchemaStore, subject: str, asked: dict[str, Any]) -> Re
             require_shallow(name, asked.get(name))
     except ValueError as error:
         raise RegistryError(422, str(error)) from None
+    for name in ("defaultRuleSet", "overrideRuleSet"):
+        require_rule_set(asked.get(name))
     policy = value.get("compatibilityPolicy")
     if policy is not None and policy not in _POLICIES:
         raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")

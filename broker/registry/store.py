@@ -78,13 +78,13 @@ class SchemaStore:
 
     # -- replay
 
-    def apply(self, key: Key, value: Value | None, written: bytes | None = None) -> str:
+    def apply(self, key: Key, value: Value | None, written: bytes | None = None, timestamp_ms: int = 0) -> str:
         """What is wrong with the record, in which case it changed nothing; else nothing. `written`: the key's bytes."""
         if written is not None and written != encode_key(key):
             self._foreign_keys.setdefault(key, set()).add(written)
         match key:
             case SchemaKey():
-                return self._apply_schema(key, value)
+                return self._apply_schema(key, value, timestamp_ms)
             case CompatibilityKey(subject):
                 return self._apply_setting(self._configs, subject, config_of, value)
             case ModeKey(subject):
@@ -103,7 +103,7 @@ class SchemaStore:
                 pass
         return ""
 
-    def _apply_schema(self, key: SchemaKey, value: Value | None) -> str:
+    def _apply_schema(self, key: SchemaKey, value: Value | None, timestamp_ms: int) -> str:
         if value is None:
             self._forget((key.subject, key.version))
             return ""
@@ -119,7 +119,7 @@ class SchemaStore:
         if known and others and known.content != version.content:
             return f"its id {version.id} is that of another schema"
         self._forget((key.subject, key.version))
-        self._remember(context, version)
+        self._remember(context, replace(version, timestamp_ms=timestamp_ms))
         return ""
 
     def _remember(self, context: _Context, version: Version) -> None:
@@ -241,9 +241,24 @@ class SchemaStore:
         known = found.by_id.get(schema_id) if found else None
         return [self._subjects[subject][number] for subject, number in known.places] if known else []
 
+    def place(self, context: str, schema_id: int, subject: str = "") -> Version | None:
+        """The newest version of the subject that is this schema; without a subject the first of any; else None."""
+        if subject:
+            versions = self._in_order(subject).values()
+            return next((version for version in reversed(versions) if version.id == schema_id), None)
+        found = self._contexts.get(context)
+        known = found.by_id.get(schema_id) if found else None
+        first = next(iter(known.places), None) if known else None
+        return self._subjects[first[0]][first[1]] if first else None
+
     def ids_of_guid(self, guid: UUID) -> list[tuple[str, int]]:
         """Contexts and ids under which it is known."""
         return sorted(self._guids.get(guid, ()))
+
+    def guid(self, context: str, schema_id: int) -> UUID | None:
+        found = self._contexts.get(context)
+        known = found.by_id.get(schema_id) if found else None
+        return known.guid if known else None
 
     def id_of(self, context: str, content: Content) -> int | None:
         found = self._contexts.get(context)

@@ -184,7 +184,7 @@ def test_what_is_incompatible_is_refused_with_its_reason(client, name):
     client.register_schema(name, Schema(ORDER, "AVRO"))
     with pytest.raises(SchemaRegistryError) as refused:
         client.register_schema(name, Schema(ORDER.replace('"int"', '"string"'), "AVRO"))
-    assert (refused.value.http_status_code, refused.value.error_code) == (409, 409)
+    assert (refused.value.http_status_code, refused.value.error_code) == (409, 40901)
     assert "TYPE_MISMATCH" in refused.value.error_message
     assert not client.test_compatibility(name, Schema(ORDER.replace('"int"', '"string"'), "AVRO"))
     client.set_compatibility(name, "NONE")

@@ -83,7 +83,7 @@ def test_a_follower_passes_on_what_changes_something(registries):
     assert follower.ask("GET", f"/schemas/ids/{made.body['id']}").status == 200
     assert follower.ask("PUT", "/config/s%2Fx", {"compatibility": "FULL"}).body == {"compatibility": "FULL"}
     assert follower.ask("GET", "/config/s%2Fx").body == {"compatibilityLevel": "FULL"}
-    assert follower.ask("POST", "/subjects/s%2Fx/versions", schema("B")).body["error_code"] == 409
+    assert follower.ask("POST", "/subjects/s%2Fx/versions", schema("B")).body["error_code"] == 40901
     refused = follower.ask("POST", "/subjects/y/versions", schema("B"), {"X-Forward": "true"})
     assert refused.body["error_code"] == 50003
     assert follower.ask("DELETE", "/subjects/s%2Fx").body == [1]

@@ -1,15 +1,17 @@
-"""Text to tree, by the rules of Avro 1.11's Java parser: what that refuses is refused here."""
+"""Text to tree, by the rules of Avro 1.12's Java parser: what that refuses is refused here."""
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
+from broker.registry.avro.defaults import DefaultCheck, default_of
 from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, AvroField, AvroType, Name
 from broker.registry.errors import InvalidSchema
 
+#: A text in quotes, or a comment: of what is not ended all of the rest.
+_TEXT_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\n]*|/\*(?:.*?\*/|.*)', re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ORDERS = ("ascending", "descending", "ignore")
 _NAMED = ("record", "error", "enum", "fixed")
@@ -27,21 +29,47 @@ _FIELD_RESERVED = {"name", "type", "doc", "default", "order", "aliases"}
 def parse(
     text: str, known: Mapping[str, AvroType] | None = None, *, checks_defaults: bool = True
 ) -> tuple[AvroType, dict[str, AvroType]]:
-    """The schema and every named type in it by full name; `known` are those it may speak of. Raises InvalidSchema."""
-    parser = _Parser(dict(known or {}), checks_defaults)
+    """The schema and every named type in it by full name; `known` are those it may speak of. Raises InvalidSchema.
+
+    With `checks_defaults`, names and defaults are held to Avro's rules, too.
+    """
+    parser, type_ = _parsed(text, known, checks_defaults)
+    if parser.complaint:
+        raise InvalidSchema(parser.complaint)
+    return type_, parser.names
+
+
+def parse_with_complaint(text: str, known: Mapping[str, AvroType]) -> tuple[AvroType, str]:
+    """The schema, and the first name or default in it that Avro does not allow; empty if there is none.
+
+    Raises InvalidSchema for what is no schema even so.
+    """
+    parser, type_ = _parsed(text, known, True)
+    return type_, parser.complaint
+
+
+def _parsed(text: str, known: Mapping[str, AvroType] | None, checks: bool) -> "tuple[_Parser, AvroType]":
+    parser = _Parser(dict(known or {}), checks)
     try:
-        return parser.type(_json(text), "", 0), parser.names
+        return parser, parser.type(_json(text), "", 0)
     except RecursionError:
         raise InvalidSchema("the schema is nested too deeply") from None
 
 
 def _json(text: str) -> Any:
+    """Jackson reads Avro's schemas with comments."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(_without_comments(text), parse_constant=_no_constant)
     except ValueError as error:
         if _NAME.fullmatch(text.strip()):
             return text.strip()
         raise InvalidSchema(f"it is no JSON: {error}") from None
+
+
+def _without_comments(text: str) -> str:
+    if "//" not in text and "/*" not in text:
+        return text
+    return _TEXT_OR_COMMENT.sub(lambda found: found.group() if found.group().startswith('"') else " ", text)
 
 
 def _no_constant(text: str) -> Any:
@@ -49,9 +77,11 @@ def _no_constant(text: str) -> Any:
 
 
 class _Parser:
-    def __init__(self, known: dict[str, AvroType], checks_defaults: bool):
+    def __init__(self, known: dict[str, AvroType], checks: bool):
         self.names = known
-        self._checks_defaults = checks_defaults
+        self._defaults = DefaultCheck() if checks else None
+        #: The first name or default that Avro does not allow.
+        self.complaint = ""
 
     def type(self, told: Any, space: str, depth: int) -> AvroType:
         if depth > REGISTRY_SCHEMA_DEPTH_MAX:
@@ -81,7 +111,7 @@ class _Parser:
     def _named(self, text: str, space: str) -> AvroType:
         if text in PRIMITIVES:
             return AvroType(text)
-        name = _name(text, None, space, is_definition=False)
+        name = _name(text, None, space)
         found = self.names.get(name.full) or self.names.get(text)
         if found is None:
             raise InvalidSchema(
@@ -104,16 +134,17 @@ class _Parser:
     def _definition(self, kind: str, told: dict[str, Any], space: str, depth: int) -> AvroType:
         if not isinstance(told.get("name"), str):
             raise InvalidSchema(f"No name in schema: {_short(told)}")
-        name = _name(told["name"], told.get("namespace"), space)
+        name = self._defined(told["name"], told.get("namespace"), space)
         found = AvroType(kind, _properties(told, _RESERVED[kind]), name=name, doc=_text_or_none(told.get("doc")))
-        found.aliases = tuple(_name(text, None, name.space) for text in _texts(told, "aliases"))
+        aliases = (self._defined(text, None, name.space) for text in _texts(told, "aliases"))
+        found.aliases = tuple(dict.fromkeys(aliases))
         if name.full in self.names and not self.names[name.full].is_referred:
             raise InvalidSchema(f"Can't redefine: {name.full}")
         if name.full in PRIMITIVES:
             raise InvalidSchema(f"Schemas may not be named after primitives: {name.full}")
         self.names[name.full] = found
         if kind == "enum":
-            _fill_enum(found, told)
+            self._fill_enum(found, told)
         elif kind == "fixed":
             size = told.get("size")
             if not isinstance(size, int) or isinstance(size, bool) or size < 0:
@@ -134,11 +165,34 @@ class _Parser:
                 raise InvalidSchema(f"Duplicate field {field.name} in record {found.name and found.name.full}")
             seen.add(field.name)
             found.fields.append(field)
-        for field in found.fields if self._checks_defaults else ():
-            if field.default is not NO_DEFAULT and not _is_default(field.type, field.default):
-                raise InvalidSchema(
+        for field in found.fields if self._defaults else ():
+            assert self._defaults is not None
+            try:
+                fits = field.default is NO_DEFAULT or self._defaults.fits(field.type, field.default)
+            except InvalidSchema as error:
+                self._complain(str(error))
+                break
+            if not fits:
+                self._complain(
                     f"Invalid default for field {field.name}: {_short(field.default)} not a {field.type.kind}"
                 )
+
+    def _complain(self, sentence: str) -> None:
+        if self._defaults is not None:
+            self.complaint = self.complaint or sentence
+
+    def _checked(self, name: str) -> str:
+        if not name:
+            raise InvalidSchema("Empty name")
+        if not _NAME.fullmatch(name):
+            self._complain(f"Illegal character in: {name[:200]}")
+        return name
+
+    def _defined(self, text: object, namespace: object, space: str) -> Name:
+        name = _name(text, namespace, space)
+        for part in (name.local, *filter(None, name.space.split("."))):
+            self._checked(part)
+        return name
 
     def _field(self, told: Any, space: str, depth: int) -> AvroField:
         if not isinstance(told, dict) or not isinstance(told.get("name"), str):
@@ -148,45 +202,34 @@ class _Parser:
         order = told.get("order", "ascending")
         if not isinstance(order, str) or order.lower() not in _ORDERS:
             raise InvalidSchema(f"Invalid order of field {told['name']}: {_short(order)}")
+        type_ = self.type(told["type"], space, depth + 1)
         return AvroField(
-            _checked(told["name"]),
-            self.type(told["type"], space, depth + 1),
-            told.get("default", NO_DEFAULT),
+            self._checked(told["name"]),
+            type_,
+            default_of(type_, told.get("default", NO_DEFAULT)),
             _text_or_none(told.get("doc")),
             order.lower(),
-            tuple(_texts(told, "aliases")),
+            tuple(dict.fromkeys(_texts(told, "aliases"))),
             _properties(told, _FIELD_RESERVED),
         )
 
+    def _fill_enum(self, found: AvroType, told: dict[str, Any]) -> None:
+        if not isinstance(told.get("symbols"), list):
+            raise InvalidSchema(f"Enum has no symbols: {_short(told)}")
+        found.symbols = tuple(self._checked(text) for text in _texts(told, "symbols"))
+        if len(set(found.symbols)) < len(found.symbols):
+            raise InvalidSchema(f"Duplicate enum symbol in {found.name and found.name.full}")
+        default = told.get("default")
+        if default is not None and default not in found.symbols:
+            raise InvalidSchema(f"The Enum Default: {_short(default)} is not in the enum symbol set")
+        found.enum_default = default
 
-def _fill_enum(found: AvroType, told: dict[str, Any]) -> None:
-    if not isinstance(told.get("symbols"), list):
-        raise InvalidSchema(f"Enum has no symbols: {_short(told)}")
-    found.symbols = tuple(_checked(text) for text in _texts(told, "symbols"))
-    if len(set(found.symbols)) < len(found.symbols):
-        raise InvalidSchema(f"Duplicate enum symbol in {found.name and found.name.full}")
-    default = told.get("default")
-    if default is not None and default not in found.symbols:
-        raise InvalidSchema(f"The Enum Default: {_short(default)} is not in the enum symbol set")
-    found.enum_default = default
 
-
-def _name(text: object, namespace: object, space: str, *, is_definition: bool = True) -> Name:
+def _name(text: object, namespace: object, space: str) -> Name:
     if not isinstance(text, str) or not (namespace is None or isinstance(namespace, str)):
         raise InvalidSchema(f"{_short(text)} is no name")
     before, dot, local = text.rpartition(".")
-    found = Name(local, before if dot else space if namespace is None else namespace)
-    if is_definition:
-        _checked(found.local)
-        for part in filter(None, found.space.split(".")):
-            _checked(part)
-    return found
-
-
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise InvalidSchema(f"Illegal character in: {name[:200]}" if name else "Empty name")
-    return name
+    return Name(local, before if dot else space if namespace is None else namespace)
 
 
 def _texts(told: dict[str, Any], member: str) -> list[str]:
@@ -202,42 +245,6 @@ def _text_or_none(value: object) -> str | None:
 
 def _properties(told: dict[str, Any], reserved: set[str]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name not in reserved}
-
-
-_INT, _LONG = 2**31, 2**63
-
-
-def _is_default(type_: AvroType, value: Any) -> bool:
-    """As Schema.isValidDefault: of a union its first branch counts."""
-    match type_.kind:
-        case "null":
-            return value is None
-        case "boolean":
-            return isinstance(value, bool)
-        case "string" | "bytes" | "fixed" | "enum":
-            return isinstance(value, str)
-        case "int":
-            return _is_integer(value) and -_INT <= value < _INT
-        case "long":
-            return _is_integer(value) and -_LONG <= value < _LONG
-        case "float" | "double":
-            return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        case "array":
-            return isinstance(value, list) and all(_is_default(type_.inner[0], entry) for entry in value)
-        case "map":
-            return isinstance(value, dict) and all(_is_default(type_.inner[0], entry) for entry in value.values())
-        case "union":
-            return bool(type_.inner) and any(_is_default(item, value) for item in type_.inner[:1])
-    if not isinstance(value, dict):
-        return False
-    return all(
-        _is_default(field.type, value[field.name]) if field.name in value else field.default is not NO_DEFAULT
-        for field in type_.fields
-    )
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _short(value: object) -> str:

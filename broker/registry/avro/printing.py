@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from broker.registry.avro.defaults import printed
 from broker.registry.avro.model import NO_DEFAULT, AvroType, Name
 
 
@@ -67,7 +68,7 @@ class _Printer:
         if field.doc is not None:
             tree["doc"] = field.doc
         if field.default is not NO_DEFAULT:
-            tree["default"] = field.default
+            tree["default"] = printed(field.default)
         if field.order != "ascending":
             tree["order"] = field.order
         if field.aliases:

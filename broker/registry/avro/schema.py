@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from broker.registry.avro.compatibility import incompatibilities
 from broker.registry.avro.model import AvroType
 from broker.registry.avro.parsing import parse as parse_type
+from broker.registry.avro.parsing import parse_with_complaint
 from broker.registry.avro.printing import canonical, normalized
 from broker.registry.errors import InvalidSchema
 from broker.registry.schema import NamedSchema
 
 
 class AvroSchema:
-    def __init__(self, type_: AvroType, referred: Sequence[NamedSchema]):
+    def __init__(self, type_: AvroType, referred: Sequence[NamedSchema], complaint: str = ""):
         self.type = type_
         self.canonical = canonical(type_)
         self._referred = referred
+        self._complaint = complaint
 
     def normalized(self) -> str:
         return normalized(self.type)
@@ -22,19 +24,30 @@ class AvroSchema:
     def incompatibilities(self, writer: "AvroSchema", *, lenient: bool) -> list[str]:
         return incompatibilities(self.type, writer.type)
 
+    def require_valid(self) -> None:
+        if self._complaint:
+            raise InvalidSchema(self._complaint)
+
+    def require_valid_fields(self) -> None:
+        """Avro refuses no names but those that are none."""
+
+    def has_top_level_field(self, name: str) -> bool:
+        return any(field.name == name for field in self.type.fields)
+
     def formatted(self, format_name: str) -> str:
         """`resolved`: with what it refers to written out where it is first met."""
         if format_name != "resolved" or not self._referred:
             return self.canonical
-        return canonical(_parse(self.canonical, self._referred, is_new=False, is_whole=True))
+        return canonical(_parse(self.canonical, self._referred, is_whole=True)[0])
 
 
 def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> AvroSchema:
-    """Raises InvalidSchema. Defaults that do not fit their type are refused in new schemas only."""
-    return AvroSchema(_parse(text, referred, is_new=is_new, is_whole=False), tuple(referred))
+    """Raises InvalidSchema. Names and defaults that Avro does not allow are for `require_valid`, new or not."""
+    type_, complaint = _parse(text, referred, is_whole=False)
+    return AvroSchema(type_, tuple(referred), complaint)
 
 
-def _parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool, is_whole: bool) -> AvroType:
+def _parse(text: str, referred: Sequence[NamedSchema], *, is_whole: bool) -> tuple[AvroType, str]:
     names: dict[str, AvroType] = {}
     for named in referred:
         if named.content.type != "AVRO":
@@ -42,4 +55,4 @@ def _parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool, is_whole
         names = parse_type(named.content.text, names, checks_defaults=False)[1]
     for known in names.values():
         known.is_referred = not is_whole
-    return parse_type(text, names, checks_defaults=is_new)[0]
+    return parse_with_complaint(text, names)

@@ -1,7 +1,7 @@
 """JSON Schema as one of the kinds of schemas."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -48,6 +48,21 @@ class JsonSchema:
         with closing(Names()) as names:
             found = differences(writer.model.root, self.model.root, names.has, lenient=lenient)
         return [item.explanation for item in found if item.type not in harmless]
+
+    def require_valid(self) -> None:
+        """What is no JSON schema was refused when it was parsed."""
+
+    def require_valid_fields(self) -> None:
+        for name in self._top_level_fields():
+            if name.startswith("$$"):
+                raise InvalidSchema(f"#/properties/{name}: Field names cannot start with $$ prefix")
+
+    def has_top_level_field(self, name: str) -> bool:
+        return name in self._top_level_fields()
+
+    def _top_level_fields(self) -> Mapping[str, object]:
+        properties = self.raw.get("properties") if isinstance(self.raw, dict) else None
+        return properties if isinstance(properties, dict) else {}
 
     def formatted(self, format_name: str) -> str:
         """`resolved`: whatever is referred to stands in it, below definitions."""

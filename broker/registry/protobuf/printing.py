@@ -17,6 +17,7 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as F
 
 from broker.registry.errors import InvalidSchema
+from broker.registry.protobuf.option_names import OptionNames
 
 _SCALARS = {
     F.TYPE_DOUBLE: "double", F.TYPE_FLOAT: "float", F.TYPE_INT64: "int64", F.TYPE_UINT64: "uint64",
@@ -50,6 +51,7 @@ class _Printer:
             self._pool.AddSerializedFile(descriptor_pb2.DESCRIPTOR.serialized_pb)
         for file in files:
             self._pool.AddSerializedFile(file.SerializeToString())
+        self._names = OptionNames(files)
 
     def file(self, file: FileDescriptorProto) -> str:
         if file.syntax not in ("", "proto2", "proto3"):
@@ -58,12 +60,16 @@ class _Printer:
         lines = [f'syntax = "{file.syntax or "proto2"}";']
         if file.package:
             lines.append(f"package {file.package};")
+        root = f"{file.package}." if file.package else ""
         imports = [self._import(file, index) for index in range(len(file.dependency))]
-        blocks = [lines, self._ordered(imports), [f"option {option};" for option in self._options(file, "FileOptions")]]
-        blocks += [self.message(item) for item in file.message_type]
-        blocks += [self.enum(item) for item in file.enum_type]
-        blocks += [self._extend(item) for item in file.extension]
-        blocks += [self.service(item) for item in file.service]
+        options = self._options(file, "FileOptions", f"{root}file")
+        types = {message.name: message for message in file.message_type}
+        groups = _groups(file.extension)
+        blocks = [lines, self._ordered(imports), [f"option {option};" for option in options]]
+        blocks += [self.message(message, root) for message in file.message_type if message.name not in groups]
+        blocks += [self.enum(enum, root) for enum in file.enum_type]
+        blocks += [self._extend(extension, root, types) for extension in file.extension]
+        blocks += [self.service(service, root) for service in file.service]
         return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
     def _import(self, file: FileDescriptorProto, index: int) -> str:
@@ -73,14 +79,16 @@ class _Printer:
     def _ordered(self, lines: list[str]) -> list[str]:
         return sorted(set(lines)) if self._sorts else lines
 
-    # -- types
+    # -- types: `around` is the full name of what an element is in, with a dot behind it
 
-    def message(self, message: DescriptorProto, head: str = "") -> list[str]:
+    def message(self, message: DescriptorProto, around: str, head: str = "") -> list[str]:
         types = {proto.name: proto for proto in message.nested_type}
-        groups = {item.type_name.rpartition(".")[2] for item in message.field if item.type == F.TYPE_GROUP}
-        lines = [f"option {option};" for option in self._options(message, "MessageOptions")]
+        groups = _groups(message.field) | _groups(message.extension)
+        name = f"{around}{message.name}"
+        root = f"{name}."
+        lines = [f"option {option};" for option in self._options(message, "MessageOptions", name)]
         lines += _reserved(message, _MAX)
-        lines += [self._extension_range(item) for item in message.extension_range]
+        lines += [self._extension_range(item, name) for item in message.extension_range]
         fields = self._in_order(message.field)
         oneofs: dict[int, list[F]] = {}
         for field in fields:
@@ -88,100 +96,113 @@ class _Printer:
                 oneofs.setdefault(field.oneof_index, []).append(field)
         for field in fields:
             if not field.HasField("oneof_index") or field.proto3_optional:
-                lines += self._field(field, types)
+                lines += self._field(field, root, types)
             elif members := oneofs.pop(field.oneof_index, []):  # all of them stand where the first one is
-                lines += self._oneof(message.oneof_decl[field.oneof_index], members, types)
-        nested = [
-            subcommand
-            for subcommand in message.nested_type
-            if not subcommand.options.map_entry and subcommand.name not in groups
-        ]
-        for proto in nested:
-            lines += ["", *self.message(proto)]
+                lines += self._oneof(message.oneof_decl[field.oneof_index], root, members, types)
+        for proto in message.nested_type:
+            if not proto.options.map_entry and proto.name not in groups:
+                lines += ["", *self.message(proto, root)]
         for enum in message.enum_type:
-            lines += ["", *self.enum(enum)]
+            lines += ["", *self.enum(enum, root)]
         for extension in message.extension:
-            lines += ["", *self._extend(extension)]
+            lines += ["", *self._extend(extension, root, types)]
         return [head or f"message {message.name} {{", *_indented(lines), "}"]
 
     def _in_order(self, fields: Iterable[Any]) -> list[Any]:
         return sorted(fields, key=lambda field: field.number) if self._sorts else list(fields)
 
     def _oneof(
-        self, oneof: OneofDescriptorProto, members: Iterable[F], types: Mapping[str, DescriptorProto]
+        self, oneof: OneofDescriptorProto, around: str, members: Iterable[F], types: Mapping[str, DescriptorProto]
     ) -> list[str]:
-        lines = [f"option {option};" for option in self._options(oneof, "OneofOptions")]
+        lines = [f"option {option};" for option in self._options(oneof, "OneofOptions", f"{around}{oneof.name}")]
         for field in members:
-            lines += self._field(field, types, label="")
+            lines += self._field(field, around, types, label="")
         return [f"oneof {oneof.name} {{", *_indented(lines), "}"]
 
-    def _field(self, field: F, types: Mapping[str, DescriptorProto], label: str | None = None) -> list[str]:
-        """`types`: the messages within that of the field, by name; none for an extension."""
+    def _field(
+        self, field: F, around: str, types: Mapping[str, DescriptorProto], label: str | None = None
+    ) -> list[str]:
+        """`types`: the messages beside the field, by name, of which one is its map entry or its group."""
         if label is None:
             is_plain = self._is_proto3 and field.label == F.LABEL_OPTIONAL and not field.proto3_optional
             label = "" if is_plain else _LABELS[field.label]
-        options = self._field_options(field)
-        told = f" [{', '.join(options)}]" if options else ""
+        options = self._field_options(field, f"{around}{field.name}")
+        brackets = f" [{', '.join(options)}]" if options else ""
         inner = types.get(field.type_name.rpartition(".")[2])
         if inner is not None and field.type == F.TYPE_GROUP:
-            return self.message(inner, head=f"{label}group {inner.name} = {field.number}{told} {{")
+            return self.message(inner, around, head=f"{label}group {inner.name} = {field.number}{brackets} {{")
         is_message = field.type == F.TYPE_MESSAGE and field.label == F.LABEL_REPEATED
         if inner is not None and is_message and inner.options.map_entry:
             kind = f"map<{_type(inner.field[0])}, {_type(inner.field[1])}>"
-            return [f"{kind} {field.name} = {field.number}{told};"]
-        return [f"{label}{_type(field)} {field.name} = {field.number}{told};"]
+            return [f"{kind} {field.name} = {field.number}{brackets};"]
+        return [f"{label}{_type(field)} {field.name} = {field.number}{brackets};"]
 
-    def _field_options(self, field: F) -> list[str]:
-        told = []
+    def _field_options(self, field: F, name: str) -> list[str]:
+        options = []
         if field.HasField("default_value"):
-            told.append(f"default = {_default(field)}")
+            options.append(f"default = {_default(field)}")
         if field.json_name and field.json_name != _json_name(field.name):
-            told.append(f"json_name = {_quoted(field.json_name)}")
-        return told + self._options(field, "FieldOptions")
+            options.append(f"json_name = {_quoted(field.json_name)}")
+        return options + self._options(field, "FieldOptions", name)
 
-    def enum(self, enum: EnumDescriptorProto) -> list[str]:
-        lines = [f"option {option};" for option in self._options(enum, "EnumOptions")]
+    def enum(self, enum: EnumDescriptorProto, around: str) -> list[str]:
+        lines = [f"option {option};" for option in self._options(enum, "EnumOptions", f"{around}{enum.name}")]
         lines += _reserved(enum, _ENUM_MAX)
-        for value in self._in_order(enum.value):
-            options = self._options(value, "EnumValueOptions")
-            told = f" [{', '.join(options)}]" if options else ""
-            lines.append(f"{value.name} = {value.number}{told};")
+        for value in self._values(enum):
+            options = self._options(value, "EnumValueOptions", f"{around}{value.name}")
+            brackets = f" [{', '.join(options)}]" if options else ""
+            lines.append(f"{value.name} = {value.number}{brackets};")
         return [f"enum {enum.name} {{", *_indented(lines), "}"]
 
-    def service(self, service: ServiceDescriptorProto) -> list[str]:
-        lines = [f"option {option};" for option in self._options(service, "ServiceOptions")]
+    def _values(self, enum: EnumDescriptorProto) -> list[Any]:
+        """Zero comes first in proto3, where protoc wants it, though negative numbers are less."""
+        values = self._in_order(enum.value)
+        return sorted(values, key=lambda value: value.number != 0) if self._sorts and self._is_proto3 else values
+
+    def service(self, service: ServiceDescriptorProto, around: str) -> list[str]:
+        name = f"{around}{service.name}"
+        lines = [f"option {option};" for option in self._options(service, "ServiceOptions", name)]
         for method in service.method:
             takes = ("stream " if method.client_streaming else "") + method.input_type
             gives = ("stream " if method.server_streaming else "") + method.output_type
-            options = [f"option {option};" for option in self._options(method, "MethodOptions")]
+            options = [
+                f"option {option};" for option in self._options(method, "MethodOptions", f"{name}.{method.name}")
+            ]
             head = f"rpc {method.name} ({takes}) returns ({gives})"
             lines += [f"{head} {{", *_indented(options), "}"] if options else [f"{head};"]
         return [f"service {service.name} {{", *_indented(lines), "}"]
 
-    def _extend(self, field: F) -> list[str]:
-        return [f"extend {field.extendee} {{", *_indented(self._field(field, {})), "}"]
+    def _extend(self, field: F, around: str, types: Mapping[str, DescriptorProto]) -> list[str]:
+        return [f"extend {field.extendee} {{", *_indented(self._field(field, around, types)), "}"]
 
-    def _extension_range(self, range_: DescriptorProto.ExtensionRange) -> str:
-        options = self._options(range_, "ExtensionRangeOptions")
-        told = f" [{', '.join(options)}]" if options else ""
-        return f"extensions {_range(range_.start, range_.end - 1, _MAX - 1)}{told};"
+    def _extension_range(self, range_: DescriptorProto.ExtensionRange, message: str) -> str:
+        options = self._options(range_, "ExtensionRangeOptions", message)
+        brackets = f" [{', '.join(options)}]" if options else ""
+        return f"extensions {_range(range_.start, range_.end - 1, _MAX - 1)}{brackets};"
 
     # -- options
 
-    def _options(self, described: Any, kind: str) -> list[str]:
-        """Read again with what is imported: only so those that somebody has added have names."""
+    def _options(self, described: Any, kind: str, element: str) -> list[str]:
+        """Read again with what is imported: only so those that somebody has added have names.
+
+        element: the full name of what has the options.
+        """
         if not described.HasField("options"):
             return []
         options_class = message_factory.GetMessageClass(self._pool.FindMessageTypeByName(f"google.protobuf.{kind}"))
         options = options_class.FromString(described.options.SerializeToString())
-        told = []
+        printed = []
         for field, value in options.ListFields():
             if field.name in ("map_entry", "uninterpreted_option"):
                 continue
-            name = f"({field.full_name})" if field.is_extension else field.name
-            is_list = field.is_repeated
-            told += [f"{name} = {_option_value(field, item)}" for item in (value if is_list else [value])]
-        return self._ordered(told)
+            name = self._names.printed(field.full_name, element) if field.is_extension else field.name
+            printed += [f"{name} = {_option_value(field, item)}" for item in (value if field.is_repeated else [value])]
+        return self._ordered(printed)
+
+
+def _groups(fields: Iterable[F]) -> set[str]:
+    """The names of the messages that groups of these fields define: they are printed with the field."""
+    return {field.type_name.rpartition(".")[2] for field in fields if field.type == F.TYPE_GROUP}
 
 
 def _option_value(field: Any, value: Any) -> str:

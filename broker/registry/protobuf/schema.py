@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError
 from broker.registry.errors import InvalidSchema
 from broker.registry.protobuf.comparison import INCOMPATIBLE, differences
 from broker.registry.protobuf.compiler import MAIN, compile_files
+from broker.registry.protobuf.option_names import with_dots
 from broker.registry.protobuf.printing import text_of
 from broker.registry.schema import NamedSchema
 
@@ -26,6 +27,15 @@ class ProtobufSchema:
     def incompatibilities(self, writer: "ProtobufSchema", *, lenient: bool) -> list[str]:
         found = differences(writer.files, self.files)
         return [item.explanation for item in found if item.type in INCOMPATIBLE]
+
+    def require_valid(self) -> None:
+        """What the compiler refuses is no schema, whether it is new or not."""
+
+    def require_valid_fields(self) -> None:
+        """The compiler has refused all names that are none."""
+
+    def has_top_level_field(self, name: str) -> bool:
+        return any(field.name == name for message in self.files[-1].message_type for field in message.field)
 
     def formatted(self, format_name: str) -> str:
         """`serialized`: the descriptor in base64, as deserializers want it."""
@@ -44,7 +54,29 @@ def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> Protob
     descriptor = _descriptor(text)
     if descriptor is not None:
         text = _text_of_descriptor(descriptor, files)
+    try:
+        schema = _compiled(text, files)
+    except InvalidSchema:
+        dotted = {name: with_dots(stored) for name, stored in files.items()}
+        stored = text if is_new else with_dots(text)
+        if (dotted, stored) == (files, text):
+            raise
+        files, schema = dotted, _compiled(stored, dotted)
+    if is_new:
+        _require_readable(schema, files)
+    return schema
+
+
+def _compiled(text: str, files: dict[str, str]) -> ProtobufSchema:
     return ProtobufSchema(compile_files(files | _known(text, files) | {MAIN: text}))
+
+
+def _require_readable(schema: ProtobufSchema, files: dict[str, str]) -> None:
+    """Raise InvalidSchema for a schema whose stored text protoc would not read again."""
+    try:
+        _compiled(schema.canonical, files)
+    except InvalidSchema as error:
+        raise InvalidSchema(f"the registry cannot print it in a way that protoc reads: {error}") from None
 
 
 def _descriptor(text: str) -> FileDescriptorProto | None:

@@ -69,16 +69,24 @@ def error_answer(error: RegistryError) -> Response:
 
 def version_fields(version: Version, text: str | None = None) -> dict[str, Any]:
     """`text` in another form than that which is stored."""
+    content = version.content
     fields: dict[str, Any] = {"subject": version.subject, "version": version.version, "id": version.id}
-    if (guid := guid_of(version.content)) is not None:
+    if (guid := guid_of(content)) is not None:
         fields["guid"] = str(guid)
-    fields |= content_fields(version.content)
+    fields |= {"schemaType": content.type} | content_fields(content)
     if text is not None:
         fields["schema"] = text
-    return fields | {"deleted": True} if version.deleted else fields
+    if version.timestamp_ms:  # of a version that was written just now nothing more is known
+        fields |= {"ts": version.timestamp_ms, "deleted": version.deleted}
+    return fields
 
 
-def registered_fields(version: Version) -> dict[str, Any]:
+def schema_fields(version: Version, text: str | None = None) -> dict[str, Any]:
+    """What an id means: a version that is this schema, without the id, which its client knows."""
+    return {name: value for name, value in version_fields(version, text).items() if name != "id"}
+
+
+def registered_fields(version: Version, text: str | None = None) -> dict[str, Any]:
     """What a registration is answered: the id, and what was registered."""
-    fields = version_fields(version)
+    fields = version_fields(version, text)
     return {"id": fields.pop("id"), **{name: item for name, item in fields.items() if name != "subject"}}

@@ -7,6 +7,7 @@ import orjson
 from starlette.requests import Request
 
 from broker.common.limits import REGISTRY_BODY_BYTES_MAX
+from broker.registry.data_contracts import ContractRequest, require_rule_set
 from broker.registry.errors import RegistryError, unprocessable
 from broker.registry.names import DEFAULT_CONTEXT, check_subject, within
 from broker.registry.operations import SchemaRequest
@@ -145,9 +146,18 @@ async def _asked_in(request: Request) -> SchemaRequest:
         require_shallow("ruleSet", rules)
     except ValueError as error:
         raise RegistryError(42210, str(error)) from None
+    require_rule_set(rules)
     content = Content(kind.upper(), text, references, canonical_json(metadata), canonical_json(rules))
     normalize = flag(request, "normalize") if "normalize" in request.query_params else None
-    return SchemaRequest(content, _number(body, "id", 1), _number(body, "version", -1), normalize or None)
+    number = _number(body, "version", -1)
+    return SchemaRequest(
+        content,
+        _number(body, "id", 1),
+        number,
+        normalize or None,
+        flag(request, "force"),
+        ContractRequest(metadata, rules, number or 0),
+    )
 
 
 def _number(body: dict[str, Any], name: str, least: int) -> int | None:

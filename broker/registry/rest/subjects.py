@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.registry import deleting
+from broker.registry.data_contracts import ContractRequest
 from broker.registry.errors import RegistryError, not_permitted, version_not_found
 from broker.registry.names import EVERY_CONTEXT, within
 from broker.registry.operations import SchemaRequest, aliased, look_up, register, registered, require_known
@@ -161,7 +162,8 @@ async def tag_version(request: Request) -> Response:
     async def decide() -> tuple[Version, list[RegistryRecord]]:
         present = deleting.find(registry.store, subject, number, deleted=False)
         content = with_tags(present.content, body)
-        return await register(registry, subject, SchemaRequest(content, known=known))
+        contract = ContractRequest(orjson.loads(content.metadata or "{}"), orjson.loads(content.rule_set or "{}"))
+        return await register(registry, subject, SchemaRequest(content, contract=contract, known=known))
 
     known: dict[object, object] = {}
     with suppress(RegistryError):

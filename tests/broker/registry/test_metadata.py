@@ -51,7 +51,9 @@ async def test_a_schema_with_metadata_that_others_could_not_be_answered_is_refus
 
 async def test_metadata_as_people_write_them_are_taken():
     metadata = {"properties": {"owner": "a"}, "tags": {"f.b": ["PII"]}, "sensitive": ["owner"]}
-    found = await asked(metadata=metadata, ruleSet={"domainRules": [{"name": "r", "params": {"a": "b"}}]})
+    found = await asked(
+        metadata=metadata, ruleSet={"domainRules": [{"name": "r", "type": "CEL", "params": {"a": "b"}}]}
+    )
     assert json.loads(found.content.metadata) == metadata
     assert (await asked(metadata={"properties": None})).content.metadata == ""
     assert (await asked(metadata=nested(100))).content.metadata

@@ -70,7 +70,7 @@ def test_what_is_printed_is_the_same_schema_also_to_others(text):
         ('{"type":"record","name":"R","fields":[{"name":"a","type":"int"},{"name":"a","type":"int"}]}', "Duplicate"),
         ('{"type":"record","name":"R","fields":[{"name":"a","type":"int","default":"x"}]}', "Invalid default"),
         ('{"type":"record","name":"R","fields":[{"name":"a","type":["null","int"],"default":"null"}]}', "Invalid def"),
-        ('{"type":"record","name":"R","fields":[{"name":"a","type":["int","null"],"default":null}]}', "Invalid def"),
+        ('{"type":"record","name":"R","fields":[{"name":"a","type":["int","null"],"default":"x"}]}', "Invalid def"),
         ('{"type":"enum","name":"E","symbols":["A","A"]}', "Duplicate"),
         ('{"type":"enum","name":"E","symbols":["A"],"default":"B"}', "not in the enum"),
         ('{"type":"fixed","name":"F"}', "size"),
