@@ -25,6 +25,7 @@ from broker.config.definition import (
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.records import LEVELS
+from broker.registry.response_headers import ConfiguredHeader, read_headers
 
 PORT = 8081
 _STORE = "kafkastore."
@@ -66,6 +67,13 @@ KEYS = (
         "where validateNewSchemas of a configuration says nothing else."),
     Key("schema.validate.fields", parse_boolean, False, "Whether new schemas may have no fields that are reserved or "
         "begin with $$, where validateFields of a configuration says nothing else."),
+    Key("schema.reject.empty.subject", parse_boolean, False, "Whether a subject without a name in a context, and one "
+        "called *, are refused."),
+    Key("schema.providers.reference.versions.strict", parse_boolean, False, "Whether a schema is refused that refers "
+        "to one name in two versions."),
+    Key("schema.registry.metadata.deployment.attributes", parse_list, (), "What /v1/metadata/deployment answers."),
+    Key("response.http.headers.config", str, "", "Headers of every answer, `set|add|setDate|addDate name:value`, with "
+        "commas between them; one that has a comma in quotes."),
     Key("authentication.method", str, "NONE", "BASIC asks for a name and password.", choices=("NONE", "BASIC")),
     Key("authentication.file", str, "", "Names and passwords, `name: password` on a line; a file of mode 600."),
     *ZOOKEEPER_TLS_KEYS,
@@ -82,6 +90,8 @@ class RegistryConfig(ByAttribute):
     among: RestListener
     tls: RestTls | None
     client: Mapping[str, Any] = field(repr=False)
+    #: Of every answer.
+    response_headers: tuple[ConfiguredHeader, ...] = ()
     #: Keys that nobody knows, as other releases have some: told at start, and passed over.
     unknown: tuple[str, ...] = ()
 
@@ -121,6 +131,10 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         tls = read_tls(said, values["ssl_client_authentication"]) if is_secure else None
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
+    try:
+        headers = read_headers(values["response_http_headers_config"])
+    except ValueError as error:
+        raise StartupError(f"response.http.headers.config: {error}.") from None
     if values["authentication_method"] == "BASIC" and not values["authentication_file"]:
         raise StartupError("authentication.method=BASIC needs authentication.file.")
     among = reached_by_others(listeners, values["inter_instance_protocol"], "inter.instance.protocol")
@@ -134,7 +148,7 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
     }
     heeded = HEEDED if is_secure else frozenset[str]()
     unknown = (name for name in said if name not in known and name not in heeded and not name.startswith(_STORE))
-    return RegistryConfig(values, listeners, among, tls, client, tuple(sorted(unknown)))
+    return RegistryConfig(values, listeners, among, tls, client, headers, tuple(sorted(unknown)))
 
 
 def _of_listeners(said: Mapping[str, str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ def version_softly(store: SchemaStore, version: Version) -> list[RegistryRecord]
             f"Subject '{version.subject}' Version {version.version} was soft deleted. "
             "Set permanent=true to delete permanently",
         )
-    _require_unreferenced(store, version, deleted=False)
+    require_unreferenced(store, version, deleted=False)
     gone = Version(version.subject, version.version, version.id, version.content, deleted=True)
     records = [schema_record(gone)]
     if [item.version for item in store.versions(version.subject)] == [version.version]:
@@ -39,7 +39,7 @@ def version_for_good(store: SchemaStore, version: Version) -> list[RegistryRecor
             f"Subject '{version.subject}' Version {version.version} was not deleted first "
             "before being permanently deleted",
         )
-    _require_unreferenced(store, version, deleted=True)
+    require_unreferenced(store, version, deleted=True)
     records = [*_ids_kept(store, version.subject), RegistryRecord(SchemaKey(version.subject, version.version), None)]
     if len(store.versions(version.subject, deleted=True)) == 1:
         records += _settings(store, version.subject)
@@ -56,7 +56,7 @@ def subject_softly(store: SchemaStore, subject: str) -> tuple[list[int], list[Re
             )
         raise subject_not_found(subject)
     for version in versions:
-        _require_unreferenced(store, version, deleted=False, within=subject)
+        require_unreferenced(store, version, deleted=False, within=subject)
     last = versions[-1].version
     deletion = RegistryRecord(DeleteSubjectKey(subject), {"subject": subject, "version": last})
     return [version.version for version in versions], [deletion, *_settings(store, subject)]
@@ -70,7 +70,7 @@ def subject_for_good(store: SchemaStore, subject: str) -> tuple[list[int], list[
     if not versions:
         raise subject_not_found(subject)
     for version in versions:
-        _require_unreferenced(store, version, deleted=True, within=subject)
+        require_unreferenced(store, version, deleted=True, within=subject)
     records = [RegistryRecord(SchemaKey(subject, version.version), None) for version in versions]
     records += [RegistryRecord(DeleteSubjectKey(subject), None), *_settings(store, subject)]
     return [version.version for version in versions], [*_ids_kept(store, subject), *records]
@@ -87,7 +87,7 @@ def find(store: SchemaStore, subject: str, number: int | None, *, deleted: bool)
     return found
 
 
-def _require_unreferenced(store: SchemaStore, version: Version, *, deleted: bool, within: str = "") -> None:
+def require_unreferenced(store: SchemaStore, version: Version, *, deleted: bool, within: str = "") -> None:
     referrers = store.referrers(version.subject, version.version, deleted=deleted)
     if any(referrer.subject != within for referrer in referrers):
         raise RegistryError(

@@ -5,6 +5,7 @@ nobody else writes: `SchemaRequest.known` keeps what was found, so that a turn i
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -22,12 +23,13 @@ from broker.registry.data_contracts import (
 from broker.registry.deleting import find
 from broker.registry.errors import Incompatible, InvalidSchema, schema_not_found, subject_not_found
 from broker.registry.kinds import ParsedSchema
-from broker.registry.names import context_of, split
+from broker.registry.names import DEFAULT_CONTEXT, context_of, join, split, within
 from broker.registry.records import RegistryRecord, Value
 from broker.registry.registering import LATEST, live_version, referred, registration, require_mode, resolved_references
 from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import Content, Version
 from broker.registry.settings import effective_config, require_writable
+from broker.registry.store import SchemaStore
 
 
 @dataclass(frozen=True)
@@ -161,17 +163,33 @@ async def _present(
 
 
 async def look_up(registry: SchemaRegistry, subject: str, request: SchemaRequest, *, deleted: bool) -> Version:
-    """The version of the subject that is this schema. Raises RegistryError 40401, 40403."""
+    """The version of the subject that is this schema, or of one of its name in another context.
+
+    Raises RegistryError 40401, 40403.
+    """
+    own, *others = in_contexts(registry.store, subject)
+    found = await _looked_up(registry, own, request, deleted=deleted)
+    for other in others if found is None else ():
+        with suppress(InvalidSchema):
+            found = found or await _looked_up(registry, other, replace(request, known={}), deleted=deleted)
+    if found is None:
+        raise schema_not_found() if registry.store.versions(own, deleted=deleted) else subject_not_found(subject)
+    return found
+
+
+async def _looked_up(
+    registry: SchemaRegistry, subject: str, request: SchemaRequest, *, deleted: bool
+) -> Version | None:
     store = registry.store
     versions = store.versions(subject, deleted=deleted)
     if not versions:
-        raise subject_not_found(subject)
+        return None
     config = config_of(registry, subject)
     try:
         content, _ = await understood(registry, subject, request, config, validates=False)
     except InvalidSchema:
         if request.content.references:
-            raise schema_not_found() from None
+            return None
         raise
     latest = next((version.content for version in reversed(versions) if not version.deleted), None)
     populated = completed(content, request.contract, config, latest, None)
@@ -180,17 +198,20 @@ async def look_up(registry: SchemaRegistry, subject: str, request: SchemaRequest
         found = found or await _alike(registry, subject, request, candidate, versions)
         if found is not None:
             return found
-    # A client without metadata or rules finds its schema although later versions changed them.
+    return _with_any_contract(request.contract, content, versions)
+
+
+def _with_any_contract(contract: ContractRequest, content: Content, versions: list[Version]) -> Version | None:
+    """A client without metadata or rules finds its schema although later versions changed them."""
     for version in reversed(versions):
-        said = request.contract
         candidate = replace(
             content,
-            metadata=content.metadata if said.metadata is not None else version.content.metadata,
-            rule_set=content.rule_set if said.rule_set is not None else version.content.rule_set,
+            metadata=content.metadata if contract.metadata is not None else version.content.metadata,
+            rule_set=content.rule_set if contract.rule_set is not None else version.content.rule_set,
         )
         if candidate == version.content:
             return version
-    raise schema_not_found()
+    return None
 
 
 async def _alike(
@@ -300,28 +321,36 @@ async def _compared(
         raise InvalidSchema("the schema is nested too deeply") from None
 
 
-def by_id(registry: SchemaRegistry, context: str, subject: str, schema_id: int) -> tuple[str, Content]:
-    """The context in which the id was found, and the schema: that of the subject; if it names no context, another in
-    which a subject of that name has the id. Raises RegistryError 40403.
+def by_id(store: SchemaStore, subject: str, schema_id: int) -> Version:
+    """The version of the subject that has the id; else, where the subject names no context, that of the same name in
+    another one; else the first version of its context. Raises RegistryError 40403.
     """
-    store = registry.store
-    content = store.by_id(context, schema_id)
-    if content is not None:
-        return context, content
-    name = split(subject)[1]
-    if name and context == ".":
-        for other in store.contexts():
-            if any(split(place.subject)[1] == name for place in store.places(other, schema_id)):
-                found = store.by_id(other, schema_id)
-                if found is not None:
-                    return other, found
-    raise schema_not_found(schema_id)
+    context, name = split(subject)
+    if name:
+        others = store.contexts() if context == DEFAULT_CONTEXT else ()
+        for named in (subject, *(join(other, name) for other in others)):
+            found = store.place(context_of(named), schema_id, named)
+            if found is not None:
+                return found
+    found = store.place(context, schema_id)
+    if found is None:
+        raise schema_not_found(schema_id)
+    return found
 
 
-def aliased(registry: SchemaRegistry, subject: str) -> str:
-    """The subject that is meant where this one is read."""
-    alias = (registry.store.config(subject) or {}).get("alias")
-    return alias if isinstance(alias, str) and alias else subject
+def in_contexts(store: SchemaStore, subject: str) -> list[str]:
+    """The subject, and those of its name in other contexts where it names none itself."""
+    context, name = split(subject)
+    if context != DEFAULT_CONTEXT:
+        return [subject]
+    others = (join(other, name) for other in store.contexts() if other != DEFAULT_CONTEXT)
+    return [subject, *(other for other in others if store.versions(other, deleted=True))]
+
+
+def aliased(store: SchemaStore, subject: str) -> str:
+    """The subject that is meant by this one: an alias names one of the same context where it names none."""
+    alias = (store.config(subject) or {}).get("alias") if subject else None
+    return within(context_of(subject), alias) if isinstance(alias, str) and alias else subject
 
 
 def require_known(registry: SchemaRegistry, subject: str, *, deleted: bool = False) -> list[Version]:

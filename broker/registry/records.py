@@ -281,6 +281,14 @@ def properties_of(content: Content) -> Value:
     return properties if isinstance(properties, dict) else {}
 
 
+def has_rule_type(content: Content, rule_type: str) -> bool:
+    """Whether a rule of the schema is of the type."""
+    rules = orjson.loads(content.rule_set) if content.rule_set else {}
+    lists = rules.values() if isinstance(rules, dict) else ()
+    listed = (rule for rules in lists if isinstance(rules, list) for rule in rules)
+    return any(isinstance(rule, dict) and rule.get("type") == rule_type for rule in listed)
+
+
 def _without_nulls(value: object) -> object:
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}

@@ -1,12 +1,13 @@
 """From what somebody wants registered to the records that do it. Pure: what a text means was found out before."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from broker.common.limits import REGISTRY_REFERENCES_MAX
 from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTES_MAX
 from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
-from broker.registry.names import context_of, within
-from broker.registry.records import RegistryRecord, SchemaKey, schema_record
+from broker.registry.names import DEFAULT_CONTEXT, context_of, within
+from broker.registry.records import ContextKey, RegistryRecord, SchemaKey, schema_record
 from broker.registry.room import require_room_for_version
 from broker.registry.schema import Content, NamedSchema, SchemaReference, Version
 from broker.registry.store import SchemaStore
@@ -38,6 +39,17 @@ def referred(store: SchemaStore, context: str, content: Content, *, also_deleted
     if not also_deleted and sum(len(named.content.text.encode()) for named in found.values()) > _BYTES_MAX:
         raise InvalidSchema(f"it refers to schemas of more than {_BYTES_MAX:,} bytes together; refer to fewer of them")
     return tuple(found.values())
+
+
+def require_one_version(named: Iterable[NamedSchema]) -> None:
+    """Raise InvalidSchema where one name means two versions (`reference.versions.strict`)."""
+    versions: dict[str, int] = {}
+    for schema in named:
+        version = versions.setdefault(schema.name, schema.version)
+        if version != schema.version:
+            raise InvalidSchema(
+                f'Conflicting reference versions for "{schema.name}": version {version} and version {schema.version}'
+            )
 
 
 def _collect(
@@ -103,7 +115,13 @@ def registration(
     else:
         _require_free(store, context, schema_id, content)
     version = Version(subject, number, schema_id, content)
-    return version, [*_superseded(store, version), schema_record(version)]
+    named = [] if context == DEFAULT_CONTEXT or store.is_written(context) else [_context_record(context)]
+    return version, [*named, *_superseded(store, version), schema_record(version)]
+
+
+def _context_record(context: str) -> RegistryRecord:
+    """By which other registries know of a context at all."""
+    return RegistryRecord(ContextKey(context), {"tenant": "default", "context": context})
 
 
 def _number(asked: int | None, following: int, mode: str) -> int:

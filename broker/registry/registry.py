@@ -20,7 +20,7 @@ from broker.registry.fair_pool import FairPool
 from broker.registry.leadership import Leader, Leadership
 from broker.registry.names import context_of
 from broker.registry.records import RegistryRecord, decode_key, decode_value, encode_value
-from broker.registry.registering import referred
+from broker.registry.registering import referred, require_one_version
 from broker.registry.schema import Content, NamedSchema
 from broker.registry.schema_log import SchemaReader, SchemaRecord, SchemaWriter, WriteFailed
 from broker.registry.store import SchemaStore
@@ -165,6 +165,8 @@ class SchemaRegistry:
     async def parse(self, context: str, content: Content, *, is_new: bool) -> kinds.ParsedSchema:
         """In a thread, for it may take long; what is asked for again is remembered. Raises InvalidSchema."""
         named = referred(self.store, context, content, also_deleted=not is_new)
+        if is_new and self.config.schema_providers_reference_versions_strict:
+            require_one_version(named)
         key = (content, named)
         found = self._parsed.get(key)
         if found is not None:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from broker.registry.data_contracts import require_rule_set
-from broker.registry.errors import RegistryError, not_permitted
+from broker.registry.deleting import require_unreferenced
+from broker.registry.errors import RegistryError, not_permitted, subject_not_found
 from broker.registry.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, split
 from broker.registry.records import (
     CONFIG_FIELDS,
@@ -105,20 +106,44 @@ def _level(text: object) -> str:
 
 
 def mode_records(store: SchemaStore, subject: str, text: object, *, force: bool) -> list[RegistryRecord]:
-    """IMPORT, where ids come from elsewhere, only where there is no schema, lest ids mean two things; or by force."""
+    """IMPORT, where ids come from elsewhere, only where there is no schema, lest ids mean two things; or by force.
+
+    None takes the mode back. Raises RegistryError 42204, 42205, 42206.
+    """
+    if text is None:
+        return [RegistryRecord(ModeKey(subject), None)]
     if not isinstance(text, str) or text.upper() not in MODES:
         raise RegistryError(42204, "Invalid mode. Valid values are READWRITE, READONLY, IMPORT, FORWARD")
     mode = text.upper()
+    if mode == "FORWARD" and subject != GLOBAL_CONTEXT:
+        raise RegistryError(42204, "Forward mode only supported on global level")
     records = []
     if mode == "IMPORT" and effective_mode(store, subject) != "IMPORT" and not force:
         for name, versions in _in_scope(store, subject):
             if any(not version.deleted for version in versions):
                 raise not_permitted("Cannot import since found existing subjects")
+            for version in versions:
+                require_unreferenced(store, version, deleted=True)
             records += [RegistryRecord(SchemaKey(name, version.version), None) for version in versions]
     if store.mode(subject) is None:
         require_room_for_setting(store, subject)
     value = ({"subject": subject} if subject else {}) | {"mode": mode}
     return [*records, RegistryRecord(ModeKey(subject), value)]
+
+
+def mode_removal(store: SchemaStore, scope: str, *, recursive: bool) -> tuple[str | None, list[RegistryRecord]]:
+    """The mode that the scope had, None without one, and what takes it back; `recursive`: those of its subjects, too.
+
+    Raises RegistryError 40401 where there is none to take back.
+    """
+    mode = store.mode(scope)
+    if mode is None and scope and not recursive:
+        raise subject_not_found(scope)
+    context, name = split(scope)
+    below = [subject for subject in store.moded() if not name and subject != scope and split(subject)[0] == context]
+    gone = [scope] if mode is not None else []
+    gone += sorted(subject for subject in below if split(subject)[1]) if recursive else []
+    return mode or ("READWRITE" if not scope else None), [RegistryRecord(ModeKey(subject), None) for subject in gone]
 
 
 def _in_scope(store: SchemaStore, subject: str) -> Iterator[tuple[str, list[Any]]]:

@@ -70,6 +70,8 @@ class SchemaStore:
         self._referrers: dict[Place, dict[Place, None]] = {}
         self._configs: dict[str, Value] = {}
         self._modes: dict[str, str] = {}
+        #: Those with a record of their own, by which other registries know them.
+        self._written_contexts: set[str] = set()
         self._foreign_keys: dict[Key, set[bytes]] = {}
         #: Of all versions, softly deleted ones too.
         self.version_count = 0
@@ -97,6 +99,10 @@ class SchemaStore:
             case ContextKey(context):
                 if value is not None:
                     self._context(context)
+                    self._written_contexts.add(context)
+                elif not self.has_versions(context):
+                    self._contexts.pop(context, None)
+                    self._written_contexts.discard(context)
             case IdsKey(context):
                 self._apply_ids(self._context(context), value)
             case NoopKey():
@@ -211,6 +217,15 @@ class SchemaStore:
     def contexts(self) -> list[str]:
         return sorted(self._contexts.keys() | {"."})
 
+    def has_versions(self, context: str) -> bool:
+        """Whether the context has a version, softly deleted ones too."""
+        known = self._contexts.get(context)
+        return bool(known and known.by_id)
+
+    def is_written(self, context: str) -> bool:
+        """Whether a record names the context."""
+        return context in self._written_contexts
+
     def subjects(self) -> Iterator[tuple[str, Iterable[Version]]]:
         """Every subject that has a version, softly deleted ones too, in the order of their names."""
         for subject in sorted(self._subjects):
@@ -283,6 +298,10 @@ class SchemaStore:
     def config(self, subject: str) -> Value | None:
         """What was set for this very subject; for all, if it is empty."""
         return self._configs.get(subject)
+
+    def moded(self) -> list[str]:
+        """Every subject, context and the empty name that a mode was set for."""
+        return list(self._modes)
 
     def mode(self, subject: str) -> str | None:
         return self._modes.get(subject)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
+from uuid import UUID
 
 import orjson
 from starlette.requests import Request
@@ -67,23 +68,28 @@ def error_answer(error: RegistryError) -> Response:
     return Response(body, error.status, headers, MEDIA_TYPE)
 
 
-def version_fields(version: Version, text: str | None = None) -> dict[str, Any]:
-    """`text` in another form than that which is stored."""
+def version_fields(version: Version, text: str | None = None, *, guid: UUID | None = None) -> dict[str, Any]:
+    """Return a version as it is answered. text: it in another form than that which is stored. guid: where it is known.
+
+    A version that was decided on just now has neither `ts` nor `deleted` yet.
+    """
     content = version.content
     fields: dict[str, Any] = {"subject": version.subject, "version": version.version, "id": version.id}
-    if (guid := guid_of(content)) is not None:
+    if (guid := guid or guid_of(content)) is not None:
         fields["guid"] = str(guid)
     fields |= {"schemaType": content.type} | content_fields(content)
     if text is not None:
         fields["schema"] = text
-    if version.timestamp_ms:  # of a version that was written just now nothing more is known
-        fields |= {"ts": version.timestamp_ms, "deleted": version.deleted}
-    return fields
+    if version.timestamp_ms:
+        fields["ts"] = version.timestamp_ms
+    return fields | {"deleted": version.deleted} if version.timestamp_ms or version.deleted else fields
 
 
-def schema_fields(version: Version, text: str | None = None) -> dict[str, Any]:
+def schema_fields(version: Version, text: str | None = None, *, guid: UUID | None = None) -> dict[str, Any]:
     """What an id means: a version that is this schema, without the id, which its client knows."""
-    return {name: value for name, value in version_fields(version, text).items() if name != "id"}
+    fields = version_fields(version, text, guid=guid)
+    del fields["id"]
+    return fields
 
 
 def registered_fields(version: Version, text: str | None = None) -> dict[str, Any]:

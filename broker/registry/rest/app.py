@@ -19,8 +19,10 @@ from broker.common.request_bodies import RETRY_LATER, BodiesFull, RequestBodies,
 from broker.common.unread_answers import NO_ROOM, SharedAnswers, UnreadAnswers
 from broker.registry.errors import RegistryError
 from broker.registry.fair_pool import CLIENT
+from broker.registry.names import DEFAULT_CONTEXT, context_named
 from broker.registry.registry import NotLeader, SchemaRegistry
-from broker.registry.rest import comparing, schemas, settings, subjects
+from broker.registry.response_headers import WithHeaders
+from broker.registry.rest import comparing, contexts, schemas, settings, subjects
 from broker.registry.rest.answers import MEDIA_TYPE, answer, error_answer
 
 _log = logger(__name__)
@@ -38,6 +40,12 @@ async def cluster_id(request: Request) -> Response:
     if registry.kafka_cluster_id:
         clusters = {"kafka-cluster": registry.kafka_cluster_id, **clusters}
     return answer({"scope": {"path": [], "clusters": clusters}, "id": ""})
+
+
+async def deployment(request: Request) -> Response:
+    return answer(
+        {"attributes": list(request.app.state.registry.config.schema_registry_metadata_deployment_attributes)}
+    )
 
 
 async def version(_request: Request) -> Response:
@@ -66,7 +74,8 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/schemas/ids/{id}/versions", schemas.get_versions),
     ("GET", "/schemas/guids/{guid}", schemas.get_by_guid),
     ("GET", "/schemas/guids/{guid}/ids", schemas.get_ids_of_guid),
-    ("GET", "/contexts", schemas.list_contexts),
+    ("GET", "/contexts", contexts.list_contexts),
+    ("DELETE", "/contexts/{context}", contexts.delete_context),
     ("POST", "/compatibility/subjects/{subject}/versions/{version}", comparing.with_version),
     ("POST", "/compatibility/subjects/{subject}/versions", comparing.with_all),
     ("GET", "/config", settings.get_config),
@@ -83,6 +92,7 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("DELETE", "/mode/{subject}", settings.delete_mode),
     ("GET", "/v1/metadata/id", cluster_id),
     ("GET", "/v1/metadata/version", version),
+    ("GET", "/v1/metadata/deployment", deployment),
     ("GET", "/version", version),
     ("GET", "/", nothing),
     ("POST", "/", nothing),
@@ -108,7 +118,9 @@ def make_app(
     app.router.redirect_slashes = False
     app.state.registry = registry
     locked = _BeforeAll(SharedBodies(app, bodies), registry, logins)
-    counted = SharedAnswers(locked, _retry_later(NO_ROOM), answers)
+    counted: ASGIApp = SharedAnswers(locked, _retry_later(NO_ROOM), answers)
+    if registry is not None and registry.config.response_headers:
+        counted = WithHeaders(counted, registry.config.response_headers)
     return NoForeignPages(counted, is_locked=logins is not None)
 
 
@@ -164,17 +176,18 @@ class _BeforeAll:
             return
         whole = scope["raw_path"].decode("ascii", "replace").partition("?")[0]
         path = whole.rstrip("/") or "/"
-        context = "."
-        if path.startswith("/contexts/"):
-            named, slash, rest = path.removeprefix("/contexts/").partition("/")
-            context, path = _context(unquote(named)), slash + rest if slash else path
+        named, slash, rest = path.removeprefix("/contexts/").partition("/")
+        context, is_in_context = DEFAULT_CONTEXT, path.startswith("/contexts/") and bool(slash)
+        if is_in_context:
+            context, path = context_named(unquote(named)), slash + rest
         if path.startswith(_BY_ID) and scope["method"] == "GET":
             found = schemas.looked_up(self._registry, context, path[len(_BY_ID) :], scope["query_string"])
             if found is not None:
                 await _send(send, found)
                 return
         CLIENT.set(counted_address((scope.get("client") or ("",))[0]))
-        scope = {**scope, "path": path, "registry.context": context, "registry.path": whole}
+        scope = {**scope, "path": path, "registry.context": context, "registry.in_context": is_in_context}
+        scope["registry.path"] = whole
         await self._app(scope, receive, send)
 
 
@@ -182,9 +195,3 @@ async def _send(send: Send, body: bytes) -> None:
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-def _context(text: str) -> str:
-    """`:.x:` and `.x` are the same."""
-    name = text.strip(":")
-    return name if name.startswith(".") else f".{name}"

@@ -10,7 +10,7 @@ from broker.common.limits import REGISTRY_BODY_BYTES_MAX
 from broker.registry.data_contracts import ContractRequest, require_rule_set
 from broker.registry.errors import RegistryError, unprocessable
 from broker.registry.names import DEFAULT_CONTEXT, check_subject, within
-from broker.registry.operations import SchemaRequest
+from broker.registry.operations import SchemaRequest, aliased
 from broker.registry.records import canonical_json, references_of, require_shallow
 from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import AVRO, Content
@@ -28,10 +28,16 @@ def context_in(request: Request) -> str:
 
 
 def subject_of(request: Request) -> str:
-    """Of the path, in its context. Raises RegistryError 42208."""
-    subject = within(context_in(request), unquote(request.path_params["subject"]))
-    check_subject(subject)
+    """Of the path, in its context; the one that an alias stands for. Raises RegistryError 42208."""
+    registry = registry_of(request)
+    subject = aliased(registry.store, within(context_in(request), unquote(request.path_params["subject"])))
+    check_subject(subject, allows_empty=not registry.config.schema_reject_empty_subject)
     return subject
+
+
+def is_in_context(request: Request) -> bool:
+    """Whether the path names a context, and be it the default one."""
+    return bool(request.scope.get("registry.in_context"))
 
 
 def scope_of(request: Request) -> str:
@@ -41,7 +47,7 @@ def scope_of(request: Request) -> str:
         context = context_in(request)
         return "" if context == DEFAULT_CONTEXT else f":{context}:"
     subject = within(context_in(request), unquote(text))
-    if not subject.endswith(":"):
+    if subject and not subject.endswith(":"):
         check_subject(subject)
     return subject
 

@@ -10,24 +10,25 @@ from starlette.responses import Response
 from broker.registry import kinds
 from broker.registry.errors import RegistryError
 from broker.registry.guid import read_guid
-from broker.registry.names import context_of, within
-from broker.registry.operations import by_id
-from broker.registry.records import content_fields
+from broker.registry.names import context_of, has_prefix, within
+from broker.registry.operations import aliased, by_id
+from broker.registry.records import has_rule_type
 from broker.registry.registry import SchemaRegistry
-from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, version_fields
+from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, schema_fields, version_fields
 from broker.registry.rest.asking import context_in, flag, id_of, number, page, registry_of
-from broker.registry.rest.subjects import is_meant, prefix_of
-from broker.registry.schema import Content, Version
+from broker.registry.rest.subjects import prefix_of
+from broker.registry.schema import Version
 
 _LISTED_MAX = 1_000
 _ID_DIGITS_MAX = 10
 _JUST_SUBJECT = re.compile(rb"subject=[A-Za-z0-9%._~+:-]*")
 
 
-def _found(request: Request) -> tuple[str, Content]:
-    """Context and schema of the id."""
-    subject = within(context_in(request), request.query_params.get("subject", ""))
-    return by_id(registry_of(request), context_of(subject), subject, id_of(request))
+def _found(request: Request) -> Version:
+    """The version that the id means. Raises RegistryError 40403."""
+    store = registry_of(request).store
+    subject = aliased(store, within(context_in(request), request.query_params.get("subject", "")))
+    return by_id(store, subject, id_of(request))
 
 
 def looked_up(registry: SchemaRegistry, context: str, rest: str, query: bytes) -> bytes | None:
@@ -36,42 +37,47 @@ def looked_up(registry: SchemaRegistry, context: str, rest: str, query: bytes) -
     """
     if not rest.isdecimal() or len(rest) > _ID_DIGITS_MAX or (query and not _JUST_SUBJECT.fullmatch(query)):
         return None
-    subject = unquote_plus(query[len(b"subject=") :].decode("ascii"))
-    content = registry.store.by_id(context_of(within(context, subject)), int(rest))
-    return None if content is None else orjson.dumps(content_fields(content))
+    store = registry.store
+    subject = aliased(store, within(context, unquote_plus(query[len(b"subject=") :].decode("ascii"))))
+    try:
+        version = by_id(store, subject, int(rest))
+    except RegistryError:
+        return None
+    return orjson.dumps(schema_fields(version, guid=store.guid(context_of(version.subject), version.id)))
 
 
-async def _text(request: Request, context: str, content: Content) -> str:
+async def _text(request: Request, version: Version) -> str:
     form = request.query_params.get("format", "")
     if not form:
-        return content.text
-    parsed = await registry_of(request).parse(context, content, is_new=False)
-    return parsed.formatted(form)
+        return version.content.text
+    return (await registry_of(request).parse_stored(version.subject, version.content)).formatted(form)
 
 
 async def get_schema(request: Request) -> Response:
-    context, content = _found(request)
-    fields = content_fields(content)
-    if request.query_params.get("format"):
-        fields["schema"] = await _text(request, context, content)
+    version = _found(request)
+    fields = schema_fields(version, await _text(request, version))
+    context = context_of(version.subject)
+    if request.query_params.get("referenceFormat") == "qualified":
+        for reference in fields.get("references", ()):
+            reference["subject"] = within(context, reference["subject"])
     if flag(request, "fetchMaxId"):
         fields["maxId"] = registry_of(request).store.ids_max(context)
     return answer(fields)
 
 
 async def get_schema_text(request: Request) -> Response:
-    context, content = _found(request)
-    return Response((await _text(request, context, content)).encode(), media_type=MEDIA_TYPE)
+    version = _found(request)
+    return Response((await _text(request, version)).encode(), media_type=MEDIA_TYPE)
 
 
 def _places(request: Request) -> list[Version]:
-    context, _ = _found(request)
-    found = registry_of(request).store.places(context, id_of(request))
+    found = _found(request)
+    places = registry_of(request).store.places(context_of(found.subject), found.id)
     subject = request.query_params.get("subject")
     if subject:
         wanted = within(context_in(request), subject)
-        found = [item for item in found if item.subject == wanted] or found
-    return [version for version in found if flag(request, "deleted") or not version.deleted]
+        places = [place for place in places if place.subject == wanted] or places
+    return [version for version in places if flag(request, "deleted") or not version.deleted]
 
 
 async def get_subjects(request: Request) -> Response:
@@ -94,12 +100,10 @@ def _ids_of_guid(request: Request) -> list[tuple[str, int]]:
 
 async def get_by_guid(request: Request) -> Response:
     (context, schema_id), *_ = _ids_of_guid(request)
-    content = registry_of(request).store.by_id(context, schema_id)
-    assert content is not None
-    fields = content_fields(content)
-    if request.query_params.get("format"):
-        fields["schema"] = await _text(request, context, content)
-    return answer(fields)
+    version = registry_of(request).store.place(context, schema_id)
+    assert version is not None
+    fields = schema_fields(version, await _text(request, version))
+    return answer({name: value for name, value in fields.items() if name not in ("subject", "version")})
 
 
 async def get_ids_of_guid(request: Request) -> Response:
@@ -114,18 +118,16 @@ async def get_types(_request: Request) -> Response:
 
 async def list_schemas(request: Request) -> Response:
     """At most a thousand at once; `offset` goes on."""
-    deleted, latest_only, prefix = flag(request, "deleted"), flag(request, "latestOnly"), prefix_of(request)
+    deleted, latest_only, prefix = flag(request, "deleted"), flag(request, "latestOnly"), prefix_of(request, "")
+    rule_type = request.query_params.get("ruleType", "")
     offset, limit = max(0, number(request, "offset", 0)), number(request, "limit", _LISTED_MAX)
     limit = limit if 0 <= limit <= _LISTED_MAX else _LISTED_MAX
     found: list[Version] = []
     for subject, versions in registry_of(request).store.subjects():
-        if is_meant(subject, prefix):
+        if has_prefix(subject, prefix):
             shown = [version for version in versions if deleted or not version.deleted]
-            found += shown[-1:] if latest_only else shown
+            shown = shown[-1:] if latest_only else shown
+            found += [version for version in shown if not rule_type or has_rule_type(version.content, rule_type)]
         if len(found) >= offset + limit:
             break
     return list_answer(version_fields(version) for version in found[offset : offset + limit])
-
-
-async def list_contexts(request: Request) -> Response:
-    return list_answer(page(request, registry_of(request).store.contexts()))

@@ -4,12 +4,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.registry.errors import RegistryError, not_permitted, subject_not_found
-from broker.registry.records import CompatibilityKey, ModeKey, RegistryRecord, Value
+from broker.registry.names import GLOBAL_CONTEXT
+from broker.registry.records import CompatibilityKey, RegistryRecord, Value
 from broker.registry.registry import Decision
 from broker.registry.rest.answers import answer
 from broker.registry.rest.asking import body_of, flag, registry_of, scope_of
 from broker.registry.rest.forwarding import for_leader
-from broker.registry.settings import as_scope, config_record, effective_config, effective_mode, mode_records
+from broker.registry.settings import (
+    as_scope,
+    config_record,
+    effective_config,
+    effective_mode,
+    mode_records,
+    mode_removal,
+)
 
 
 def _scope(request: Request) -> str:
@@ -19,7 +27,7 @@ def _scope(request: Request) -> str:
 async def get_config(request: Request) -> Response:
     registry, scope = registry_of(request), _scope(request)
     said = registry.store.config(scope)
-    if not scope or flag(request, "defaultToGlobal"):
+    if scope in ("", GLOBAL_CONTEXT) or flag(request, "defaultToGlobal"):
         said = effective_config(registry.store, scope, registry.config.schema_compatibility_level)
     if said is None:
         raise RegistryError(40408, f"Subject '{scope}' does not have subject-level compatibility configured")
@@ -61,7 +69,7 @@ async def delete_config(request: Request) -> Response:
 async def get_mode(request: Request) -> Response:
     registry, scope = registry_of(request), _scope(request)
     mode = registry.store.mode(scope)
-    if not scope or flag(request, "defaultToGlobal"):
+    if scope in ("", GLOBAL_CONTEXT) or flag(request, "defaultToGlobal"):
         mode = effective_mode(registry.store, scope)
     if mode is None:
         raise RegistryError(40409, f"Subject '{scope}' does not have subject-level mode configured")
@@ -83,18 +91,17 @@ async def put_mode(request: Request) -> Response:
         return None, mode_records(registry.store, scope, body.get("mode"), force=is_forced)
 
     await registry.change(decide)
-    return answer({"mode": str(body.get("mode")).upper()})
+    mode = body.get("mode")
+    return answer({"mode": mode and str(mode).upper()})
 
 
 @for_leader
 async def delete_mode(request: Request) -> Response:
+    """`recursive`: of a context, those of its subjects, too."""
     _require_mutable(request)
-    registry, scope = registry_of(request), _scope(request)
+    registry, scope, is_recursive = registry_of(request), _scope(request), flag(request, "recursive")
 
-    async def decide() -> Decision[str]:
-        mode = registry.store.mode(scope)
-        if mode is None and scope:
-            raise subject_not_found(scope)
-        return mode or "READWRITE", [RegistryRecord(ModeKey(scope), None)] if mode is not None else []
+    async def decide() -> Decision[str | None]:
+        return mode_removal(registry.store, scope, recursive=is_recursive)
 
     return answer({"mode": await registry.change(decide)})

@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from broker.registry import deleting
 from broker.registry.data_contracts import ContractRequest
-from broker.registry.errors import RegistryError, not_permitted, version_not_found
-from broker.registry.names import EVERY_CONTEXT, within
-from broker.registry.operations import SchemaRequest, aliased, look_up, register, registered, require_known
+from broker.registry.errors import RegistryError, not_permitted, schema_not_found
+from broker.registry.names import EVERY_CONTEXT, has_prefix, within
+from broker.registry.operations import SchemaRequest, in_contexts, look_up, register, registered, require_known
 from broker.registry.records import RegistryRecord, canonical_json, properties_of
 from broker.registry.registry import Decision
 from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, registered_fields, version_fields
@@ -22,6 +22,7 @@ from broker.registry.rest.asking import (
     body_of,
     context_in,
     flag,
+    is_in_context,
     page,
     registry_of,
     subject_of,
@@ -32,42 +33,43 @@ from broker.registry.schema import Content, Version
 from broker.registry.settings import require_writable
 
 
-def prefix_of(request: Request) -> str:
-    """Of the subjects that are meant; nothing for those of every context."""
-    told = request.query_params.get("subjectPrefix", "")
-    if told == EVERY_CONTEXT or (not told and context_in(request) == "."):
-        return "" if told else "."
-    return within(context_in(request), told)
-
-
-def is_meant(subject: str, prefix: str) -> bool:
-    """Without a prefix those of the default context."""
-    return not subject.startswith(":.") if prefix == "." else subject.startswith(prefix)
+def prefix_of(request: Request, default: str) -> str:
+    """Return `subjectPrefix` in the context of the path; `default` without one."""
+    prefix = request.query_params.get("subjectPrefix", "" if is_in_context(request) else default)
+    return prefix if prefix.startswith(EVERY_CONTEXT) else within(context_in(request), prefix)
 
 
 async def list_subjects(request: Request) -> Response:
-    deleted, only_deleted, prefix = flag(request, "deleted"), flag(request, "deletedOnly"), prefix_of(request)
-    found = []
+    """Those of every context, unless the path or the prefix names one."""
+    deleted, only_deleted = flag(request, "deleted"), flag(request, "deletedOnly")
+    prefix, found = prefix_of(request, EVERY_CONTEXT), []
     for subject, versions in registry_of(request).store.subjects():
         is_live = any(not version.deleted for version in versions)
-        if is_meant(subject, prefix) and (not is_live if only_deleted else is_live or deleted):
+        if has_prefix(subject, prefix) and (not is_live if only_deleted else is_live or deleted):
             found.append(subject)
     return list_answer(page(request, found))
 
 
 async def list_versions(request: Request) -> Response:
-    registry = registry_of(request)
-    only_deleted = flag(request, "deletedOnly")
-    versions = require_known(
-        registry, aliased(registry, subject_of(request)), deleted=flag(request, "deleted") or only_deleted
-    )
-    return list_answer(page(request, [version.version for version in versions if version.deleted or not only_deleted]))
+    only_deleted, as_negative = flag(request, "deletedOnly"), flag(request, "deletedAsNegative")
+    deleted = flag(request, "deleted") or only_deleted
+    require_known(registry_of(request), subject_of(request), deleted=deleted)
+    versions = registry_of(request).store.versions(subject_of(request), deleted=deleted or as_negative)
+    if as_negative:
+        numbers = [-version.version if version.deleted else version.version for version in versions]
+    else:
+        numbers = [version.version for version in versions if version.deleted or not only_deleted]
+    return list_answer(page(request, numbers))
 
 
 def _version(request: Request, *, deleted: bool = False) -> Version:
-    registry = registry_of(request)
-    number = version_of(request)
-    return deleting.find(registry.store, aliased(registry, subject_of(request)), number, deleted=deleted)
+    """Of the subject, or of one of its name in another context. Raises RegistryError 40401, 40402."""
+    store, number = registry_of(request).store, version_of(request)
+    own, *others = in_contexts(store, subject_of(request))
+    for subject in (own, *others):
+        with suppress(RegistryError):
+            return deleting.find(store, subject, number, deleted=deleted)
+    return deleting.find(store, own, number, deleted=deleted)
 
 
 async def _text(request: Request, version: Version) -> str:
@@ -98,23 +100,27 @@ async def get_metadata(request: Request) -> Response:
     """The latest version that has all these properties in its metadata."""
     registry = registry_of(request)
     wanted = dict(zip(request.query_params.getlist("key"), request.query_params.getlist("value"), strict=False))
-    versions = require_known(registry, aliased(registry, subject_of(request)), deleted=flag(request, "deleted"))
+    versions = require_known(registry, subject_of(request), deleted=flag(request, "deleted"))
     for version in reversed(versions):
-        if wanted.items() <= properties_of(version.content).items():
+        if version.content.metadata and wanted.items() <= properties_of(version.content).items():
             return answer(version_fields(version, await _text(request, version)))
-    raise version_not_found("with these metadata")
+    raise schema_not_found()
 
 
 async def look_up_schema(request: Request) -> Response:
     registry = registry_of(request)
-    subject = aliased(registry, subject_of(request))
-    found = await look_up(registry, subject, await asked_in(request), deleted=flag(request, "deleted"))
+    found = await look_up(registry, subject_of(request), await asked_in(request), deleted=flag(request, "deleted"))
     return answer(version_fields(found, await _text(request, found)))
 
 
 async def register_schema(request: Request) -> Response:
-    found = await registered(registry_of(request), subject_of(request), await asked_in(request))
-    return answer(registered_fields(found)) if found is not None else await _register(request)
+    asked = await asked_in(request)
+    found = await registered(registry_of(request), subject_of(request), asked)
+    return await _registered(request, found) if found is not None else await _register(request)
+
+
+async def _registered(request: Request, version: Version) -> Response:
+    return answer(registered_fields(version, await _text(request, version)))
 
 
 @for_leader
@@ -122,7 +128,7 @@ async def _register(request: Request) -> Response:
     registry, subject, asked = registry_of(request), subject_of(request), await asked_in(request)
     with suppress(RegistryError):  # what is in its way is told by the turn, which decides on all that was written
         await register(registry, subject, asked)
-    return answer(registered_fields(await registry.change(lambda: register(registry, subject, asked))))
+    return await _registered(request, await registry.change(lambda: register(registry, subject, asked)))
 
 
 @for_leader
