@@ -34,10 +34,15 @@ class _CompilerGone(BarnabasError):
     pass
 
 
+def is_path(path: str) -> bool:
+    """Whether an import may have the path: a relative one of plain names."""
+    return bool(_PATH.fullmatch(path)) and ".." not in path.split("/") and not path.startswith("/")
+
+
 def compile_files(files: Mapping[str, str]) -> list[FileDescriptorProto]:
     """MAIN and all it imports, each before what imports it. Raises InvalidSchema with the compiler's words."""
     for path in files:
-        if not _PATH.fullmatch(path) or ".." in path.split("/") or path.startswith("/"):
+        if not is_path(path):
             raise InvalidSchema(f"{path[:100]!r} is no path to import")
     plain = {path: without_map_entries(text) for path, text in files.items()}
     texts = {path: item.text for path, item in plain.items()}

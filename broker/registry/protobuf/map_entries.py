@@ -46,7 +46,7 @@ def without_map_entries(text: str) -> Plain:
     cuts, entries = [], []
     within: list[str] = []
     last: list[re.Match[str]] = []
-    for token in _tokens(text):
+    for token in tokens(text):
         last = [*last, token][-len(_OPTION) :]
         words = tuple(match.group() for match in last)
         if words == _OPTION and within and within[-1]:
@@ -58,7 +58,7 @@ def without_map_entries(text: str) -> Plain:
             within.append(words[-2] if words[-3:-2] == ("message",) else "")
         elif words[-1] == "}" and within:
             within.pop()
-    return Plain(_blanked(text, cuts), frozenset(entries))
+    return Plain(blanked(text, cuts), frozenset(entries))
 
 
 def tell_of_map_entries(file: FileDescriptorProto, entries: frozenset[tuple[str, ...]]) -> None:
@@ -74,11 +74,11 @@ def tell_of_map_entries(file: FileDescriptorProto, entries: frozenset[tuple[str,
         raise InvalidSchema(f"map_entry should not be set on {'.'.join(names)}. Use map<KeyType, ValueType> instead.")
 
 
-def _tokens(text: str) -> Iterator[re.Match[str]]:
+def tokens(text: str) -> Iterator[re.Match[str]]:
     return (match for match in _TOKEN.finditer(text) if not match.group().startswith(("//", "/*")))
 
 
-def _blanked(text: str, cuts: Iterable[tuple[int, int]]) -> str:
+def blanked(text: str, cuts: Iterable[tuple[int, int]]) -> str:
     """Of the same length, so that the compiler's words name the same places."""
     pieces: list[str] = []
     at = 0

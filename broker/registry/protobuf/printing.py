@@ -28,6 +28,7 @@ _SCALARS = {
 _LABELS = {F.LABEL_OPTIONAL: "optional ", F.LABEL_REQUIRED: "required ", F.LABEL_REPEATED: "repeated "}
 _MAX = 536_870_912  # behind the highest tag
 _ENUM_MAX = 2**31 - 1
+_EDITIONS: dict[int, str] = {descriptor_pb2.EDITION_2023: "2023"}
 
 
 def text_of(files: Sequence[FileDescriptorProto], *, sorts: bool = False) -> str:
@@ -44,7 +45,7 @@ def text_of(files: Sequence[FileDescriptorProto], *, sorts: bool = False) -> str
 class _Printer:
     def __init__(self, files: Sequence[FileDescriptorProto], sorts: bool):
         self._sorts = sorts
-        self._is_proto3 = False
+        self._is_proto3, self._has_labels = False, True
         self._pool = descriptor_pool.DescriptorPool()
         names = {file.name for file in files}
         if descriptor_pb2.DESCRIPTOR.name not in names:
@@ -54,10 +55,9 @@ class _Printer:
         self._names = OptionNames(files)
 
     def file(self, file: FileDescriptorProto) -> str:
-        if file.syntax not in ("", "proto2", "proto3"):
-            raise InvalidSchema(f"syntax {file.syntax} is not supported: proto2 and proto3 are")
         self._is_proto3 = file.syntax == "proto3"
-        lines = [f'syntax = "{file.syntax or "proto2"}";']
+        self._has_labels = file.syntax != "editions"
+        lines = [_syntax(file)]
         if file.package:
             lines.append(f"package {file.package};")
         root = f"{file.package}." if file.package else ""
@@ -125,6 +125,7 @@ class _Printer:
         """`types`: the messages beside the field, by name, of which one is its map entry or its group."""
         if label is None:
             is_plain = self._is_proto3 and field.label == F.LABEL_OPTIONAL and not field.proto3_optional
+            is_plain = is_plain or (not self._has_labels and field.label == F.LABEL_OPTIONAL)
             label = "" if is_plain else _LABELS[field.label]
         options = self._field_options(field, f"{around}{field.name}")
         brackets = f" [{', '.join(options)}]" if options else ""
@@ -198,6 +199,17 @@ class _Printer:
             name = self._names.printed(field.full_name, element) if field.is_extension else field.name
             printed += [f"{name} = {_option_value(field, item)}" for item in (value if field.is_repeated else [value])]
         return self._ordered(printed)
+
+
+def _syntax(file: FileDescriptorProto) -> str:
+    """Raises InvalidSchema."""
+    if file.syntax == "editions":
+        if file.edition not in _EDITIONS:
+            raise InvalidSchema(f"its edition is not supported: {', '.join(_EDITIONS.values())} are")
+        return f'edition = "{_EDITIONS[file.edition]}";'
+    if file.syntax not in ("", "proto2", "proto3"):
+        raise InvalidSchema(f"syntax {file.syntax} is not supported: proto2, proto3 and editions are")
+    return f'syntax = "{file.syntax or "proto2"}";'
 
 
 def _groups(fields: Iterable[F]) -> set[str]:

@@ -2,27 +2,37 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import DecodeError
 
 from broker.registry.errors import InvalidSchema
 from broker.registry.protobuf.comparison import INCOMPATIBLE, differences
-from broker.registry.protobuf.compiler import MAIN, compile_files
+from broker.registry.protobuf.compiler import MAIN, compile_files, is_path
+from broker.registry.protobuf.left_out import (
+    extensions_of,
+    missing_imports,
+    tidied,
+    without_imports,
+    without_options,
+)
 from broker.registry.protobuf.option_names import with_dots
 from broker.registry.protobuf.printing import text_of
 from broker.registry.schema import NamedSchema
 
 
 class ProtobufSchema:
-    def __init__(self, files: Sequence[FileDescriptorProto]):
+    """`text`: what is stored where it is not what the printer makes of the files, which lack what was left out."""
+
+    def __init__(self, files: Sequence[FileDescriptorProto], text: str = ""):
         #: The last is the schema, the others what it imports.
         self.files = files
-        self.canonical = text_of(files)
+        self._text = text
+        self.canonical = text or text_of(files)
 
     def normalized(self) -> str:
-        return text_of(self.files, sorts=True)
+        return self._text or text_of(self.files, sorts=True)
 
     def incompatibilities(self, writer: "ProtobufSchema", *, lenient: bool) -> list[str]:
         found = differences(writer.files, self.files)
@@ -67,8 +77,40 @@ def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> Protob
     return schema
 
 
-def _compiled(text: str, files: dict[str, str]) -> ProtobufSchema:
-    return ProtobufSchema(compile_files(files | _known(text, files) | {MAIN: text}))
+def _compiled(text: str, files: Mapping[str, str]) -> ProtobufSchema:
+    """Raises InvalidSchema. Imports that are missing are left out where only options need them."""
+    every = {**files, **_known(text, files), MAIN: text}
+    try:
+        return ProtobufSchema(compile_files(every))
+    except InvalidSchema as error:
+        missing = _missing(every, error)
+        if not missing:
+            raise
+        plain, bare = _bare(every, missing)
+    known = extensions_of(bare)
+    left = {path: without_options(content, known) for path, content in plain.items()}
+    return ProtobufSchema(compile_files(left), tidied(text) if plain[MAIN] != text else "")
+
+
+def _missing(every: Mapping[str, str], error: InvalidSchema) -> frozenset[str]:
+    return frozenset(path for path in missing_imports(str(error)) if is_path(path) and path not in every)
+
+
+def _bare(every: Mapping[str, str], missing: frozenset[str]) -> tuple[dict[str, str], list[FileDescriptorProto]]:
+    """The texts without the missing imports, and what they are without any custom option. Raises InvalidSchema.
+
+    The compiler tells of some missing imports at once, and of more when these are gone.
+    """
+    for _ in range(_MISSING_ROUNDS):
+        plain = {path: without_imports(content, missing) for path, content in every.items()}
+        try:
+            return plain, compile_files({path: without_options(content, None) for path, content in plain.items()})
+        except InvalidSchema as error:
+            more = _missing(every, error) - missing
+            if not more:
+                raise
+            missing |= more
+    raise InvalidSchema(f"it imports too many files that are missing, {len(missing)} at least")
 
 
 def _require_readable(schema: ProtobufSchema, files: dict[str, str]) -> None:
@@ -104,7 +146,22 @@ def _text_of_descriptor(descriptor: FileDescriptorProto, files: dict[str, str]) 
     return text_of([*dependencies, own])
 
 
-def _known(text: str, files: dict[str, str]) -> dict[str, str]:
+#: Of imports that are missing, some twenty each.
+_MISSING_ROUNDS = 20
+#: A type that Confluent's registry knows, and its Python client does not.
+_VARIANT = """syntax = "proto3";
+package confluent.type;
+option java_package = "io.confluent.protobuf.type";
+option java_outer_classname = "VariantProto";
+option java_multiple_files = true;
+message Variant {
+  bytes metadata = 1;
+  bytes value = 2;
+}
+"""
+
+
+def _known(text: str, files: Mapping[str, str]) -> dict[str, str]:
     """What Confluent's clients take for known to everybody; Google's is where protoc looks."""
     if "confluent/" not in text and not any("confluent/" in file for file in files.values()):
         return {}
@@ -114,6 +171,6 @@ def _known(text: str, files: dict[str, str]) -> dict[str, str]:
 
     described = [descriptor_pb2.DESCRIPTOR, meta_pb2.DESCRIPTOR, decimal_pb2.DESCRIPTOR]
     protos = [FileDescriptorProto.FromString(item.serialized_pb) for item in described]
-    return {
-        proto.name: text_of([*protos[:at], proto]) for at, proto in enumerate(protos) if at and proto.name not in files
-    }
+    known = {proto.name: text_of([*protos[:at], proto]) for at, proto in enumerate(protos) if at}
+    known["confluent/type/variant.proto"] = _VARIANT
+    return {name: content for name, content in known.items() if name not in files}
