@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from broker.common.limits import REGISTRY_SCHEMA_BYTES_MAX
 from broker.registry.errors import InvalidSchema, RegistryError
 from broker.registry.schema import NamedSchema
+from broker.registry.tags import TagChanges, TaggedEntities
 
 _MODULES = {
     "AVRO": "broker.registry.avro.schema",
@@ -37,6 +38,12 @@ class ParsedSchema(Protocol):
 
     def has_top_level_field(self, name: str) -> bool:
         """Whether the outermost type has a field of the name."""
+
+    def with_tags(self, changes: TagChanges) -> str:
+        """The text with other tags in it. Raises InvalidSchema where the schema lacks what is to have them."""
+
+    def inline_tags(self) -> TaggedEntities:
+        """The tags in the text."""
 
     def formatted(self, format_name: str) -> str:
         """The text in another of the forms of its kind; in its own if there is no such form."""

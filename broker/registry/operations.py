@@ -30,6 +30,7 @@ from broker.registry.registry import SchemaRegistry
 from broker.registry.schema import Content, Version
 from broker.registry.settings import effective_config, require_writable
 from broker.registry.store import SchemaStore
+from broker.registry.tags import TagChanges
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,10 @@ class SchemaRequest:
     normalize: bool | None = None
     force: bool = False
     contract: ContractRequest = field(default_factory=ContractRequest)
+    #: Tags that its text is to get and to lose.
+    tags: TagChanges | None = None
+    #: Whether it takes over the tags in the text of the version before.
+    propagates_tags: bool = False
     #: What parsing it and comparing it with other schemas came to, an error too.
     known: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
 
@@ -97,7 +102,8 @@ async def registered(registry: SchemaRegistry, subject: str, request: SchemaRequ
     """The version that is this schema already: it needs no leader, and is no matter of compatibility."""
     versions = registry.store.versions(subject)
     config = config_of(registry, subject)
-    if not versions or has_defaults_or_overrides(config) or not request.content.text.strip():
+    changes_text = request.tags or request.propagates_tags or not request.content.text.strip()
+    if not versions or has_defaults_or_overrides(config) or changes_text:
         return None
     content, _ = await understood(registry, subject, request, config, validates=False)
     return await _present(registry, subject, request, content, versions)
@@ -116,6 +122,7 @@ async def register(
         request, config = replace(request, normalize=False), config | {"validateFields": False}
     else:
         request = _populated(store.versions(subject, deleted=True), request, config)
+        request = await _tagged(registry, subject, request, versions)
     validates = bool(config["validateNewSchemas"]) and request.id is None
     content, parsed = await understood(registry, subject, request, config, validates=validates)
     present = await _present(registry, subject, request, content, versions)
@@ -143,6 +150,25 @@ def _populated(versions: list[Version], request: SchemaRequest, config: Value) -
     new_version = versions[-1].version + 1 if versions else 1
     previous = latest.content if latest else None
     return replace(request, content=completed(content, request.contract, config, previous, new_version))
+
+
+async def _tagged(
+    registry: SchemaRegistry, subject: str, request: SchemaRequest, versions: list[Version]
+) -> SchemaRequest:
+    """With the tags of the latest version in its text, if it takes these over, and with those that it asks for itself.
+
+    Raises InvalidSchema.
+    """
+    changes = [request.tags] if request.tags else []
+    if request.propagates_tags and versions:
+        latest = await registry.parse_stored(subject, versions[-1].content)
+        changes.insert(0, TagChanges(latest.inline_tags().tags, {}, skips_missing=True))
+    for change in changes:
+        content = resolved_references(registry.store, subject, request.content)
+        parsed = await registry.parse(context_of(subject), content, is_new=True)
+        text = await registry.think(partial(parsed.with_tags, change))
+        request = replace(request, content=replace(content, text=text))
+    return request
 
 
 async def _present(

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
+from broker.common.limits import REGISTRY_MESSAGES_BYTES_MAX, REGISTRY_SCHEMA_DEPTH_MAX
 from broker.registry.avro.defaults import DefaultCheck, default_of
 from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, AvroField, AvroType, Name
 from broker.registry.errors import InvalidSchema
@@ -80,6 +80,7 @@ class _Parser:
     def __init__(self, known: dict[str, AvroType], checks: bool):
         self.names = known
         self._defaults = DefaultCheck() if checks else None
+        self._name_characters = 0
         #: The first name or default that Avro does not allow.
         self.complaint = ""
 
@@ -140,6 +141,9 @@ class _Parser:
         found.aliases = tuple(dict.fromkeys(aliases))
         if name.full in self.names and not self.names[name.full].is_referred:
             raise InvalidSchema(f"Can't redefine: {name.full}")
+        self._name_characters += len(name.full)
+        if self._name_characters > REGISTRY_MESSAGES_BYTES_MAX:
+            raise InvalidSchema("its names are too long together: use a shorter namespace")
         if name.full in PRIMITIVES:
             raise InvalidSchema(f"Schemas may not be named after primitives: {name.full}")
         self.names[name.full] = found

@@ -7,8 +7,10 @@ from broker.registry.avro.model import AvroType
 from broker.registry.avro.parsing import parse as parse_type
 from broker.registry.avro.parsing import parse_with_complaint
 from broker.registry.avro.printing import canonical, normalized
+from broker.registry.avro.tags import change_tags, inline_tags
 from broker.registry.errors import InvalidSchema
 from broker.registry.schema import NamedSchema
+from broker.registry.tags import TagChanges, TaggedEntities
 
 
 class AvroSchema:
@@ -33,6 +35,14 @@ class AvroSchema:
 
     def has_top_level_field(self, name: str) -> bool:
         return any(field.name == name for field in self.type.fields)
+
+    def with_tags(self, changes: TagChanges) -> str:
+        type_, _ = _parse(self.canonical, self._referred, is_whole=False)
+        change_tags(type_, changes)
+        return canonical(type_)
+
+    def inline_tags(self) -> TaggedEntities:
+        return inline_tags(self.type)
 
     def formatted(self, format_name: str) -> str:
         """`resolved`: with what it refers to written out where it is first met."""

@@ -19,7 +19,9 @@ from broker.registry.json_schema.differences import differences
 from broker.registry.json_schema.model import Model
 from broker.registry.json_schema.names import Names
 from broker.registry.json_schema.objects import dependencies_of, properties_of
+from broker.registry.json_schema.tags import change_tags, inline_tags
 from broker.registry.schema import NamedSchema
+from broker.registry.tags import TagChanges, TaggedEntities
 
 #: Which may have one twice.
 _LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "items", "prefixItems"})
@@ -63,6 +65,14 @@ class JsonSchema:
     def _top_level_fields(self) -> Mapping[str, object]:
         properties = self.raw.get("properties") if isinstance(self.raw, dict) else None
         return properties if isinstance(properties, dict) else {}
+
+    def with_tags(self, changes: TagChanges) -> str:
+        raw = _loads(self.canonical)
+        change_tags(raw, changes)
+        return _dumps(raw)
+
+    def inline_tags(self) -> TaggedEntities:
+        return inline_tags(self.raw)
 
     def formatted(self, format_name: str) -> str:
         """`resolved`: whatever is referred to stands in it, below definitions."""

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     EnumDescriptorProto,
-    FieldDescriptorProto,
     FileDescriptorProto,
 )
 
@@ -20,67 +19,74 @@ from google.protobuf.descriptor_pb2 import (
 _UNDOTTED = re.compile(r"\((?=[A-Za-z_]\w*(?:\.\w+)*\) = )")
 
 
+class _Scope:
+    """The names in a package, a message, an enum or a service; None for one that has no names in it itself.
+
+    Names are kept part by part: full names of thousands of fields in a scope with a long name would fill the memory.
+    """
+
+    __slots__ = ("names",)
+
+    def __init__(self) -> None:
+        self.names: dict[str, _Scope | None] = {}
+
+    def within(self, name: str) -> "_Scope":
+        scope = self.names.get(name)
+        if scope is None:
+            scope = self.names[name] = _Scope()
+        return scope
+
+    def add(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.names.setdefault(name)
+
+
 class OptionNames:
     """The symbols that the last file sees: its own, those of its imports and of what these import publicly."""
 
     def __init__(self, files: Sequence[FileDescriptorProto]):
-        self._scopes: set[str] = set()
-        self._symbols: set[str] = set()
+        self._root = _Scope()
         for file in _visible(files):
             self._add_file(file)
 
-    def printed(self, full_name: str, element: str) -> str:
-        """Return the name of the extension for an option of the element, whose full name decides the scopes."""
+    def printed(self, full_name: str, around: str) -> str:
+        """Return the name of the extension for an option of an element. around: the full name of what it is in, with a
+        dot behind it; empty for an element in no package.
+        """
         first, dot, _ = full_name.partition(".")
-        hiding = self._scopes if dot else self._symbols
-        scope = element.rpartition(".")[0]
-        while scope:
-            if f"{scope}.{first}" in hiding:
+        scope: _Scope | None = self._root
+        for part in around.split(".")[:-1]:
+            scope = scope.names.get(part) if scope else None
+            if scope and first in scope.names and not (dot and scope.names[first] is None):
                 return f"(.{full_name})"
-            scope = scope.rpartition(".")[0]
         return f"({full_name})"
 
     def _add_file(self, file: FileDescriptorProto) -> None:
-        package = file.package
-        while package:
-            self._add(package, is_scope=True)
-            package = package.rpartition(".")[0]
-        root = f"{file.package}." if file.package else ""
+        scope = self._root
+        for part in file.package.split(".") if file.package else ():
+            scope = scope.within(part)
         for message in file.message_type:
-            self._add_message(root, message)
-        self._add_enums(root, file.enum_type)
-        self._add_fields(root, file.extension)
+            _add_message(scope, message)
+        _add_enums(scope, file.enum_type)
+        scope.add(field.name for field in file.extension)
         for service in file.service:
-            self._add(f"{root}{service.name}", is_scope=True)
-            for method in service.method:
-                self._add(f"{root}{service.name}.{method.name}")
+            scope.within(service.name).add(method.name for method in service.method)
 
-    def _add_message(self, around: str, message: DescriptorProto) -> None:
-        self._add(f"{around}{message.name}", is_scope=True)
-        root = f"{around}{message.name}."
-        self._add_fields(root, message.field)
-        self._add_fields(root, message.extension)
-        for oneof in message.oneof_decl:
-            self._add(f"{root}{oneof.name}")
-        self._add_enums(root, message.enum_type)
-        for nested in message.nested_type:
-            self._add_message(root, nested)
 
-    def _add_enums(self, around: str, enums: Iterable[EnumDescriptorProto]) -> None:
-        """Values of an enum are names of the scope around it."""
-        for enum in enums:
-            self._add(f"{around}{enum.name}", is_scope=True)
-            for value in enum.value:
-                self._add(f"{around}{value.name}")
+def _add_message(around: _Scope, message: DescriptorProto) -> None:
+    scope = around.within(message.name)
+    scope.add(field.name for field in (*message.field, *message.extension))
+    scope.add(oneof.name for oneof in message.oneof_decl)
+    _add_enums(scope, message.enum_type)
+    for nested in message.nested_type:
+        _add_message(scope, nested)
 
-    def _add_fields(self, around: str, fields: Iterable[FieldDescriptorProto]) -> None:
-        for field in fields:
-            self._add(f"{around}{field.name}")
 
-    def _add(self, name: str, *, is_scope: bool = False) -> None:
-        self._symbols.add(name)
-        if is_scope:
-            self._scopes.add(name)
+def _add_enums(around: _Scope, enums: Iterable[EnumDescriptorProto]) -> None:
+    """Values of an enum are names of the scope around it."""
+    for enum in enums:
+        around.within(enum.name)
+        around.add(value.name for value in enum.value)
 
 
 def _visible(files: Sequence[FileDescriptorProto]) -> Iterator[FileDescriptorProto]:

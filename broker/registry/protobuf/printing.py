@@ -62,7 +62,7 @@ class _Printer:
             lines.append(f"package {file.package};")
         root = f"{file.package}." if file.package else ""
         imports = [self._import(file, index) for index in range(len(file.dependency))]
-        options = self._options(file, "FileOptions", f"{root}file")
+        options = self._options(file, "FileOptions", root)
         types = {message.name: message for message in file.message_type}
         groups = _groups(file.extension)
         blocks = [lines, self._ordered(imports), [f"option {option};" for option in options]]
@@ -84,11 +84,10 @@ class _Printer:
     def message(self, message: DescriptorProto, around: str, head: str = "") -> list[str]:
         types = {proto.name: proto for proto in message.nested_type}
         groups = _groups(message.field) | _groups(message.extension)
-        name = f"{around}{message.name}"
-        root = f"{name}."
-        lines = [f"option {option};" for option in self._options(message, "MessageOptions", name)]
+        root = f"{around}{message.name}."
+        lines = [f"option {option};" for option in self._options(message, "MessageOptions", around)]
         lines += _reserved(message, _MAX)
-        lines += [self._extension_range(item, name) for item in message.extension_range]
+        lines += [self._extension_range(item, around) for item in message.extension_range]
         fields = self._in_order(message.field)
         oneofs: dict[int, list[F]] = {}
         for field in fields:
@@ -114,7 +113,7 @@ class _Printer:
     def _oneof(
         self, oneof: OneofDescriptorProto, around: str, members: Iterable[F], types: Mapping[str, DescriptorProto]
     ) -> list[str]:
-        lines = [f"option {option};" for option in self._options(oneof, "OneofOptions", f"{around}{oneof.name}")]
+        lines = [f"option {option};" for option in self._options(oneof, "OneofOptions", around)]
         for field in members:
             lines += self._field(field, around, types, label="")
         return [f"oneof {oneof.name} {{", *_indented(lines), "}"]
@@ -127,7 +126,7 @@ class _Printer:
             is_plain = self._is_proto3 and field.label == F.LABEL_OPTIONAL and not field.proto3_optional
             is_plain = is_plain or (not self._has_labels and field.label == F.LABEL_OPTIONAL)
             label = "" if is_plain else _LABELS[field.label]
-        options = self._field_options(field, f"{around}{field.name}")
+        options = self._field_options(field, around)
         brackets = f" [{', '.join(options)}]" if options else ""
         inner = types.get(field.type_name.rpartition(".")[2])
         if inner is not None and field.type == F.TYPE_GROUP:
@@ -138,19 +137,19 @@ class _Printer:
             return [f"{kind} {field.name} = {field.number}{brackets};"]
         return [f"{label}{_type(field)} {field.name} = {field.number}{brackets};"]
 
-    def _field_options(self, field: F, name: str) -> list[str]:
+    def _field_options(self, field: F, around: str) -> list[str]:
         options = []
         if field.HasField("default_value"):
             options.append(f"default = {_default(field)}")
         if field.json_name and field.json_name != _json_name(field.name):
             options.append(f"json_name = {_quoted(field.json_name)}")
-        return options + self._options(field, "FieldOptions", name)
+        return options + self._options(field, "FieldOptions", around)
 
     def enum(self, enum: EnumDescriptorProto, around: str) -> list[str]:
-        lines = [f"option {option};" for option in self._options(enum, "EnumOptions", f"{around}{enum.name}")]
+        lines = [f"option {option};" for option in self._options(enum, "EnumOptions", around)]
         lines += _reserved(enum, _ENUM_MAX)
         for value in self._values(enum):
-            options = self._options(value, "EnumValueOptions", f"{around}{value.name}")
+            options = self._options(value, "EnumValueOptions", around)
             brackets = f" [{', '.join(options)}]" if options else ""
             lines.append(f"{value.name} = {value.number}{brackets};")
         return [f"enum {enum.name} {{", *_indented(lines), "}"]
@@ -161,14 +160,12 @@ class _Printer:
         return sorted(values, key=lambda value: value.number != 0) if self._sorts and self._is_proto3 else values
 
     def service(self, service: ServiceDescriptorProto, around: str) -> list[str]:
-        name = f"{around}{service.name}"
-        lines = [f"option {option};" for option in self._options(service, "ServiceOptions", name)]
+        root = f"{around}{service.name}."
+        lines = [f"option {option};" for option in self._options(service, "ServiceOptions", around)]
         for method in service.method:
             takes = ("stream " if method.client_streaming else "") + method.input_type
             gives = ("stream " if method.server_streaming else "") + method.output_type
-            options = [
-                f"option {option};" for option in self._options(method, "MethodOptions", f"{name}.{method.name}")
-            ]
+            options = [f"option {option};" for option in self._options(method, "MethodOptions", root)]
             head = f"rpc {method.name} ({takes}) returns ({gives})"
             lines += [f"{head} {{", *_indented(options), "}"] if options else [f"{head};"]
         return [f"service {service.name} {{", *_indented(lines), "}"]
@@ -176,17 +173,17 @@ class _Printer:
     def _extend(self, field: F, around: str, types: Mapping[str, DescriptorProto]) -> list[str]:
         return [f"extend {field.extendee} {{", *_indented(self._field(field, around, types)), "}"]
 
-    def _extension_range(self, range_: DescriptorProto.ExtensionRange, message: str) -> str:
-        options = self._options(range_, "ExtensionRangeOptions", message)
+    def _extension_range(self, range_: DescriptorProto.ExtensionRange, around: str) -> str:
+        options = self._options(range_, "ExtensionRangeOptions", around)
         brackets = f" [{', '.join(options)}]" if options else ""
         return f"extensions {_range(range_.start, range_.end - 1, _MAX - 1)}{brackets};"
 
     # -- options
 
-    def _options(self, described: Any, kind: str, element: str) -> list[str]:
+    def _options(self, described: Any, kind: str, around: str) -> list[str]:
         """Read again with what is imported: only so those that somebody has added have names.
 
-        element: the full name of what has the options.
+        around: the full name of what has in it what has the options, with a dot behind it.
         """
         if not described.HasField("options"):
             return []
@@ -196,7 +193,7 @@ class _Printer:
         for field, value in options.ListFields():
             if field.name in ("map_entry", "uninterpreted_option"):
                 continue
-            name = self._names.printed(field.full_name, element) if field.is_extension else field.name
+            name = self._names.printed(field.full_name, around) if field.is_extension else field.name
             printed += [f"{name} = {_option_value(field, item)}" for item in (value if field.is_repeated else [value])]
         return self._ordered(printed)
 

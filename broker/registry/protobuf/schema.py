@@ -20,6 +20,7 @@ from broker.registry.protobuf.left_out import (
 from broker.registry.protobuf.option_names import with_dots
 from broker.registry.protobuf.printing import text_of
 from broker.registry.schema import NamedSchema
+from broker.registry.tags import TagChanges, TaggedEntities
 
 
 class ProtobufSchema:
@@ -46,6 +47,21 @@ class ProtobufSchema:
 
     def has_top_level_field(self, name: str) -> bool:
         return any(field.name == name for message in self.files[-1].message_type for field in message.field)
+
+    def with_tags(self, changes: TagChanges) -> str:
+        from broker.registry.protobuf.tags import META, with_tags
+
+        if self._text:
+            raise InvalidSchema("its tags cannot be changed, as it imports files that are missing: refer to them")
+        changed = with_tags(self.files[-1], changes)
+        meta = compile_files(_known(f'import "{META}"', {}) | {MAIN: f'syntax = "proto3"; import "{META}";'})[:-1]
+        present = {file.name for file in self.files}
+        return text_of([*(file for file in meta if file.name not in present), *self.files[:-1], changed])
+
+    def inline_tags(self) -> TaggedEntities:
+        from broker.registry.protobuf.tags import inline_tags
+
+        return inline_tags(self.files)
 
     def formatted(self, format_name: str) -> str:
         """`serialized`: the descriptor in base64, as deserializers want it."""

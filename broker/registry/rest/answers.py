@@ -16,6 +16,7 @@ from broker.registry.errors import RegistryError
 from broker.registry.guid import guid_of
 from broker.registry.records import content_fields
 from broker.registry.schema import Version
+from broker.registry.tags import TaggedEntities
 
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 
@@ -90,6 +91,16 @@ def schema_fields(version: Version, text: str | None = None, *, guid: UUID | Non
     fields = version_fields(version, text, guid=guid)
     del fields["id"]
     return fields
+
+
+def tags_fields(tags: TaggedEntities, wanted: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the tagged entities that have one of the wanted tags; `*` is every tag."""
+    names = set(wanted)
+    return [
+        {"schemaEntity": {"entityPath": entity.path, "entityType": entity.kind}, "tags": found}
+        for entity, found in tags.tags.items()
+        if "*" in names or not names.isdisjoint(found)
+    ]
 
 
 def registered_fields(version: Version, text: str | None = None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from broker.registry.fair_pool import CLIENT
 from broker.registry.names import DEFAULT_CONTEXT, context_named
 from broker.registry.registry import NotLeader, SchemaRegistry
 from broker.registry.response_headers import WithHeaders
-from broker.registry.rest import comparing, contexts, schemas, settings, subjects
+from broker.registry.rest import comparing, contexts, schemas, settings, subjects, tagging
 from broker.registry.rest.answers import MEDIA_TYPE, answer, error_answer
 
 _log = logger(__name__)
@@ -66,7 +66,7 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("DELETE", "/subjects/{subject}/versions/{version}", subjects.delete_version),
     ("GET", "/subjects/{subject}/versions/{version}/schema", subjects.get_version_text),
     ("GET", "/subjects/{subject}/versions/{version}/referencedby", subjects.get_referrers),
-    ("POST", "/subjects/{subject}/versions/{version}/tags", subjects.tag_version),
+    ("POST", "/subjects/{subject}/versions/{version}/tags", tagging.tag_version),
     ("GET", "/schemas", schemas.list_schemas),
     ("GET", "/schemas/types", schemas.get_types),
     ("GET", "/schemas/ids/{id}/schema", schemas.get_schema_text),

@@ -12,8 +12,11 @@ from broker.registry.errors import RegistryError, unprocessable
 from broker.registry.names import DEFAULT_CONTEXT, check_subject, within
 from broker.registry.operations import SchemaRequest, aliased
 from broker.registry.records import canonical_json, references_of, require_shallow
+from broker.registry.registering import LATEST
 from broker.registry.registry import SchemaRegistry
-from broker.registry.schema import AVRO, Content
+from broker.registry.rest.answers import tags_fields
+from broker.registry.schema import AVRO, Content, Version
+from broker.registry.tags import tag_changes
 
 
 def registry_of(request: Request) -> SchemaRegistry:
@@ -156,6 +159,9 @@ async def _asked_in(request: Request) -> SchemaRequest:
     content = Content(kind.upper(), text, references, canonical_json(metadata), canonical_json(rules))
     normalize = flag(request, "normalize") if "normalize" in request.query_params else None
     number = _number(body, "version", -1)
+    tags = tag_changes(body.get("schemaTagsToAdd"), body.get("schemaTagsToRemove"))
+    if tags and number is None:
+        number = LATEST
     return SchemaRequest(
         content,
         _number(body, "id", 1),
@@ -163,7 +169,19 @@ async def _asked_in(request: Request) -> SchemaRequest:
         normalize or None,
         flag(request, "force"),
         ContractRequest(metadata, rules, number or 0),
+        tags,
+        body.get("propagateSchemaTags") is True,
     )
+
+
+async def schema_tags(request: Request, version: Version) -> dict[str, Any]:
+    """Return `schemaTags` where the request looks for some (`findTags`). Raises InvalidSchema."""
+    wanted = request.query_params.getlist("findTags")
+    if not wanted:
+        return {}
+    registry = registry_of(request)
+    parsed = await registry.parse_stored(version.subject, version.content)
+    return {"schemaTags": tags_fields(await registry.think(parsed.inline_tags), wanted)}
 
 
 def _number(body: dict[str, Any], name: str, least: int) -> int | None:

@@ -15,7 +15,7 @@ from broker.registry.operations import aliased, by_id
 from broker.registry.records import has_rule_type
 from broker.registry.registry import SchemaRegistry
 from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, schema_fields, version_fields
-from broker.registry.rest.asking import context_in, flag, id_of, number, page, registry_of
+from broker.registry.rest.asking import context_in, flag, id_of, number, page, registry_of, schema_tags
 from broker.registry.rest.subjects import prefix_of
 from broker.registry.schema import Version
 
@@ -55,7 +55,7 @@ async def _text(request: Request, version: Version) -> str:
 
 async def get_schema(request: Request) -> Response:
     version = _found(request)
-    fields = schema_fields(version, await _text(request, version))
+    fields = schema_fields(version, await _text(request, version)) | await schema_tags(request, version)
     context = context_of(version.subject)
     if request.query_params.get("referenceFormat") == "qualified":
         for reference in fields.get("references", ()):

@@ -1,35 +1,30 @@
 """`/subjects`: what is registered under which name, registering and deleting."""
 
-import copy
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
 
-import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.registry import deleting
-from broker.registry.data_contracts import ContractRequest
-from broker.registry.errors import RegistryError, not_permitted, schema_not_found
+from broker.registry.errors import RegistryError, schema_not_found
 from broker.registry.names import EVERY_CONTEXT, has_prefix, within
-from broker.registry.operations import SchemaRequest, in_contexts, look_up, register, registered, require_known
-from broker.registry.records import RegistryRecord, canonical_json, properties_of
+from broker.registry.operations import in_contexts, look_up, register, registered, require_known
+from broker.registry.records import properties_of
 from broker.registry.registry import Decision
 from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, registered_fields, version_fields
 from broker.registry.rest.asking import (
     asked_in,
-    body_of,
     context_in,
     flag,
     is_in_context,
     page,
     registry_of,
+    schema_tags,
     subject_of,
     version_of,
 )
 from broker.registry.rest.forwarding import for_leader
-from broker.registry.schema import Content, Version
+from broker.registry.schema import Version
 from broker.registry.settings import require_writable
 
 
@@ -82,7 +77,7 @@ async def _text(request: Request, version: Version) -> str:
 
 async def get_version(request: Request) -> Response:
     version = _version(request, deleted=flag(request, "deleted"))
-    return answer(version_fields(version, await _text(request, version)))
+    return answer(version_fields(version, await _text(request, version)) | await schema_tags(request, version))
 
 
 async def get_version_text(request: Request) -> Response:
@@ -156,41 +151,3 @@ async def delete_version(request: Request) -> Response:
         return found.version, deletes(registry.store, found)
 
     return answer(await registry.change(decide))
-
-
-@for_leader
-async def tag_version(request: Request) -> Response:
-    """The same schema again with other tags, as a version of its own: tags are of the metadata."""
-    registry, subject, number, body = (
-        registry_of(request), subject_of(request), version_of(request), await body_of(request)
-    )  # fmt: skip
-
-    async def decide() -> tuple[Version, list[RegistryRecord]]:
-        present = deleting.find(registry.store, subject, number, deleted=False)
-        content = with_tags(present.content, body)
-        contract = ContractRequest(orjson.loads(content.metadata or "{}"), orjson.loads(content.rule_set or "{}"))
-        return await register(registry, subject, SchemaRequest(content, contract=contract, known=known))
-
-    known: dict[object, object] = {}
-    with suppress(RegistryError):
-        await decide()
-    return answer(registered_fields(await registry.change(decide)))
-
-
-def with_tags(content: Content, body: dict[str, Any]) -> Content:
-    """Raises RegistryError 42205 for what names no place and tags."""
-    metadata = copy.deepcopy(orjson.loads(content.metadata)) if content.metadata else {}
-    tags = metadata.setdefault("tags", {})
-    if not isinstance(tags, dict):
-        raise not_permitted("The tags of this version are no object; register it again with tags that are one")
-    try:
-        for value in body.get("tagsToAdd") or []:
-            place = value["schemaEntity"]["entityPath"]
-            tags[place] = sorted({*tags.get(place, []), *value["tags"]})
-        for value in body.get("tagsToRemove") or []:
-            place = value["schemaEntity"]["entityPath"]
-            tags[place] = sorted({*tags.get(place, [])} - {*value["tags"]})
-    except (KeyError, TypeError):
-        raise not_permitted("tagsToAdd and tagsToRemove list objects with schemaEntity and tags") from None
-    metadata["tags"] = {place: item for place, item in tags.items() if item}
-    return replace(content, metadata=canonical_json({name: item for name, item in metadata.items() if item}))

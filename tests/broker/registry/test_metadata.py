@@ -10,7 +10,6 @@ from broker.registry.errors import RegistryError
 from broker.registry.records import SchemaKey, canonical_json, properties_of, schema_record
 from broker.registry.rest.answers import list_answer, version_fields
 from broker.registry.rest.asking import asked_in
-from broker.registry.rest.subjects import with_tags
 from broker.registry.schema import Content, Version
 from broker.registry.settings import config_record
 from broker.registry.store import SchemaStore
@@ -95,9 +94,3 @@ def test_metadata_of_another_shape_that_are_there_already_have_no_properties(met
     content = Content("AVRO", '"int"', metadata=metadata)
     assert properties_of(content) == {}
     assert of_group([Version("s", 1, 1, content)], content, "group")
-
-
-def test_tags_are_not_added_to_what_is_no_object():
-    with pytest.raises(RegistryError) as refusal:
-        with_tags(Content("AVRO", '"int"', metadata='{"tags": 5}'), {"tagsToAdd": []})
-    assert refusal.value.code == 42205

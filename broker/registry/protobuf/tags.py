@@ -1,0 +1,79 @@
+"""Tags of a Protobuf schema: of messages in `confluent.message_meta`, of fields in `confluent.field_meta`. Pure.
+
+A path is the names of the messages from the outermost on, without the package, and the field's; the name of its oneof
+may stand before that.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from confluent_kafka.schema_registry.confluent import meta_pb2
+from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
+
+from broker.registry.tags import FIELD, RECORD, TagChanges, TagEntity, TaggedEntities
+
+META = "confluent/meta.proto"
+
+
+def with_tags(file: FileDescriptorProto, changes: TagChanges) -> FileDescriptorProto:
+    """Return another file with other tags, which imports what defines them. Raises InvalidSchema."""
+    changed = FileDescriptorProto.FromString(file.SerializeToString())  # so that options of Confluent's are read
+    names: dict[int, dict[str, Any]] = {}
+    for entity in changes.entities:
+        place = _place(changed, names, entity)
+        if place is None:
+            changes.require(entity)
+            continue
+        options, extension = place
+        tags = changes.applied(entity, options.Extensions[extension].tags)
+        del options.Extensions[extension].tags[:]
+        options.Extensions[extension].tags.extend(tags)
+        if not options.Extensions[extension].ByteSize():
+            options.ClearExtension(extension)
+    if META not in changed.dependency:
+        changed.dependency.append(META)
+    return changed
+
+
+def _place(file: FileDescriptorProto, names: dict[int, dict[str, Any]], entity: TagEntity) -> tuple[Any, Any] | None:
+    """Options and extension of the entity; `names` keeps the messages and fields of a message, by name."""
+    *path, last = entity.path.split(".")
+    message: Any = file
+    for part in path if entity.kind == FIELD else (*path, last):
+        nested = file.message_type if message is file else message.nested_type
+        found = _named(names, nested, id(message)).get(part)
+        if found is None and entity.kind == FIELD and part == path[-1] and message is not file:
+            break  # the name of a oneof
+        if found is None or found.options.map_entry:
+            return None
+        message = found
+    if message is file:
+        return None
+    if entity.kind == RECORD:
+        return message.options, meta_pb2.message_meta
+    field = _named(names, message.field, -id(message)).get(last)
+    return (field.options, meta_pb2.field_meta) if field is not None else None
+
+
+def _named(names: dict[int, dict[str, Any]], protos: Any, key: int) -> dict[str, Any]:
+    if key not in names:
+        names[key] = {proto.name: proto for proto in protos}
+    return names[key]
+
+
+def inline_tags(files: Sequence[FileDescriptorProto]) -> TaggedEntities:
+    file = FileDescriptorProto.FromString(files[-1].SerializeToString())
+    found = TaggedEntities()
+    for message in file.message_type:
+        _collect(message, (), found)
+    return found
+
+
+def _collect(message: DescriptorProto, around: tuple[str, ...], found: TaggedEntities) -> None:
+    path = (*around, message.name)
+    if not message.options.map_entry:
+        found.add(RECORD, path, list(message.options.Extensions[meta_pb2.message_meta].tags))
+        for field in message.field:
+            found.add(FIELD, (*path, field.name), list(field.options.Extensions[meta_pb2.field_meta].tags))
+    for nested in message.nested_type:
+        _collect(nested, path, found)
