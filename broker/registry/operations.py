@@ -4,6 +4,7 @@ Whoever registers first has the schema parsed and compared, and then again in th
 nobody else writes: `SchemaRequest.known` keeps what was found, so that a turn is short.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ from broker.registry.schema import Content, Version
 from broker.registry.settings import effective_config, require_writable
 from broker.registry.store import SchemaStore
 from broker.registry.tags import TagChanges
+
+_HAS_EXPONENT = re.compile(r"\d\.\d+E-?\d")
 
 
 @dataclass(frozen=True)
@@ -256,7 +259,7 @@ async def _alike(
             continue
         if stored.text == content.text and stored.references == content.references:
             return version
-        if stored.references or content.references:
+        if stored.references or content.references or _HAS_EXPONENT.search(content.text):
             if resolved is None:
                 resolved = await _resolved(registry, subject, content)
             if await _resolved(registry, version.subject, stored) == resolved:
@@ -265,10 +268,12 @@ async def _alike(
 
 
 async def _resolved(registry: SchemaRegistry, subject: str, content: Content) -> str:
-    """The text with all that it refers to, normalized: only so texts that were normalized in parts are the same."""
+    """The text with all that it refers to, normalized: only so texts that were normalized in parts are the same, and
+    those with numbers as 10000000.0, which are 1.0E7 today.
+    """
     parsed = await registry.parse_stored(subject, content)
     whole = Content(content.type, parsed.formatted("resolved"))
-    return (await registry.parse_stored(subject, whole)).normalized() if whole.text != content.text else whole.text
+    return (await registry.parse_stored(subject, whole)).normalized()
 
 
 async def compatible(

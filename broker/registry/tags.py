@@ -51,17 +51,14 @@ def _entities(listed: object) -> dict[TagEntity, list[str]]:
     if not isinstance(listed, list | None):
         raise _unreadable()
     for item in listed or ():
-        entity = item.get("schemaEntity") if isinstance(item, dict) else None
-        path, tags = (entity.get("entityPath"), item.get("tags")) if isinstance(entity, dict) else (None, None)
-        kind = str(entity.get("entityType") or FIELD).lower() if isinstance(entity, dict) else ""
-        if not isinstance(path, str) or not _are_texts(tags) or kind not in (RECORD, FIELD):
+        entity, tags = (item.get("schemaEntity"), item.get("tags")) if isinstance(item, dict) else (None, None)
+        if not isinstance(entity, dict) or not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+            raise _unreadable()
+        path, kind = entity.get("entityPath"), str(entity.get("entityType") or FIELD).lower()
+        if not isinstance(path, str) or kind not in (RECORD, FIELD):
             raise _unreadable()
         found.setdefault(TagEntity(kind, path.removeprefix(".")), []).extend(tags)
     return found
-
-
-def _are_texts(tags: Any) -> bool:
-    return isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)
 
 
 def _unreadable() -> Exception:

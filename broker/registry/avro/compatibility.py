@@ -112,7 +112,7 @@ class _Comparison:
         for index, branch in enumerate(writer.inner):
             self._budget.spend_steps(1)
             if reader.kind != "union":
-                _take(found, self.of(reader, branch, at))
+                _take(found, self.of(reader, branch, f"{at.rstrip('/')}/{index}"))
             elif self.of(reader, branch, at):
                 found.append(
                     self._tell(
@@ -153,7 +153,10 @@ class _Comparison:
                 )
             elif written:
                 _take(found, self.of(field.type, written[0].type, f"{place}/type"))
-            elif field.default is NO_DEFAULT and not _has_enum_default(field.type):
+            elif field.default is NO_DEFAULT and _has_enum_default(field.type):
+                # Avro compares the enum itself with the writer's record: its default is none of the field.
+                _take(found, self.of(field.type, writer, f"{place}/type"))
+            elif field.default is NO_DEFAULT:
                 found.append(self._tell("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
         return found
 

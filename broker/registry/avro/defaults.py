@@ -9,7 +9,8 @@ from broker.registry.avro.model import NO_DEFAULT, AvroType
 from broker.registry.errors import InvalidSchema
 
 _INT, _LONG = 2**31, 2**63
-#: As Double.valueOf reads a text, but for hexadecimal ones.
+#: As Double.valueOf reads a text.
+_HEXADECIMAL = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?\d{1,4}[fFdD]?", re.ASCII)
 _DOUBLE = re.compile(r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII)
 
 
@@ -21,6 +22,8 @@ def default_of(type_: AvroType, default: Any) -> Any:
     if type_.kind not in ("float", "double") or not isinstance(default, str):
         return default
     text = default.strip()
+    if _HEXADECIMAL.fullmatch(text):
+        return float.fromhex(text.rstrip("fFdD"))
     if not _DOUBLE.fullmatch(text):
         raise InvalidSchema(f"the default {default[:200]!r} is no number for {type_.kind}")
     return float(text.rstrip("fFdD"))

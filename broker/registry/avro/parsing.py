@@ -81,6 +81,8 @@ class _Parser:
         self.names = known
         self._defaults = DefaultCheck() if checks else None
         self._name_characters = 0
+        #: Records whose fields are being read: only their full names mean them.
+        self._unfinished: set[int] = set()
         #: The first name or default that Avro does not allow.
         self.complaint = ""
 
@@ -95,6 +97,7 @@ class _Parser:
             raise InvalidSchema(f"{_short(told)} is no schema")
         kind = told.get("type")
         if isinstance(kind, dict | list):
+            self._complain(f"No type: {_short(told)}")
             return self.type(kind, space, depth + 1)
         if not isinstance(kind, str):
             raise InvalidSchema(f"No type: {_short(told)}")
@@ -113,7 +116,9 @@ class _Parser:
         if text in PRIMITIVES:
             return AvroType(text)
         name = _name(text, None, space)
-        found = self.names.get(name.full) or self.names.get(text)
+        found = self.names.get(name.full)
+        if found is None and (found := self.names.get(text)) is not None and id(found) in self._unfinished:
+            self._complain(f"Undefined schema: {name.full[:200]}")
         if found is None:
             raise InvalidSchema(
                 f'"{text[:200]}" is not a defined name. The type of a field must be a defined name or a '
@@ -137,7 +142,9 @@ class _Parser:
             raise InvalidSchema(f"No name in schema: {_short(told)}")
         name = self._defined(told["name"], told.get("namespace"), space)
         found = AvroType(kind, _properties(told, _RESERVED[kind]), name=name, doc=_text_or_none(told.get("doc")))
-        aliases = (self._defined(text, None, name.space) for text in _texts(told, "aliases"))
+        aliases = [_name(text, None, name.space) for text in self._aliases(told)]
+        for alias in aliases:
+            self._checked(alias.local)
         found.aliases = tuple(dict.fromkeys(aliases))
         if name.full in self.names and not self.names[name.full].is_referred:
             raise InvalidSchema(f"Can't redefine: {name.full}")
@@ -155,7 +162,9 @@ class _Parser:
                 raise InvalidSchema(f"Invalid or no size: {_short(told)}")
             found.size = size
         else:
+            self._unfinished.add(id(found))
             self._fill_record(found, told, name.space, depth)
+            self._unfinished.discard(id(found))
         return found
 
     def _fill_record(self, found: AvroType, told: dict[str, Any], space: str, depth: int) -> None:
@@ -181,20 +190,25 @@ class _Parser:
                     f"Invalid default for field {field.name}: {_short(field.default)} not a {field.type.kind}"
                 )
 
+    def _aliases(self, told: dict[str, Any]) -> list[str]:
+        if told.get("aliases", ()) is None:
+            self._complain(f"aliases not an array: {_short(told)}")
+        return _texts(told, "aliases")
+
     def _complain(self, sentence: str) -> None:
         if self._defaults is not None:
             self.complaint = self.complaint or sentence
 
     def _checked(self, name: str) -> str:
         if not name:
-            raise InvalidSchema("Empty name")
-        if not _NAME.fullmatch(name):
+            self._complain("Empty name")
+        elif not _NAME.fullmatch(name):
             self._complain(f"Illegal character in: {name[:200]}")
         return name
 
     def _defined(self, text: object, namespace: object, space: str) -> Name:
         name = _name(text, namespace, space)
-        for part in (name.local, *filter(None, name.space.split("."))):
+        for part in (name.local, *(name.space.split(".") if name.space else ())):
             self._checked(part)
         return name
 
@@ -213,7 +227,7 @@ class _Parser:
             default_of(type_, told.get("default", NO_DEFAULT)),
             _text_or_none(told.get("doc")),
             order.lower(),
-            tuple(dict.fromkeys(_texts(told, "aliases"))),
+            tuple(dict.fromkeys(self._aliases(told))),
             _properties(told, _FIELD_RESERVED),
         )
 

@@ -1,10 +1,13 @@
 """Tree to text, in the order in which Avro's Java library prints a schema: what counts as one and the same schema."""
 
 import json
+import math
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from broker.registry.avro.defaults import printed
-from broker.registry.avro.model import NO_DEFAULT, AvroType, Name
+from broker.registry.avro.model import NO_DEFAULT, PRIMITIVES, AvroType, Name
 
 
 def canonical(type_: AvroType) -> str:
@@ -18,7 +21,36 @@ def normalized(type_: AvroType) -> str:
 
 
 def _dumps(tree: Any) -> str:
+    if any(repr(number) != double_text(number) for number in _floats(tree)):
+        return _spelt(tree)
     return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+
+
+def _spelt(tree: Any) -> str:
+    """As JSON with Java's numbers, which json.dumps cannot be given."""
+    if isinstance(tree, dict):
+        return "{" + ",".join(f"{_spelt(name)}:{_spelt(value)}" for name, value in tree.items()) + "}"
+    if isinstance(tree, list):
+        return "[" + ",".join(map(_spelt, tree)) + "]"
+    return double_text(tree) if isinstance(tree, float) else json.dumps(tree, ensure_ascii=False)
+
+
+def _floats(tree: Any) -> Iterator[float]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, float):
+            yield node
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+
+
+def double_text(number: float) -> str:
+    """Return a finite number as Double.toString writes it: 1.0E10, 1.0E-4; others as Python does."""
+    if number == 0 or 1e-3 <= abs(number) < 1e7 or not math.isfinite(number):
+        return repr(number)
+    digits, _, exponent = f"{Decimal(repr(number)):E}".partition("E")
+    whole, _, rest = digits.partition(".")
+    return f"{whole}.{rest.rstrip('0') or '0'}E{int(exponent)}"
 
 
 class _Printer:
@@ -39,7 +71,7 @@ class _Printer:
         if type_.name is None:
             return {"type": type_.kind} | self._properties(type_.properties) if type_.properties else type_.kind
         if type_.is_referred or id(type_) in self._printed:
-            return type_.name.full if type_.name.space != space else type_.name.local
+            return _qualified(type_.name, space)
         self._printed.add(id(type_))
         return self._definition(type_, type_.name, space)
 
@@ -59,7 +91,7 @@ class _Printer:
             tree["fields"] = [self._field(field, name.space) for field in type_.fields]
         tree |= self._properties(type_.properties)
         if type_.aliases:
-            aliases = [alias.local if alias.space == name.space else alias.full for alias in type_.aliases]
+            aliases = [_qualified(alias, name.space) for alias in type_.aliases]
             tree["aliases"] = self._in_order(aliases)
         return tree
 
@@ -80,6 +112,11 @@ class _Printer:
 
     def _in_order(self, names: list[str]) -> list[str]:
         return sorted(set(names)) if self._sorts else names
+
+
+def _qualified(name: Name, space: str) -> str:
+    """Return the name as it is written in the namespace: one that is a primitive's is always full."""
+    return name.local if name.space == space and name.local not in PRIMITIVES else name.full
 
 
 def _sorted(value: Any) -> Any:

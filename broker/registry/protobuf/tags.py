@@ -7,12 +7,13 @@ may stand before that.
 from collections.abc import Sequence
 from typing import Any
 
-from confluent_kafka.schema_registry.confluent import meta_pb2
+from confluent_kafka.schema_registry.confluent.meta_pb2 import DESCRIPTOR as _META
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 
 from broker.registry.tags import FIELD, RECORD, TagChanges, TagEntity, TaggedEntities
 
 META = "confluent/meta.proto"
+_OF_MESSAGE, _OF_FIELD = (_META.extensions_by_name[name] for name in ("message_meta", "field_meta"))
 
 
 def with_tags(file: FileDescriptorProto, changes: TagChanges) -> FileDescriptorProto:
@@ -50,9 +51,9 @@ def _place(file: FileDescriptorProto, names: dict[int, dict[str, Any]], entity: 
     if message is file:
         return None
     if entity.kind == RECORD:
-        return message.options, meta_pb2.message_meta
+        return message.options, _OF_MESSAGE
     field = _named(names, message.field, -id(message)).get(last)
-    return (field.options, meta_pb2.field_meta) if field is not None else None
+    return (field.options, _OF_FIELD) if field is not None else None
 
 
 def _named(names: dict[int, dict[str, Any]], protos: Any, key: int) -> dict[str, Any]:
@@ -72,8 +73,8 @@ def inline_tags(files: Sequence[FileDescriptorProto]) -> TaggedEntities:
 def _collect(message: DescriptorProto, around: tuple[str, ...], found: TaggedEntities) -> None:
     path = (*around, message.name)
     if not message.options.map_entry:
-        found.add(RECORD, path, list(message.options.Extensions[meta_pb2.message_meta].tags))
+        found.add(RECORD, path, list(message.options.Extensions[_OF_MESSAGE].tags))
         for field in message.field:
-            found.add(FIELD, (*path, field.name), list(field.options.Extensions[meta_pb2.field_meta].tags))
+            found.add(FIELD, (*path, field.name), list(field.options.Extensions[_OF_FIELD].tags))
     for nested in message.nested_type:
         _collect(nested, path, found)

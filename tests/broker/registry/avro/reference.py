@@ -58,7 +58,7 @@ class Reference:
         if isinstance(writer, list):
             found = set()
             for index, branch in enumerate(writer):
-                way = self.reads(reader, branch, at)
+                way = self.reads(reader, branch, below(at, str(index)) if not isinstance(reader, list) else at)
                 if isinstance(reader, list):
                     way = {("MISSING_UNION_BRANCH", below(at, str(index)))} if way else set()
                 found |= way
@@ -94,8 +94,9 @@ class Reference:
         if written:
             return self.reads(field["type"], written[0]["type"], below(at, "type"))
         type_ = self.readers.get(field["type"], field["type"]) if isinstance(field["type"], str) else field["type"]
-        has_default = "default" in field or (isinstance(type_, dict) and "symbols" in type_ and "default" in type_)
-        return set() if has_default else {("READER_FIELD_MISSING_DEFAULT_VALUE", at)}
+        if "default" not in field and isinstance(type_, dict) and "symbols" in type_ and "default" in type_:
+            return self.reads(field["type"], writer, below(at, "type"))
+        return set() if "default" in field else {("READER_FIELD_MISSING_DEFAULT_VALUE", at)}
 
 
 def is_named(schema: Any) -> bool:

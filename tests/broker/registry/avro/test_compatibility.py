@@ -56,7 +56,7 @@ ROWS = [
     (record(ID), record(ID, name="Other"), "NAME_MISMATCH"),
     (record(ID), record(ID, namespace="a.b"), None),
     (record(ID, namespace="a"), record(ID, name="Other", aliases=["a.Order"]), None),
-    (record(ID), record(ID, {"name": "c", "type": enum("RED", default="RED")}), None),
+    (record(ID), record(ID, {"name": "c", "type": enum("RED", default="RED")}), "TYPE_MISMATCH"),
     (record(ID, LINKED), record(ID, LINKED), None),
     (record(ID, LINKED), record({"name": "id", "type": "string"}, LINKED), "TYPE_MISMATCH"),
     # enums, fixed

@@ -6,6 +6,7 @@ import pytest
 
 from broker.registry.errors import InvalidSchema
 from broker.registry.kinds import parse
+from broker.registry.records import SchemaKey
 
 
 def field(type_, **more):
@@ -90,3 +91,61 @@ def test_names_that_avro_does_not_allow_are_refused_in_new_schemas_only():
     assert parse("AVRO", text, (), is_new=False).canonical
     with pytest.raises(InvalidSchema, match="Illegal character in: R-1"):
         parse("AVRO", text, ()).require_valid()
+
+
+@pytest.mark.parametrize(
+    ("number", "printed"),
+    [
+        ("1e10", "1.0E10"),
+        ("0.0001", "1.0E-4"),
+        ("1e21", "1.0E21"),
+        ("12345678.9", "1.23456789E7"),
+        ("9999999.0", "9999999.0"),
+    ],
+)
+def test_numbers_are_printed_as_java_prints_them(number, printed):
+    text = f'{{"type":"double","p":[{{"a":{number}}}]}}'
+    assert parse("AVRO", text, ()).canonical == f'{{"type":"double","p":[{{"a":{printed}}}]}}'
+
+
+async def test_a_schema_whose_numbers_were_printed_otherwise_is_not_registered_again(registry):
+    record = field("double", default=1e10).replace(" ", "")
+    stored = registry.registry.store
+    value = {"subject": "s", "version": 1, "id": 1, "schema": record.replace("1E", "1e")}
+    assert stored.apply(SchemaKey("s", 1), value) == ""
+    assert "1.0E10" in parse("AVRO", record, ()).canonical
+    assert (await registry.register("s", record)).body["version"] == 1
+    assert (await registry.ask("POST", "/subjects/s", {"schema": record})).body["version"] == 1
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": {"type": "int"}},
+        {"type": ["null", "int"]},
+        {"type": "record", "name": "R", "fields": [], "aliases": None},
+        {"type": "enum", "name": "a..b", "symbols": []},
+        {
+            "type": "record",
+            "name": "R",
+            "fields": [
+                {
+                    "name": "f",
+                    "type": {"type": "record", "name": "S", "namespace": "n", "fields": [{"name": "g", "type": "R"}]},
+                }
+            ],
+        },
+    ],
+)
+def test_what_java_refuses_is_refused_in_new_schemas_only(schema):
+    """`["null", …]` as a type of an object, empty parts of a namespace, and so on."""
+    text = json.dumps(schema)
+    assert parse("AVRO", text, (), is_new=False).canonical
+    with pytest.raises(InvalidSchema):
+        parse("AVRO", text, ()).require_valid()
+
+
+def test_names_of_primitives_are_written_in_full():
+    fields = '[{"name":"f","type":"a.string"}]'
+    text = f'{{"type":"record","name":"string","namespace":"a","fields":{fields},"aliases":["a.int"]}}'
+    assert parse("AVRO", text, ()).canonical == text
