@@ -224,7 +224,7 @@ async def _looked_up(
     populated = completed(content, request.contract, config, latest, None)
     for candidate in dict.fromkeys((content, populated)):
         found = live_version(store, subject, candidate, deleted=deleted)
-        found = found or await _alike(registry, subject, request, candidate, versions)
+        found = found or await _alike(registry, subject, request, candidate, versions, resolves_all=True)
         if found is not None:
             return found
     return _with_any_contract(request.contract, content, versions)
@@ -244,27 +244,44 @@ def _with_any_contract(contract: ContractRequest, content: Content, versions: li
 
 
 async def _alike(
-    registry: SchemaRegistry, subject: str, request: SchemaRequest, content: Content, versions: list[Version]
+    registry: SchemaRegistry,
+    subject: str,
+    request: SchemaRequest,
+    content: Content,
+    versions: list[Version],
+    *,
+    resolves_all: bool = False,
 ) -> Version | None:
     """The newest version that is the same but for how it is put: `confluent:version` left out, references written out.
 
     The version in inherited metadata is none of the request's own: it is left out, lest each look makes another one.
+    resolves_all: versions with other references are compared as well, not only those of a schema that has none.
     """
     if request.contract.metadata is None:
         content = replace(content, metadata=without_version(content.metadata))
     number, resolved = version_number(content.metadata), None
     for version in reversed(versions):
         stored = version.content
-        if stored.type != content.type or not differ_in_version_alone(content, number, stored, version.version):
+        is_same = stored.text == content.text and stored.references == content.references
+        may_be_same = is_same or (stored.type == content.type and _may_be_alike(content, stored, resolves_all))
+        if not may_be_same or not differ_in_version_alone(content, number, stored, version.version):
             continue
-        if stored.text == content.text and stored.references == content.references:
+        if is_same:
             return version
-        if stored.references or content.references or _HAS_EXPONENT.search(content.text):
-            if resolved is None:
-                resolved = await _resolved(registry, subject, content)
-            if await _resolved(registry, version.subject, stored) == resolved:
-                return version
+        if resolved is None:
+            resolved = await _resolved(registry, subject, content)
+        if await _resolved(registry, version.subject, stored) == resolved:
+            return version
     return None
+
+
+def _may_be_alike(content: Content, stored: Content, resolves_all: bool) -> bool:
+    """Whether two texts that differ may be one schema: parsing them to see takes long."""
+    if resolves_all and (content.references or stored.references):
+        return True
+    if stored.references and not content.references:
+        return True
+    return stored.references == content.references and _HAS_EXPONENT.search(content.text) is not None
 
 
 async def _resolved(registry: SchemaRegistry, subject: str, content: Content) -> str:

@@ -218,14 +218,18 @@ def test_every_endpoint_answers_in_confluents_shape(registry, name, cluster):
     assert made.status == 200
     schema_id = made.body["id"]
     subject = f"/subjects/{name}%2Fx"
-    assert ask("GET", f"{subject}/versions/latest").body == {
-        "subject": f"{name}/x", "version": 1, "id": schema_id, "schema": ORDER,
+    latest = ask("GET", f"{subject}/versions/latest").body
+    assert latest.pop("ts") > 1_700_000_000_000
+    version = {
+        "subject": f"{name}/x", "version": 1, "schemaType": "AVRO", "schema": ORDER, "deleted": False,
         "guid": "8d35211b-6b9c-2970-f363-f2eaf935eefc",
     }  # fmt: skip
+    assert latest == version | {"id": schema_id}
     assert ask("GET", f"{subject}/versions/-1/schema").body == json.loads(ORDER)
     assert ask("GET", f"{subject}/versions/1/referencedby").body == []
     assert ask("POST", subject, {"schema": ORDER}).body["version"] == 1
-    assert ask("GET", f"/schemas/ids/{schema_id}").body == {"schema": ORDER}
+    by_id = ask("GET", f"/schemas/ids/{schema_id}?subject={name}%2Fx").body
+    assert {name: value for name, value in by_id.items() if name != "ts"} == version
     assert ask("GET", f"/schemas/ids/{schema_id}?fetchMaxId=true").body["maxId"] >= schema_id
     assert ask("GET", f"/schemas/ids/{schema_id}/schema").body == json.loads(ORDER)
     assert f"{name}/x" in ask("GET", f"/schemas/ids/{schema_id}/subjects").body
@@ -276,7 +280,8 @@ def test_contexts_have_ids_of_their_own(registry, name):
     assert made.body["id"] == 1
     assert registry.ask("GET", f"/subjects/:{context}:s/versions").body == [1]
     assert registry.ask("GET", f"/contexts/{context}/subjects").body == [f":{context}:s"]
-    assert registry.ask("GET", f"/contexts/{context}/schemas/ids/1").body == {"schema": ORDER}
+    by_id = registry.ask("GET", f"/contexts/{context}/schemas/ids/1").body
+    assert (by_id["schema"], by_id["subject"]) == (ORDER, f":{context}:s")
     assert context in registry.ask("GET", "/contexts").body
 
 
