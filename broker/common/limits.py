@@ -398,11 +398,10 @@ REGISTRY_VERSIONS_MAX = 500_000
 REGISTRY_WRITES_WAITING_MAX = 100
 #: Parsed schemas that are kept for the next comparison.
 REGISTRY_PARSED_MAX = 1_000
-#: Steps of comparing two schemas: pairs of types, fields, branches and symbols, up to 10 microseconds each. One schema
-#: has at most 60,000 of them. Checking the defaults of one may take as many.
+#: Steps of comparing two schemas, or of checking defaults: pairs of types, fields, branches, symbols, up to 10
+#: microseconds each. One schema has at most 60,000 of them.
 REGISTRY_COMPARISON_STEPS_MAX = 200_000
-#: Text of what two schemas differ in: 900 KB of fields that are all new have 5 MB. As many characters may the full names
-#: of an Avro schema have together, and the paths of a schema's tags.
+#: Text of what two schemas differ in (900 KB of new fields: 5 MB); of an Avro schema's full names, of paths of tags.
 REGISTRY_MESSAGES_BYTES_MAX = 16 * 1024 * 1024
 #: Copies of log ends that a start found damaged and cut off, for each partition; then the oldest is removed.
 DAMAGED_TAILS_MAX = 16
