@@ -204,7 +204,7 @@ def _loaded(text: str) -> Value | None:
 
 
 def _merged(older: Any, newer: Any) -> Value | None:
-    """Member by member, the newer one wins; lists of rules by the names of the rules, others as sets."""
+    """Member by member, the newer one wins; lists of rules by the names of the rules."""
     if not isinstance(older, dict) or not isinstance(newer, dict):
         return newer if isinstance(newer, dict) else older if isinstance(older, dict) else None
     merged = dict(older)
@@ -217,7 +217,7 @@ def _merged(older: Any, newer: Any) -> Value | None:
             merged[name] = [
                 rule for rule in present if isinstance(rule, dict) and rule.get("name") not in names
             ] + value
-        elif isinstance(value, list) and isinstance(present, list):
+        elif name == "sensitive" and isinstance(value, list) and isinstance(present, list):
             merged[name] = sorted({*map(str, present), *map(str, value)})
         elif value is not None:
             merged[name] = value

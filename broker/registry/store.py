@@ -258,13 +258,18 @@ class SchemaStore:
 
     def place(self, context: str, schema_id: int, subject: str = "") -> Version | None:
         """The newest version of the subject that is this schema; without a subject the first of any; else None."""
-        if subject:
-            versions = self._in_order(subject).values()
-            return next((version for version in reversed(versions) if version.id == schema_id), None)
         found = self._contexts.get(context)
         known = found.by_id.get(schema_id) if found else None
-        first = next(iter(known.places), None) if known else None
-        return self._subjects[first[0]][first[1]] if first else None
+        if known is None:
+            return None
+        if not subject:
+            subject, number = next(iter(known.places))
+            return self._subjects[subject][number]
+        versions = self._in_order(subject)
+        if len(versions) < len(known.places):  # a schema may be of many subjects, and a subject have many versions
+            return next((version for version in reversed(versions.values()) if version.id == schema_id), None)
+        numbers = [number for place, number in known.places if place == subject]
+        return versions[max(numbers)] if numbers else None
 
     def ids_of_guid(self, guid: UUID) -> list[tuple[str, int]]:
         """Contexts and ids under which it is known."""

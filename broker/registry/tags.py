@@ -8,6 +8,7 @@ from broker.registry.errors import InvalidSchema, unprocessable
 
 TAGS = "confluent:tags"
 RECORD, FIELD = "sr_record", "sr_field"
+_PATH_LENGTH_MAX = 2_000
 
 
 class TagEntity(NamedTuple):
@@ -55,7 +56,7 @@ def _entities(listed: object) -> dict[TagEntity, list[str]]:
         if not isinstance(entity, dict) or not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise _unreadable()
         path, kind = entity.get("entityPath"), str(entity.get("entityType") or FIELD).lower()
-        if not isinstance(path, str) or kind not in (RECORD, FIELD):
+        if not isinstance(path, str) or len(path) > _PATH_LENGTH_MAX or kind not in (RECORD, FIELD):
             raise _unreadable()
         found.setdefault(TagEntity(kind, path.removeprefix(".")), []).extend(tags)
     return found

@@ -7,8 +7,9 @@ they can define; what else they define is missing and is refused. Pure.
 import re
 from collections.abc import Iterable, Iterator
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 
+from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.protobuf.map_entries import blanked, tokens
 
 _MISSING = re.compile(
@@ -38,45 +39,56 @@ def without_imports(text: str, missing: frozenset[str]) -> str:
     return blanked(text, cuts)
 
 
-def without_options(text: str, known: frozenset[str] | None) -> str:
-    """Return the text of the same length without custom options; with `known`, full names of extensions, without all
-    others.
-    """
+def without_options(text: str, known: "KnownExtensions") -> str:
+    """Return the text of the same length without the custom options that none of the known extensions defines."""
     return blanked(text, _cuts(list(tokens(text)), known))
 
 
-def extensions_of(files: Iterable[FileDescriptorProto]) -> frozenset[str]:
-    """Return the full names of all extensions that the files define."""
-    names: set[str] = set()
+def extensions_of(files: Iterable[FileDescriptorProto]) -> "KnownExtensions":
+    """Return all extensions that the files define. Raises InvalidSchema where their full names are too long together."""
+    names, budget = set[str](), ComparisonBudget()
     for file in files:
         root = f"{file.package}." if file.package else ""
-        names |= {f"{root}{field.name}" for field in file.extension}
-        names |= {name for message in file.message_type for name in _nested_extensions(root, message)}
-    return frozenset(names)
+        for name in _extensions(root, file.extension, file.message_type):
+            budget.spend_bytes(len(name))
+            names.add(name)
+    return KnownExtensions(names)
 
 
-def _nested_extensions(around: str, message: DescriptorProto) -> Iterator[str]:
-    root = f"{around}{message.name}."
-    yield from (f"{root}{field.name}" for field in message.extension)
-    for nested in message.nested_type:
-        yield from _nested_extensions(root, nested)
+def _extensions(
+    around: str, fields: Iterable[FieldDescriptorProto], messages: Iterable[DescriptorProto]
+) -> Iterator[str]:
+    yield from (f"{around}{field.name}" for field in fields)
+    for message in messages:
+        yield from _extensions(f"{around}{message.name}.", message.extension, message.nested_type)
 
 
-def _is_known(name: str, known: frozenset[str] | None) -> bool:
-    """A name without a dot before it may stand for any that ends with it."""
-    if known is None:
-        return False
-    full = name.removeprefix(".")
-    return full in known or (not name.startswith(".") and any(item.endswith(f".{full}") for item in known))
+class KnownExtensions:
+    """The extensions that some files define. A name without a dot before it may stand for any that ends with it."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._by_last: dict[str, list[str]] = {}
+        self._budget = ComparisonBudget()
+        for name in names:
+            self._by_last.setdefault(name.rpartition(".")[2], []).append(name)
+
+    def has(self, name: str) -> bool:
+        """Raises InvalidSchema where looking takes too long: thousands may end alike."""
+        full = name.removeprefix(".")
+        candidates = self._by_last.get(full.rpartition(".")[2], ())
+        self._budget.spend_steps(len(candidates))
+        if name.startswith("."):
+            return full in candidates
+        return any(item == full or item.endswith(f".{full}") for item in candidates)
 
 
-def _cuts(all_tokens: list[Token], known: frozenset[str] | None) -> Iterator[tuple[int, int]]:
+def _cuts(all_tokens: list[Token], known: KnownExtensions) -> Iterator[tuple[int, int]]:
     at = 0
     while at < len(all_tokens):
         word = all_tokens[at].group()
         if word == "option" and _word(all_tokens, at - 1) != "rpc":
             end = _end(all_tokens, at, ";")
-            if _word(all_tokens, at + 1) == "(" and not _is_known(_name(all_tokens, at + 1), known):
+            if _word(all_tokens, at + 1) == "(" and not known.has(_name(all_tokens, at + 1)):
                 yield all_tokens[at].start(), all_tokens[end].end()
             at = end
         elif word == "[":
@@ -86,9 +98,7 @@ def _cuts(all_tokens: list[Token], known: frozenset[str] | None) -> Iterator[tup
         at += 1
 
 
-def _bracketed(
-    all_tokens: list[Token], start: int, end: int, known: frozenset[str] | None
-) -> Iterator[tuple[int, int]]:
+def _bracketed(all_tokens: list[Token], start: int, end: int, known: KnownExtensions) -> Iterator[tuple[int, int]]:
     """The cuts in a list of options in brackets: with the comma behind an option as long as none is kept, then with
     the comma before it.
     """
@@ -96,7 +106,7 @@ def _bracketed(
     while first < end:
         stop = min(_end(all_tokens, first, ","), end)
         is_custom = _word(all_tokens, first) == "("
-        if not is_custom or _is_known(_name(all_tokens, first), known):
+        if not is_custom or known.has(_name(all_tokens, first)):
             is_any_kept = True
         elif is_any_kept:
             cuts.append((all_tokens[first - 1].start(), all_tokens[stop - 1].end()))
@@ -114,11 +124,11 @@ def _word(all_tokens: list[Token], at: int) -> str:
 
 def _name(all_tokens: list[Token], at: int) -> str:
     """What stands in the brackets that begin at this token."""
-    words = []
-    for token in all_tokens[at + 1 :]:
-        if token.group() == ")":
+    words: list[str] = []
+    for index in range(at + 1, len(all_tokens)):
+        if all_tokens[index].group() in (")", "=", ";"):
             break
-        words.append(token.group())
+        words.append(all_tokens[index].group())
     return "".join(words)
 
 

@@ -46,6 +46,8 @@ class OptionNames:
 
     def __init__(self, files: Sequence[FileDescriptorProto]):
         self._root = _Scope()
+        #: The scopes of what was asked for last: all fields of a message have the same.
+        self._around, self._scopes = "", list[_Scope]()
         for file in _visible(files):
             self._add_file(file)
 
@@ -54,12 +56,17 @@ class OptionNames:
         dot behind it; empty for an element in no package.
         """
         first, dot, _ = full_name.partition(".")
+        if self._around != around:
+            self._around, self._scopes = around, list(self._within(around))
+        hides = any(first in scope.names and not (dot and scope.names[first] is None) for scope in self._scopes)
+        return f"(.{full_name})" if hides else f"({full_name})"
+
+    def _within(self, around: str) -> Iterator[_Scope]:
         scope: _Scope | None = self._root
         for part in around.split(".")[:-1]:
             scope = scope.names.get(part) if scope else None
-            if scope and first in scope.names and not (dot and scope.names[first] is None):
-                return f"(.{full_name})"
-        return f"({full_name})"
+            if scope:
+                yield scope
 
     def _add_file(self, file: FileDescriptorProto) -> None:
         scope = self._root

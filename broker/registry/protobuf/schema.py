@@ -11,6 +11,7 @@ from broker.registry.errors import InvalidSchema
 from broker.registry.protobuf.comparison import INCOMPATIBLE, differences
 from broker.registry.protobuf.compiler import MAIN, compile_files, is_path
 from broker.registry.protobuf.left_out import (
+    KnownExtensions,
     extensions_of,
     missing_imports,
     tidied,
@@ -120,7 +121,9 @@ def _bare(every: Mapping[str, str], missing: frozenset[str]) -> tuple[dict[str, 
     for _ in range(_MISSING_ROUNDS):
         plain = {path: without_imports(content, missing) for path, content in every.items()}
         try:
-            return plain, compile_files({path: without_options(content, None) for path, content in plain.items()})
+            return plain, compile_files(
+                {path: without_options(content, KnownExtensions()) for path, content in plain.items()}
+            )
         except InvalidSchema as error:
             more = _missing(every, error) - missing
             if not more:

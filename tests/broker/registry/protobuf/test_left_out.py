@@ -7,7 +7,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from broker.registry.errors import InvalidSchema
 from broker.registry.protobuf import compiler
-from broker.registry.protobuf.left_out import tidied, without_options
+from broker.registry.protobuf.left_out import KnownExtensions, tidied, without_options
 from broker.registry.protobuf.schema import parse
 from broker.registry.schema import Content, NamedSchema
 
@@ -100,15 +100,25 @@ def test_a_reference_with_a_missing_import_serves_as_well():
 
 def test_only_unknown_options_are_cut_and_the_text_keeps_its_length():
     text = "int32 a = 1 [(a.x) = {b: [1, 2]}, packed = true, (a.y) = 1, (b.z) = 2]; option (a.x) = 1; b[(a.y)=1];"
-    cut = without_options(text, frozenset({"a.y"}))
+    cut = without_options(text, KnownExtensions(["a.y"]))
     assert len(cut) == len(text)
     assert " ".join(cut.split()) == "int32 a = 1 [ packed = true, (a.y) = 1 ]; b[(a.y)=1];"
-    assert " ".join(without_options(text, None).split()) == "int32 a = 1 [ packed = true ]; b ;"
+    assert " ".join(without_options(text, KnownExtensions()).split()) == "int32 a = 1 [ packed = true ]; b ;"
+
+
+def test_a_name_stands_for_the_extensions_that_end_with_it():
+    known = KnownExtensions(["a.b.c", "x"])
+    assert [name for name in ("a.b.c", ".a.b.c", "b.c", "c", ".b.c", "d.c", "x", ".x", "y") if known.has(name)] == [
+        "a.b.c", ".a.b.c", "b.c", "c", "x", ".x",
+    ]  # fmt: skip
+    many = KnownExtensions(f"m{number}.x" for number in range(1_000))
+    with pytest.raises(InvalidSchema, match="too long"):
+        [many.has("nothing.x") for _ in range(1_000)]
 
 
 @pytest.mark.parametrize("text", ["", "option", "[", "option (a", "[(", "a [(x) = {", "]", '"', "option ( [ {" * 500])
 def test_whatever_a_text_holds_it_is_cut_in_one_pass(text):
-    assert len(without_options(text, None)) == len(text)
+    assert len(without_options(text, KnownExtensions())) == len(text)
     assert tidied(tidied(text)) == tidied(text)
 
 
