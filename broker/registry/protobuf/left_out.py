@@ -45,7 +45,7 @@ def without_options(text: str, known: "KnownExtensions") -> str:
 
 
 def extensions_of(files: Iterable[FileDescriptorProto]) -> "KnownExtensions":
-    """Return all extensions that the files define. Raises InvalidSchema where their full names are too long together."""
+    """Return all extensions that the files define. Raises InvalidSchema where their names are too long together."""
     names, budget = set[str](), ComparisonBudget()
     for file in files:
         root = f"{file.package}." if file.package else ""
