@@ -170,7 +170,7 @@ def test_records_of_others_are_read(cluster, tmp_path, name):
     producer.produce(topic, b"\xff", b"\xfe")
     producer.flush()
     with running_registries(tmp_path, cluster.bootstrap_servers, kafkastore_topic=topic) as [registry]:
-        assert registry.ask("GET", "/schemas/ids/9").body == {"schema": '"int"'}
+        assert registry.ask("GET", "/schemas/ids/9").body["schema"] == '"int"'
         assert registry.ask("POST", "/subjects/t/versions", {"schema": '"long"'}).body["id"] == 10
         assert registry.ask("DELETE", "/subjects/s").body == [1]
         assert registry.ask("DELETE", "/subjects/s?permanent=true").body == [1]

@@ -17,6 +17,7 @@ from broker.registry.settings import (
     effective_mode,
     mode_records,
     mode_removal,
+    require_writable,
 )
 
 
@@ -44,10 +45,11 @@ async def put_config(request: Request) -> Response:
     registry, scope, body = registry_of(request), _scope(request), await body_of(request)
 
     async def decide() -> Decision[Value]:
+        require_writable(registry.store, scope)
         record = config_record(registry.store, scope, body)
-        asked = {name: item for name, item in body.items() if name != "compatibilityLevel"}
-        level = body.get("compatibility", body.get("compatibilityLevel"))
-        return asked if level is None else asked | {"compatibility": str(level).upper()}, [record]
+        names = {"compatibilityLevel": "compatibility"}
+        shown = {names.get(name, name): item for name, item in (record.value or {}).items() if name != "subject"}
+        return shown, [record]
 
     return answer(await registry.change(decide))
 
@@ -58,6 +60,7 @@ async def delete_config(request: Request) -> Response:
     default = registry.config.schema_compatibility_level
 
     async def decide() -> Decision[Value]:
+        require_writable(registry.store, scope)
         said = registry.store.config(scope)
         if said is None and scope:
             raise subject_not_found(scope)

@@ -102,6 +102,16 @@ async def test_the_default_context_is_what_is_set_for_all(registry, default):
     assert (await body(registry, "/mode/:.__GLOBAL:"))["mode"] == "READWRITE"
 
 
+async def test_a_configuration_is_answered_as_it_is_from_now_on(registry):
+    assert await body(registry, "/config/s", "PUT", {"normalize": True}) == {"normalize": True}
+    changed = await body(registry, "/config/s", "PUT", {"compatibility": "full", "alias": "t"})
+    assert changed == {"normalize": True, "compatibility": "FULL", "alias": "t"}
+    assert await body(registry, "/config/s", "PUT", {"alias": None}) == {"normalize": True, "compatibility": "FULL"}
+    await registry.ask("PUT", "/mode/s", {"mode": "READONLY"})
+    for method, content in (("PUT", {"normalize": False}), ("DELETE", None)):
+        assert (await body(registry, "/config/s", method, content))["error_code"] == 42205
+
+
 async def test_a_mode_is_cleared_by_null(registry):
     await registry.ask("PUT", "/mode/s", {"mode": "READONLY"})
     assert await body(registry, "/mode/s", "PUT", {"mode": None}) == {"mode": None}
