@@ -15,6 +15,7 @@ from broker.registry.protobuf.map_entries import blanked, tokens
 _MISSING = re.compile(
     r'^(?:(\S+): File not found|\S*: Import "([^"\n]+)" was not found or had errors)\.$', re.MULTILINE
 )
+_UNDEFINED = re.compile(r'Option "\([^"\n]+\)[^"\n]*" unknown')
 _OPENING, _CLOSING = {"(", "[", "{"}, {")", "]", "}"}
 
 Token = re.Match[str]
@@ -23,6 +24,11 @@ Token = re.Match[str]
 def missing_imports(errors: str) -> frozenset[str]:
     """Return the paths that the compiler did not find, by what it says of them."""
     return frozenset(path or imported for path, imported in _MISSING.findall(errors))
+
+
+def has_undefined_option(errors: str) -> bool:
+    """Whether the compiler says that no file defines a custom option."""
+    return _UNDEFINED.search(errors) is not None
 
 
 def without_imports(text: str, missing: frozenset[str]) -> str:

@@ -15,8 +15,12 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
 )
 
-#: An option's name as texts were printed before they had leading dots.
-_UNDOTTED = re.compile(r"\((?=[A-Za-z_]\w*(?:\.\w+)*\) = )")
+#: What the compiler says of a name that it finds in a scope, and not there.
+_HIDDEN = re.compile(r'Option (?:field )?"\(([\w.]+)\)" (?:is resolved to|is not a field or extension)')
+#: What stands in quotes or in comments, or a name in brackets.
+_BRACKETED = re.compile(
+    r"""//[^\n]*|/\*(?:.*?\*/|.*)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|\(\s*([A-Za-z_][\w.]*)\s*\)""", re.DOTALL
+)
 
 
 class _Scope:
@@ -110,6 +114,11 @@ def _visible(files: Sequence[FileDescriptorProto]) -> Iterator[FileDescriptorPro
         waiting += [file.dependency[at] for at in file.public_dependency]
 
 
-def with_dots(text: str) -> str:
-    """Return a stored text with a dot before each full name of an option: texts printed without it hide some names."""
-    return _UNDOTTED.sub("(.", text)
+def hidden_options(errors: str) -> frozenset[str]:
+    """Return the names of options that the compiler looked for in the wrong scope, by what it says of them."""
+    return frozenset(name for name in _HIDDEN.findall(errors) if not name.startswith("."))
+
+
+def with_dots(text: str, names: frozenset[str]) -> str:
+    """Return the text with a dot before these names of options, wherever one stands in brackets."""
+    return _BRACKETED.sub(lambda found: f"(.{found[1]})" if found[1] in names else found[0], text)

@@ -47,8 +47,8 @@ class _Printer:
         self._sorts = sorts
         self._is_proto3, self._has_labels = False, True
         self._pool = descriptor_pool.DescriptorPool()
-        names = {file.name for file in files}
-        if descriptor_pb2.DESCRIPTOR.name not in names:
+        names = {f".{file.package}.{message.name}" for file in files for message in file.message_type}
+        if ".google.protobuf.FieldOptions" not in names:  # a copy of descriptor.proto defines it itself
             self._pool.AddSerializedFile(descriptor_pb2.DESCRIPTOR.serialized_pb)
         for file in files:
             self._pool.AddSerializedFile(file.SerializeToString())

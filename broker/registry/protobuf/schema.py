@@ -13,12 +13,13 @@ from broker.registry.protobuf.compiler import MAIN, compile_files, is_path
 from broker.registry.protobuf.left_out import (
     KnownExtensions,
     extensions_of,
+    has_undefined_option,
     missing_imports,
     tidied,
     without_imports,
     without_options,
 )
-from broker.registry.protobuf.option_names import with_dots
+from broker.registry.protobuf.option_names import hidden_options, with_dots
 from broker.registry.protobuf.printing import text_of
 from broker.registry.schema import NamedSchema
 from broker.registry.tags import TagChanges, TaggedEntities
@@ -81,32 +82,42 @@ def parse(text: str, referred: Sequence[NamedSchema], *, is_new: bool) -> Protob
     descriptor = _descriptor(text)
     if descriptor is not None:
         text = _text_of_descriptor(descriptor, files)
-    try:
-        schema = _compiled(text, files)
-    except InvalidSchema:
-        dotted = {name: with_dots(stored) for name, stored in files.items()}
-        stored = text if is_new else with_dots(text)
-        if (dotted, stored) == (files, text):
-            raise
-        files, schema = dotted, _compiled(stored, dotted)
+    schema = _compiled(text, files)
     if is_new:
         _require_readable(schema, files)
     return schema
 
 
 def _compiled(text: str, files: Mapping[str, str]) -> ProtobufSchema:
-    """Raises InvalidSchema. Imports that are missing are left out where only options need them."""
-    every = {**files, **_known(text, files), MAIN: text}
+    """Raises InvalidSchema. An option whose name a scope hides is looked up from the root, as Wire finds it, too."""
+    every, rooted = {**files, **_known(text, files), MAIN: text}, frozenset[str]()
+    for _ in range(_ROUNDS_MAX):
+        try:
+            return _whole_or_left_out(every)
+        except InvalidSchema as error:
+            hidden = hidden_options(str(error)) - rooted
+            if not hidden:
+                raise
+            rooted |= hidden
+            every = {path: with_dots(content, hidden) for path, content in every.items()}
+    raise InvalidSchema(f"scopes hide the names of more than {len(rooted)} options: write a dot before them")
+
+
+def _whole_or_left_out(every: Mapping[str, str]) -> ProtobufSchema:
+    """Raises InvalidSchema. Imports that are missing are left out where only options need them, and so are options that
+    nothing defines.
+    """
     try:
         return ProtobufSchema(compile_files(every))
     except InvalidSchema as error:
         missing = _missing(every, error)
-        if not missing:
+        if not missing and not has_undefined_option(str(error)):
             raise
         plain, bare = _bare(every, missing)
     known = extensions_of(bare)
     left = {path: without_options(content, known) for path, content in plain.items()}
-    return ProtobufSchema(compile_files(left), tidied(text) if plain[MAIN] != text else "")
+    text = every[MAIN]
+    return ProtobufSchema(compile_files(left), tidied(text) if left[MAIN] != text else "")
 
 
 def _missing(every: Mapping[str, str], error: InvalidSchema) -> frozenset[str]:
@@ -118,7 +129,7 @@ def _bare(every: Mapping[str, str], missing: frozenset[str]) -> tuple[dict[str, 
 
     The compiler tells of some missing imports at once, and of more when these are gone.
     """
-    for _ in range(_MISSING_ROUNDS):
+    for _ in range(_ROUNDS_MAX):
         plain = {path: without_imports(content, missing) for path, content in every.items()}
         try:
             return plain, compile_files(
@@ -165,8 +176,8 @@ def _text_of_descriptor(descriptor: FileDescriptorProto, files: dict[str, str]) 
     return text_of([*dependencies, own])
 
 
-#: Of imports that are missing, some twenty each.
-_MISSING_ROUNDS = 20
+#: Compilations to find what is missing, or hidden: each tells of some twenty imports, or of one option.
+_ROUNDS_MAX = 20
 #: A type that Confluent's registry knows, and its Python client does not.
 _VARIANT = """syntax = "proto3";
 package confluent.type;

@@ -60,6 +60,16 @@ def test_blanks_and_comments_make_no_other_schema():
     assert parse(other, (), is_new=True).canonical == parse(text, (), is_new=True).canonical
 
 
+def test_an_option_that_no_import_defines_is_kept_in_the_text():
+    """As six of Confluent's own files have it: Wire does not look options up."""
+    field = 'int32 a = 1 [(confluent.field_meta) = { tags: "T" }, deprecated = true];'
+    text = f'syntax = "proto3"; package io.x; message M {{ {field} }}'
+    parsed = parse(text, (), is_new=True)
+    assert "[(confluent.field_meta) = {" in parsed.canonical
+    assert parse(parsed.canonical, (), is_new=True).files == parsed.files
+    assert parsed.files[-1].message_type[0].field[0].options.deprecated
+
+
 def test_as_many_imports_as_a_text_has_are_left_out():
     imports = "".join(f'import "some/quite/long/path/{number:0100}.proto";' for number in range(60))
     parsed = parse(f'syntax = "proto3"; {imports} message M {{}}', (), is_new=True)
@@ -81,7 +91,7 @@ def test_versions_are_compared_although_imports_are_missing():
         'import "a/b.proto"; option (',
         'import "/etc/passwd"; message M {}',
         'import "../b.proto"; message M {}',
-        "message M { int32 a = 1 [(x.y) = 1]; }",
+        "message M { int32 a = 1 [nonsense = 1]; }",
     ],
 )
 def test_what_more_than_options_needs_is_refused(body):

@@ -1,10 +1,14 @@
 """What the printer prints, protoc reads: generated files, and options whose names a scope hides."""
 
 import pytest
+from google.protobuf import descriptor_pb2
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from hypothesis import HealthCheck, assume, given, settings
 
 from broker.registry.errors import InvalidSchema
 from broker.registry.protobuf import compiler
+from broker.registry.protobuf.option_names import with_dots
+from broker.registry.protobuf.printing import text_of
 from broker.registry.protobuf.schema import parse
 from broker.registry.schema import Content, NamedSchema
 from tests.broker.registry.protobuf.protos import options_file, protos
@@ -83,14 +87,38 @@ def test_an_option_that_no_scope_hides_is_printed_as_it_always_was():
     assert "[(confluent.field_meta) = {" in parsed.canonical
 
 
-def test_a_text_that_was_stored_without_the_dot_is_read_again():
+def test_a_text_without_the_dot_is_read_as_wire_reads_it():
+    """Six of Confluent's own files are written so, and earlier releases of ours stored others so."""
     stored = parse(WIDGET, (), is_new=True).canonical.replace("(.confluent", "(confluent")
-    assert parse(stored, (), is_new=False).files
+    assert "[(.confluent.field_meta) = {" in parse(stored, (), is_new=True).canonical
+    assert parse(WIDGET.replace("(.c", "( c"), (), is_new=True).canonical == parse(WIDGET, (), is_new=True).canonical
     referred = NamedSchema("widget.proto", Content("PROTOBUF", stored), "widget", 1)
     using = 'syntax = "proto3"; import "widget.proto"; message U { io.confluent.x.W w = 1; }'
     assert "widget.proto" in parse(using, [referred], is_new=True).canonical
-    with pytest.raises(InvalidSchema):
-        parse(stored, (), is_new=True)
+    left_out = stored.replace("package", 'import "gogoproto/gogo.proto";\npackage')
+    assert "(.confluent.field_meta)" in parse(left_out, (), is_new=True).canonical
+
+
+def test_a_dot_comes_before_names_in_brackets_alone():
+    text = 'a (x.y) ( x.y ) "(x.y)" // (x.y)\n /* (x.y) */ (x.y.z) (x) (.x.y) \'(x.y)'
+    dotted = 'a (.x.y) (.x.y) "(x.y)" // (x.y)\n /* (x.y) */ (x.y.z) (x) (.x.y) \'(x.y)'
+    assert with_dots(text, frozenset({"x.y"})) == dotted
+
+
+def test_an_option_whose_name_a_field_hides_is_found_from_the_root():
+    text = """syntax = "proto2"; import "google/protobuf/descriptor.proto";
+    extend google.protobuf.FieldOptions { optional string tag = 50000; }
+    message M { optional string tag = 1 [(tag) = "a"]; optional int32 other = 2 [(tag) = "b"]; }"""
+    parsed = parse(text, (), is_new=True)
+    assert parsed.canonical.count("(.tag)") == 2
+    assert parse(parsed.canonical, (), is_new=False).files == parsed.files
+
+
+def test_a_copy_of_googles_descriptor_is_a_schema_as_well():
+    file = FileDescriptorProto.FromString(descriptor_pb2.DESCRIPTOR.serialized_pb)
+    parsed = parse(text_of([file]), (), is_new=True)
+    assert "message FileDescriptorSet {" in parsed.canonical
+    assert parse(parsed.canonical, (), is_new=False).canonical == parsed.canonical
 
 
 def test_a_group_of_an_extension_stays_a_group():
