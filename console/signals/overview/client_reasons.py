@@ -1,4 +1,4 @@
-"""Troubles of consumer groups as sentences: what will be lost first, then who does not read. Pure."""
+"""Troubles of consumer groups as sentences: what is lost first, then what will be, then bad reading. Pure."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,9 @@ _NAME_LENGTH_MAX = 40
 
 def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[HealthReason]:
     """`groups` are the worst of `count`."""
-    ordered = sorted(groups, key=lambda group: (group.expires_in_ms is None, group.expires_in_ms or 0))
+    ordered = sorted(
+        groups, key=lambda group: (not group.is_losing, group.expires_in_ms is None, group.expires_in_ms or 0)
+    )
     yield from map(group_reason, ordered[:NAMED_MAX])
     more = count - min(NAMED_MAX, len(groups))
     if more > 0:
@@ -23,42 +25,85 @@ def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Healt
 
 
 def group_reason(group: TroubledGroup) -> HealthReason:
-    """What is worst about one group."""
-    return _badly_read(group) if group.expires_in_ms is None else _expiring(group, group.expires_in_ms)
+    """What is worst about one group: a loss that goes on, one that threatens, bad reading, a loss that is over."""
+    if group.is_losing and group.member_count != 0:
+        return _losing(group)
+    if group.expires_in_ms is not None:
+        return _expiring(group, group.expires_in_ms)
+    if group.member_count == 0 and group.lag:
+        return _memberless(group)
+    if group.lost:
+        return _lost(group)
+    name = _short(group.name)
+    text = f"Group {name} does not get on ({group.verdict}): {_as_clause(group.meaning)}"
+    action = NextAction("See which partition and which member", "group", group.name)
+    return _reason(group.verdict, group, text, action, since_ms=group.since_ms)
+
+
+def _losing(group: TroubledGroup) -> HealthReason:
+    text = f"Group {_short(group.name)} has lost {_of_records(group.lost)}: retention deleted them before it read them."
+    action = NextAction(f"Keep the records longer (retention.ms) first, then {_cure(group)}", "group", group.name)
+    return _reason("lost", group, text, action, HealthLevel.CRITICAL, group.lost_since_ms)
 
 
 def _expiring(group: TroubledGroup, in_ms: int) -> HealthReason:
     name = _short(group.name)
     when = f"in {duration(in_ms)}" if in_ms >= 1_000 else "now"
-    text = f"Group {name} will lose records: the oldest it has not read may be deleted {when}."
-    action = NextAction("Start its consumers, or keep the records longer", "group", group.name)
-    return _reason("expires", group, text, action)
-
-
-def _badly_read(group: TroubledGroup) -> HealthReason:
-    name = _short(group.name)
-    if group.member_count == 0 and group.lag:
-        trouble = "unread"
-        text = f"Group {name} has no members and {grouped(group.lag)} unread {_records(group.lag)}{_lost_too(group)}."
-        action = NextAction("Start its consumers, or delete it if it is retired", "group", group.name)
-    elif group.lost:
-        trouble = "lost"
-        text = f"Group {name} lost {grouped(group.lost)} records: they were deleted before it read them."
-        action = NextAction("Find out why it fell behind; reset its offsets", "group", group.name)
+    lost = f" has lost {_of_records(group.lost)} and" if group.lost else ""
+    more = "more" if lost else "records"
+    text = f"Group {name}{lost} will lose {more}: the oldest it has not read may be deleted {when}."
+    if group.member_count == 0:
+        action = NextAction("Start its consumers, or keep the records longer", "group", group.name)
     else:
-        trouble = group.verdict
-        text = f"Group {name} does not get on ({group.verdict}): {_as_clause(group.meaning)}"
-        action = NextAction("See which partition and which member", "group", group.name)
-    return _reason(trouble, group, text, action)
+        action = NextAction(f"Keep the records longer (retention.ms), then {_cure(group)}", "group", group.name)
+    level = HealthLevel.CRITICAL if group.is_losing else HealthLevel.WARNING
+    since_ms = group.lost_since_ms if group.lost else group.empty_since_ms or group.since_ms
+    return _reason("expires", group, text, action, level, since_ms)
 
 
-def _reason(trouble: str, group: TroubledGroup, text: str, action: NextAction) -> HealthReason:
+def _memberless(group: TroubledGroup) -> HealthReason:
+    lost = f", and lost {grouped(group.lost)} that were deleted before" if group.lost else ""
+    text = (
+        f"Group {_short(group.name)} has no members and {grouped(group.lag)} unread {_records(group.lag or 0)}{lost}."
+    )
+    action = NextAction("Start its consumers, or delete it if it is retired", "group", group.name)
+    level = HealthLevel.CRITICAL if group.is_losing else HealthLevel.WARNING
+    return _reason("unread", group, text, action, level, group.empty_since_ms)
+
+
+def _lost(group: TroubledGroup) -> HealthReason:
+    text = f"Group {_short(group.name)} lost {_of_records(group.lost)}: they were deleted before it read them."
+    action = NextAction(
+        "Compare retention.ms with how far it falls behind, then acknowledge the loss", "group", group.name
+    )
+    return _reason("lost", group, text, action, since_ms=group.lost_since_ms)
+
+
+def _of_records(count: int) -> str:
+    return f"{grouped(count)} {_records(count)}"
+
+
+def _cure(group: TroubledGroup) -> str:
+    if group.read_per_second == 0:
+        return "find why its members read nothing"
+    return "make its members read faster, or add some"
+
+
+def _reason(
+    trouble: str,
+    group: TroubledGroup,
+    text: str,
+    action: NextAction,
+    level: HealthLevel = HealthLevel.WARNING,
+    since_ms: int | None = None,
+) -> HealthReason:
     return HealthReason(
-        HealthLevel.WARNING,
+        level,
         f"Group {_short(group.name)}",
         text,
         action,
         _evidence(group),
+        since_ms,
         key=f"group:{trouble}:{group.name}",
         weight=group.lost,
         about="group",
@@ -83,10 +128,6 @@ def _evidence(group: TroubledGroup) -> str:
 
 def _records(count: int) -> str:
     return "record" if count == 1 else "records"
-
-
-def _lost_too(group: TroubledGroup) -> str:
-    return f", and lost {grouped(group.lost)} that were deleted before" if group.lost else ""
 
 
 def _as_clause(sentence: str) -> str:

@@ -33,6 +33,7 @@ from console.processes.models import ManagedProcess
 from console.processes.presenters import ManagedProcessRow
 from console.processes.states import Desired
 from console.processes.truths import TROUBLED_STATES, ProcessState
+from console.signals.overview.group_facts import as_troubled_group
 from console.signals.overview.health import (
     BrokerBudget,
     CrowdedBroker,
@@ -99,7 +100,7 @@ def health_facts(
         zookeeper_count=len(state.zookeeper),
         groups=groups,
         groups_count=groups_count,
-        quiet_groups=tuple(map(_as_group, quiet_groups)),
+        quiet_groups=tuple(map(as_troubled_group, quiet_groups)),
         quiets=tuple(map(_as_quiet, said)),
         now_ms=at_ms,
         directories=tight_directories(reports),
@@ -180,7 +181,7 @@ def _lasting_quiet(reach: Reach) -> QuerySet[QuietReason]:
 def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
     at_ms, quiet = now_ms(), frozenset(but)
-    worst = tuple(map(_as_group, kept_rows(_worst_groups, reach, quiet, at_ms=at_ms)))
+    worst = tuple(map(as_troubled_group, kept_rows(_worst_groups, reach, quiet, at_ms=at_ms)))
     if len(worst) < TROUBLED_GROUPS_MAX:
         return worst, len(worst)
     return worst, groups_in_trouble(at_ms, reach).exclude(name__in=quiet).count()
@@ -385,21 +386,6 @@ def _is_broker(process: ManagedProcess) -> bool:
 
 def _broker_of(process: ManagedProcess) -> int:
     return int(process.name.rpartition("-")[2])
-
-
-def _as_group(group: ConsumerGroup) -> TroubledGroup:
-    verdict = group.judgement
-    return TroubledGroup(
-        group.name,
-        verdict.value,
-        verdict.meaning,
-        group.lag,
-        group.member_count,
-        group.lost,
-        group.behind_ms,
-        group.expires_in_ms if group.is_expiring else None,
-        group.why_behind,
-    )
 
 
 def _as_quiet(row: QuietReason) -> Quiet:

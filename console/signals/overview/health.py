@@ -77,6 +77,14 @@ class TroubledGroup:
     expires_in_ms: int | None = None
     #: One sentence with numbers; empty where its rates are not known.
     why: str = ""
+    #: Its position is deleted, or records were lost within the last minutes.
+    is_losing: bool = False
+    lost_since_ms: int | None = None
+    #: Records per second over the last minutes; None: not known.
+    read_per_second: float | None = None
+    #: Since when `verdict` holds, and since when it has no members; None: since before the first look.
+    since_ms: int | None = None
+    empty_since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ def may_rest(row: GroupRow, partitions: Mapping[TopicPartition, PartitionRow]) -
         partition.committed is not None
         and partition.lag == 0
         and partition.verdict is LagVerdict.OK
+        and not partition.lost
+        and not partition.read_per_second
         and _is_end(partition, partitions)
         for partition in row.partitions
     )

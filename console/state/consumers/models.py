@@ -4,14 +4,16 @@ from django.db import models
 
 from console.kit.common.clock import now_ms
 from console.kit.gateway.groups.interface import CLASSIC, SHARE, UNDERSTOOD_TYPES, UNKNOWN_STATE
+from console.state.consumers.losses import EPISODE_MS, LOSING_MS
 from console.state.consumers.members import MemberRow, member_of
 from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.state.consumers.trend import Trend, catch_up_seconds, trend_of
 from console.state.consumers.verdict import LagVerdict
-from console.state.consumers.why_behind import why_behind
+from console.state.consumers.why_behind import ReadingPace, why_behind
 
 
 class ConsumerGroup(models.Model):
+    partitions: "models.Manager[GroupPartition]"
     name = models.CharField(max_length=GROUP_NAME_LENGTH_MAX, unique=True)
     state = models.CharField(max_length=40)
     protocol_type = models.CharField(max_length=100, blank=True)
@@ -32,8 +34,16 @@ class ConsumerGroup(models.Model):
     expires_at_ms = models.BigIntegerField(null=True)
     lag_per_second = models.FloatField(null=True)
     arriving_per_second = models.FloatField(null=True)
+    #: Records read per second over the last minutes, by commits; None: not known yet.
+    read_per_second = models.FloatField(null=True)
+    #: Records that were deleted before it read them, of one episode, which began and grew last at these moments.
     lost = models.BigIntegerField(default=0)
+    lost_since_ms = models.BigIntegerField(null=True)
+    lost_at_ms = models.BigIntegerField(null=True)
     verdict = models.CharField(max_length=20)
+    #: Since when the verdict is this one, and since when it has no members; None: since before the first look.
+    verdict_since_ms = models.BigIntegerField(null=True)
+    empty_since_ms = models.BigIntegerField(null=True)
     #: Verdict.severity, to sort by.
     severity = models.IntegerField(default=0)
     is_silent = models.BooleanField(default=False)
@@ -84,6 +94,16 @@ class ConsumerGroup(models.Model):
         return self.expires_in_ms < max(3_600_000, self.behind_ms // 9) and self.expires_in_ms < self.behind_ms
 
     @property
+    def is_losing(self) -> bool:
+        """Whether records are lost now: within the last minutes, or its position is deleted. Not for ever of a group
+        that has had no members for a day."""
+        if not self.lost or self.lost_at_ms is None:
+            return False
+        at_ms = now_ms()
+        is_left = self.empty_since_ms is not None and at_ms - self.empty_since_ms > EPISODE_MS
+        return not is_left and (self.judgement is LagVerdict.LOST or at_ms - self.lost_at_ms < LOSING_MS)
+
+    @property
     def never_catches_up(self) -> bool:
         """At this pace; who keeps up has nothing to catch up with."""
         return self.judgement.is_bad and self.trend.is_hopeless
@@ -95,8 +115,19 @@ class ConsumerGroup(models.Model):
     @property
     def why_behind(self) -> str:
         """One sentence with numbers; empty where it is not behind, or its rates are not known."""
-        figures = (self.lag, self.lag_per_second, self.arriving_per_second)
-        return why_behind(*figures, self.member_count, self.partition_count)
+        is_stuck = self.judgement in (LagVerdict.STALLED, LagVerdict.STOPPED)
+        return why_behind(
+            ReadingPace(
+                self.lag,
+                self.member_count,
+                self.partition_count,
+                self.arriving_per_second,
+                self.lag_per_second,
+                self.read_per_second,
+                self.partitions.filter(lag__gt=0, read_per_second=0).count() if is_stuck and self.pk else 0,
+                None if self.empty_since_ms is None else max(0, now_ms() - self.empty_since_ms),
+            )
+        )
 
     @property
     def catch_up_ms(self) -> int | None:
@@ -118,6 +149,11 @@ class GroupPartition(models.Model):
     behind_since_ms = models.BigIntegerField(null=True)
     expires_at_ms = models.BigIntegerField(null=True)
     lost = models.BigIntegerField(default=0)
+    lost_since_ms = models.BigIntegerField(null=True)
+    lost_at_ms = models.BigIntegerField(null=True)
+    #: Offsets before this one are counted in `lost`.
+    lost_until = models.BigIntegerField(default=0)
+    read_per_second = models.FloatField(null=True)
     verdict = models.CharField(max_length=20)
     member_id = models.CharField(max_length=MEMBER_ID_LENGTH_MAX, blank=True)
 

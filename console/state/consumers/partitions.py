@@ -12,6 +12,7 @@ from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow
 from console.state.consumers.commits import CommitRing
 from console.state.consumers.log_ends import LogEnds
+from console.state.consumers.losses import NO_LOSS, Loss, PlaceReads, observe_loss
 from console.state.consumers.memory import RetentionMemory, UnreadMemory
 from console.state.consumers.rows import MEMBER_ID_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.state.consumers.verdict import Evidence, LagVerdict
@@ -37,6 +38,10 @@ class PartitionWatch:
         self._ends: dict[TopicPartition, LogEnds] = {}
         self._unread = UnreadMemory(gateway)
         self._retention = RetentionMemory(gateway, clock_ms)
+        self._losses = {
+            name: {(row.topic, row.partition): row.loss for row in group.partitions} for name, group in known.items()
+        }
+        self._reads: dict[str, dict[TopicPartition, PlaceReads]] = {}
 
     def take_ends_at_rest(self, row: GroupRow, ends_at_ms: int) -> None:
         """Until then the ends were as the row of a group at rest has them."""
@@ -132,7 +137,17 @@ class PartitionWatch:
         self._date(evidence, ends, position, unread, bool(group.committed))
         return evidence
 
-    def row(self, place: TopicPartition, evidence: Evidence, verdict: LagVerdict) -> GroupPartitionRow:
+    def row(
+        self, group: GroupView, place: TopicPartition, evidence: Evidence, verdict: LagVerdict
+    ) -> GroupPartitionRow:
+        loss = self._observe_loss(group.group_id, place, evidence, is_lost=verdict is LagVerdict.LOST)
+        reads = self._reads.setdefault(group.group_id, {}).setdefault(place, PlaceReads())
+        reads.observe(
+            committed=evidence.committed,
+            first_offset=evidence.first_offset,
+            at_ms=evidence.now_ms,
+            is_set=place in group.are_set,
+        )
         since_ms = evidence.behind_since_ms
         keeps_ms = None if since_ms is None or evidence.committed is None else self._retention.of(place[0])
         return GroupPartitionRow(
@@ -146,18 +161,38 @@ class PartitionWatch:
             expires_at_ms=None if since_ms is None or keeps_ms is None else since_ms + keeps_ms,
             verdict=verdict,
             member_id=evidence.member_id[:MEMBER_ID_LENGTH_MAX],
-            lost=evidence.lost if verdict is LagVerdict.LOST else 0,
+            lost=loss.count,
+            lost_since_ms=loss.since_ms,
+            lost_at_ms=loss.at_ms,
+            lost_until=loss.until,
+            read_per_second=reads.per_second,
         )
 
     def forget_all_but(self, groups: Mapping[str, GroupRow], resting: Container[str]) -> None:
         """A group that rebalances holds nothing for a moment, and keeps what is known of it."""
-        for gone in self._rings.keys() - groups.keys():
-            del self._rings[gone]
+        for memory in (self._rings, self._losses, self._reads):
+            for gone in memory.keys() - groups.keys():
+                memory.pop(gone)
         for name, row in groups.items():
             rings = self._rings.get(name)
             if rings and name not in resting and row.state in ("Stable", "Empty", "Dead"):
                 for place in rings.keys() - {(partition.topic, partition.partition) for partition in row.partitions}:
                     del rings[place]
+                    self._losses.get(name, {}).pop(place, None)
+                    self._reads.get(name, {}).pop(place, None)
+
+    def _observe_loss(self, group_id: str, place: TopicPartition, evidence: Evidence, *, is_lost: bool) -> Loss:
+        losses = self._losses.setdefault(group_id, {})
+        losses[place] = observe_loss(
+            losses.get(place, NO_LOSS),
+            committed=evidence.committed,
+            first_offset=evidence.first_offset,
+            next_offset=evidence.next_offset,
+            is_lost=is_lost,
+            now_ms=evidence.now_ms,
+            is_first_look=place not in losses,
+        )
+        return losses[place]
 
     def _ring(self, group_id: str, place: TopicPartition, at_ms: int) -> CommitRing:
         rings = self._rings.setdefault(group_id, {})

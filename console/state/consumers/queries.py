@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from django.core.paginator import Page, Paginator
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q, QuerySet, Sum
 from django.db.models.expressions import Combinable, OrderBy
 from django.http import QueryDict
 
@@ -71,7 +71,7 @@ class GroupListQuery:
 
 
 def groups_in_trouble(at_ms: int | Combinable, reach: Reach = EVERYTHING) -> QuerySet[ConsumerGroup]:
-    """Those in reach that read badly, and those `ConsumerGroup.is_expiring` holds for; the worst first."""
+    """Return those in reach that read badly, lost records or will (`ConsumerGroup.is_expiring`); the worst first."""
     groups = groups_within(reach).filter(_is_in_trouble(at_ms)).defer("members", "topics")
     return groups.order_by("-severity", F("expires_at_ms").asc(nulls_last=True), "name")
 
@@ -79,7 +79,7 @@ def groups_in_trouble(at_ms: int | Combinable, reach: Reach = EVERYTHING) -> Que
 def _is_in_trouble(at_ms: int | Combinable) -> Q:
     soon = Q(expires_at_ms__lt=at_ms + 3_600_000) | Q(expires_at_ms__lt=(10 * at_ms - F("behind_since_ms")) / 9)
     sooner_than_it_waited = Q(expires_at_ms__lt=2 * at_ms - F("behind_since_ms"))
-    return Q(verdict__in=_BAD) | (soon & sooner_than_it_waited)
+    return Q(verdict__in=_BAD) | Q(lost__gt=0) | (soon & sooner_than_it_waited)
 
 
 def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup]:
@@ -125,6 +125,13 @@ def members_within(group: ConsumerGroup, reach: Reach) -> list[MemberRow]:
     is_limited = reach.is_limited(Resource.TOPIC)
     members = [member_within(member, partial(_may_see, reach)) for member in group.member_rows]
     return [without_pattern(member) for member in members] if is_limited else members
+
+
+def with_reads(group: ConsumerGroup, members: Iterable[MemberRow]) -> list[tuple[MemberRow, float | None]]:
+    """Return each member with the records per second that it reads; None: not known, or it holds no partition."""
+    held = group.partitions.exclude(member_id="").exclude(read_per_second=None).order_by().values_list("member_id")
+    read = dict(held.annotate(read=Sum("read_per_second")))
+    return [(member, read.get(member.member_id)) for member in members]
 
 
 def subtopologies_within(group: ConsumerGroup, reach: Reach) -> list[Subtopology]:

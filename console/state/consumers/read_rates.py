@@ -1,4 +1,6 @@
-"""How fast groups read each topic, from how far their commits moved. What is read without a commit nobody can count."""
+"""How fast groups read each topic, from how far their commits moved. Reads without a commit are not counted,
+nor is a jump over records that were deleted.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -7,6 +9,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.common.many_rows import update_rows
 from console.kit.common.rates import RateWindow
 from console.state.clusters.models import Topic
+from console.state.consumers.losses import records_read
 from console.state.consumers.rows import GroupRow
 
 
@@ -22,8 +25,10 @@ class ReadRates:
         """Records per second by topic, all groups together; `after` are the groups that changed."""
         for group in after:
             known = _committed(before.get(group.name))
-            for (topic, partition), offset in _committed(group).items():
-                self._read[topic] += max(0, offset - known.get((topic, partition), offset))
+            for row in group.partitions:
+                if row.committed is not None:
+                    before_offset = known.get((row.topic, row.partition), row.committed)
+                    self._read[row.topic] += records_read(before_offset, row.committed, row.first_offset)
         rates = {topic: self._window.observe(topic, count, at_ms) for topic, count in self._read.items()}
         return {topic: rate for topic, rate in rates.items() if rate is not None}
 

@@ -1,7 +1,7 @@
 """What the collector keeps of groups, and what changed between two looks. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from console.kit.gateway.groups.interface import (
@@ -11,6 +11,7 @@ from console.kit.gateway.groups.interface import (
     GroupDetails,
     Subtopology,
 )
+from console.state.consumers.losses import Loss
 from console.state.consumers.members import MemberRow
 from console.state.consumers.trend import Trend, trend_of
 from console.state.consumers.verdict import LagVerdict, worst
@@ -36,8 +37,17 @@ class GroupPartitionRow:
     expires_at_ms: int | None
     verdict: LagVerdict
     member_id: str = ""
-    #: Records that were deleted before the group read them.
+    #: Records that were deleted before the group read them, of one episode; see `losses.Loss`.
     lost: int = 0
+    lost_since_ms: int | None = None
+    lost_at_ms: int | None = None
+    lost_until: int = 0
+    #: Records read per second over the last minutes, by commits; None: not known yet.
+    read_per_second: float | None = None
+
+    @property
+    def loss(self) -> Loss:
+        return Loss(self.lost, self.lost_since_ms, self.lost_at_ms, self.lost_until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,10 @@ class GroupRow:
     is_silent: bool = False
     group_type: str = CLASSIC
     details: GroupDetails = NO_DETAILS
+    #: Since when the verdict is this one; None: since before the first look.
+    verdict_since_ms: int | None = None
+    #: Since when it has no members; None: it has some, or had none at the first look.
+    empty_since_ms: int | None = None
 
     @property
     def member_count(self) -> int | None:
@@ -94,6 +108,23 @@ class GroupRow:
         return sum(partition.lost for partition in self.partitions)
 
     @property
+    def lost_since_ms(self) -> int | None:
+        """Return when the oldest loss began; None: nothing is lost, or one began before the first look."""
+        began = [partition.lost_since_ms for partition in self.partitions if partition.lost]
+        known = [since_ms for since_ms in began if since_ms is not None]
+        return min(known) if known and len(known) == len(began) else None
+
+    @property
+    def lost_at_ms(self) -> int | None:
+        return max((partition.lost_at_ms for partition in self.partitions if partition.lost_at_ms), default=None)
+
+    @property
+    def read_per_second(self) -> float | None:
+        """Return records read per second in all its partitions; None: none of them is known."""
+        rates = [partition.read_per_second for partition in self.partitions if partition.read_per_second is not None]
+        return round(sum(rates), 1) if rates else None
+
+    @property
     def trend(self) -> Trend:
         return trend_of(self.lag, self.lag_per_second, self.arriving_per_second)
 
@@ -106,6 +137,19 @@ class GroupRow:
     @property
     def topics(self) -> list[str]:
         return sorted({partition.topic for partition in self.partitions})
+
+
+def with_beginnings(row: GroupRow, before: GroupRow | None, at_ms: int) -> GroupRow:
+    """Return `row` with the moments its verdict and its want of members began; `before` is the last look's."""
+    if before is None:
+        return row
+    is_same = row.verdict is before.verdict
+    was_empty = before.member_count == 0
+    return replace(
+        row,
+        verdict_since_ms=before.verdict_since_ms if is_same else at_ms,
+        empty_since_ms=None if row.member_count != 0 else before.empty_since_ms if was_empty else at_ms,
+    )
 
 
 def details_of(stored: Mapping[str, Any]) -> GroupDetails:

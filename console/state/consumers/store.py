@@ -23,8 +23,13 @@ _GROUP_FIELDS = [
     "expires_at_ms",
     "lag_per_second",
     "arriving_per_second",
+    "read_per_second",
     "lost",
+    "lost_since_ms",
+    "lost_at_ms",
     "verdict",
+    "verdict_since_ms",
+    "empty_since_ms",
     "severity",
     "is_silent",
     "group_type",
@@ -38,6 +43,10 @@ _PARTITION_FIELDS = [
     "behind_since_ms",
     "expires_at_ms",
     "lost",
+    "lost_since_ms",
+    "lost_at_ms",
+    "lost_until",
+    "read_per_second",
     "verdict",
     "member_id",
 ]
@@ -67,6 +76,10 @@ def load_groups() -> dict[str, GroupRow]:
             verdict=LagVerdict(partition.verdict),
             member_id=partition.member_id,
             lost=partition.lost,
+            lost_since_ms=partition.lost_since_ms,
+            lost_at_ms=partition.lost_at_ms,
+            lost_until=partition.lost_until,
+            read_per_second=partition.read_per_second,
         )
         places.setdefault(partition.group_id, []).append(row)
     return {
@@ -82,6 +95,8 @@ def load_groups() -> dict[str, GroupRow]:
             group.is_silent,
             group.group_type,
             details_of(group.details),
+            group.verdict_since_ms,
+            group.empty_since_ms,
         )
         for group in ConsumerGroup.objects.all()
     }

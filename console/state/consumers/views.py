@@ -36,6 +36,7 @@ from console.state.consumers.queries import (
     subtopologies_within,
     topics_left,
     types_seen,
+    with_reads,
     with_topics_within,
 )
 from console.state.consumers.verdict import RULE
@@ -75,7 +76,7 @@ def group_page(request: UserRequest, group: str) -> HttpResponseBase:
     members = members_within(found, reach)
     context = {
         "group": found,
-        "members": members,
+        "members": with_reads(found, members),
         "has_targets": any(member.target_text for member in members) or found.group_type in (CONSUMER, STREAMS),
         "subtopologies": subtopologies_within(found, reach),
         "left_topics": topics_left(found, reach),

@@ -11,7 +11,7 @@ from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.idle_groups import IdleGroup, IdleGroups, may_rest
 from console.state.consumers.members import member_row
 from console.state.consumers.partitions import LagReading, PartitionWatch, partitions_of
-from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
+from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow, with_beginnings
 from console.state.consumers.trend import LagHistory, Trend, trend_of
 from console.state.consumers.verdict import Company, Evidence, LagVerdict, company_of, is_late, judge
 
@@ -104,18 +104,19 @@ class GroupWatch:
         holders = _holders(group)
         found = [(place, self._places.evidence(group, place, holders, look)) for place in sorted(partitions_of(group))]
         gains, arrives = self._pace(group, found, look.at_ms)
-        return GroupRow(
+        row = GroupRow(
             group.group_id,
             group.state,
             group.protocol_type,
             group.coordinator,
             tuple(map(member_row, group.members)),
-            self._partition_rows(group.group_id, found, trend_of(None if gains is None else 1, gains, arrives)),
+            self._partition_rows(group, found, trend_of(None if gains is None else 1, gains, arrives)),
             lag_per_second=gains,
             arriving_per_second=arrives,
             group_type=group.group_type,
             details=group.details,
         )
+        return with_beginnings(row, self._rows.get(group.group_id), look.at_ms)
 
     def _pace(
         self, group: GroupView, found: list[tuple[TopicPartition, Evidence]], at_ms: int
@@ -132,18 +133,18 @@ class GroupWatch:
         return history.pace(unread, appended, at_ms, behind_ms)
 
     def _partition_rows(
-        self, group_id: str, found: list[tuple[TopicPartition, Evidence]], trend: Trend
+        self, group: GroupView, found: list[tuple[TopicPartition, Evidence]], trend: Trend
     ) -> tuple[GroupPartitionRow, ...]:
         late = [is_late(item) if item.lag else False for _, item in found]
         company = company_of((evidence for _, evidence in found), trend is Trend.SHRINKING) if any(late) else Company()
-        before = self._rows.get(group_id)
+        before = self._rows.get(group.group_id)
         rows = []
         for (place, evidence), is_behind in zip(found, late, strict=True):
             verdict = judge(evidence, company)
             evidence.commits.was_late = is_behind
             if verdict is LagVerdict.UNKNOWN and before is not None:
                 verdict = _still(before.partitions, place, evidence)
-            rows.append(self._places.row(place, evidence, verdict))
+            rows.append(self._places.row(group, place, evidence, verdict))
         return tuple(rows)
 
     def _keep_absent(self, rows: dict[str, GroupRow], answered: frozenset[int], at_ms: int) -> None:

@@ -1,41 +1,68 @@
-"""Why a group is behind, in one sentence with its numbers. Pure."""
+"""Why a group is behind, in one sentence with its numbers: stopped, too slow or catching up. Pure."""
 
 import math
+from dataclasses import dataclass
 
-from console.kit.common.figures import grouped, rate
+from console.kit.common.figures import duration, grouped, rate
+
+#: Records per second below which a group is said to read nothing: rates are rounded to one decimal.
+_NOTHING = 0.05
 
 
-def why_behind(
-    lag: int | None,
-    lag_per_second: float | None,
-    arriving_per_second: float | None,
-    members: int | None,
-    partitions: int,
-) -> str:
+@dataclass(frozen=True, slots=True)
+class ReadingPace:
+    """What the sentence is made of. Rates are records per second over the last minutes; None: not known.
+
+    `reading` is measured by commits. Without it, it is what arrives less what the lag grows by, which is too much where
+    retention deletes unread records. Of `partitions`, `stuck` hold unread records and are not read.
+    """
+
+    lag: int | None
+    members: int | None
+    partitions: int
+    arriving: float | None
+    lag_growth: float | None = None
+    reading: float | None = None
+    stuck: int = 0
+    empty_ms: int | None = None
+
+    @property
+    def reads(self) -> float | None:
+        if self.reading is not None or self.arriving is None or self.lag_growth is None:
+            return self.reading
+        return max(0.0, self.arriving - self.lag_growth)
+
+
+def why_behind(pace: ReadingPace) -> str:
     """Return the sentence; empty for a group without lag, and where its rates or members are not known."""
-    if not lag or arriving_per_second is None or members is None:
+    if not pace.lag or pace.arriving is None or pace.members is None:
         return ""
-    arrives = f"{_records(arriving_per_second)} arrive"
-    if not members:
-        return f"No member reads it: {arrives}, and {grouped(lag)} records wait."
-    if lag_per_second is None:
+    arrives = f"{_records(pace.arriving)} arrive"
+    if not pace.members:
+        since = "" if pace.empty_ms is None else f" for {duration(pace.empty_ms)}"
+        return f"Stopped: no member has read it{since}; {arrives}, and {grouped(pace.lag)} wait."
+    if pace.reads is None:
         return ""
-    reads = max(0.0, arriving_per_second - lag_per_second)
-    shares = f"{_count(members, 'member')} for {_count(partitions, 'partition')}"
-    if reads < 0.05:
-        return f"It reads nothing while {arrives}: {shares}."
-    if reads >= arriving_per_second:
-        return f"It reads {_records(reads)} while {arrives}: {shares}, and the lag shrinks."
-    needed = _needed(reads, arriving_per_second, members, partitions)
-    return f"It reads {_records(reads)} while {arrives}: {shares}. {needed}"
+    shares = f"{_count(pace.members, 'member')} for {_count(pace.partitions, 'partition')}"
+    if pace.reads < _NOTHING:
+        return f"Stopped: it reads nothing while {arrives}: {shares}."
+    if 0 < pace.stuck < pace.partitions:
+        where = f"{grouped(pace.stuck)} of {_count(pace.partitions, 'partition')}"
+        return f"Stopped in {where}: it reads {_records(pace.reads)} from the others while {arrives}."
+    if pace.reads > pace.arriving:
+        return f"Catching up: it reads {_records(pace.reads)} while {arrives}: {shares}."
+    if pace.reads == pace.arriving:
+        return f"Keeping pace: it reads {_records(pace.reads)}, as many as arrive: {shares}. The lag stays."
+    needed = _needed(pace.reads, pace.arriving, pace.members, pace.partitions)
+    return f"Too slow: it reads {_records(pace.reads)} while {arrives}: {shares}. {needed}"
 
 
 def _needed(reads: float, arriving: float, members: int, partitions: int) -> str:
     """Say how many members keep up, if each reads as much as those of now."""
     needed = math.ceil(arriving / (reads / members))
     if needed <= partitions:
-        return f"At the pace of a member it needs {needed}."
-    return f"At the pace of a member it needs {needed}, and only {partitions} can share the partitions."
+        return f"At the pace of a member it needs {grouped(needed)}."
+    return f"At the pace of a member it needs {grouped(needed)}, and only {partitions} can share the partitions."
 
 
 def _records(per_second: float) -> str:

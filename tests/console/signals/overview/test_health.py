@@ -292,6 +292,43 @@ def test_records_that_were_lost_are_counted():
     ]
 
 
+def test_a_loss_that_goes_on_is_critical():
+    losing = group(lost=26_019, is_losing=True, lost_since_ms=99, expires_in_ms=0, read_per_second=20.0)
+    (reason,) = assess(facts(groups=(losing,), groups_count=1)).reasons
+    assert (reason.level, reason.since_ms) == (HealthLevel.CRITICAL, 99)
+    assert reason.text.replace("\u202f", " ") == (
+        "Group readers has lost 26 019 records: retention deleted them before it read them."
+    )
+    assert reason.action.text.startswith("Keep the records longer")
+    assert "Start" not in reason.action.text
+
+
+def test_consumers_that_are_there_are_not_to_be_started():
+    (with_members,) = assess(facts(groups=(group(expires_in_ms=60_000),), groups_count=1)).reasons
+    assert "Start its consumers" not in with_members.action.text
+    (stopped,) = assess(facts(groups=(group(expires_in_ms=60_000, read_per_second=0.0),), groups_count=1)).reasons
+    assert "find why its members read nothing" in stopped.action.text
+    (without,) = assess(facts(groups=(group(expires_in_ms=60_000, member_count=0),), groups_count=1)).reasons
+    assert "Start its consumers" in without.action.text
+
+
+def test_a_loss_comes_before_one_that_threatens():
+    groups = (group("later", expires_in_ms=5), group("billing", lost=7, is_losing=True, expires_in_ms=600_000))
+    found = sentences(groups=groups, groups_count=2)
+    assert [text.split()[1] for text in found] == ["billing", "later"]
+
+
+def test_a_loss_that_is_over_stays_a_warning():
+    (reason,) = assess(facts(groups=(group(lost=3, verdict="ok", lost_since_ms=9),), groups_count=1)).reasons
+    assert (reason.level, reason.since_ms) == (HealthLevel.WARNING, 9)
+
+
+def test_each_reason_of_a_group_says_since_when():
+    (empty,) = assess(facts(groups=(group(member_count=0, empty_since_ms=5),), groups_count=1)).reasons
+    (stuck,) = assess(facts(groups=(group(since_ms=7),), groups_count=1)).reasons
+    assert (empty.since_ms, stuck.since_ms) == (5, 7)
+
+
 def test_a_group_without_members_is_called_so_even_if_it_lost_records():
     assert sentences(groups=(group(member_count=0, lag=1, lost=3),), groups_count=1) == [
         "Group readers has no members and 1 unread record, and lost 3 that were deleted before."

@@ -73,4 +73,29 @@ def test_lost_records_are_named_by_their_number(cluster, collect, viewer, client
 
     text = page(client_of, viewer)
     assert "15 lost" in text
+    assert "<dt>Lost records</dt>" in text
+    assert "lost" not in text.split("Oldest unread expires in")[1].split("</div>")[0]
     assert "lost records" in text
+
+
+def test_reading_and_arriving_records_stand_side_by_side_and_by_member(cluster, collect, clock, viewer, client_of):
+    for look in range(1, 6):
+        clock.advance(20_000)
+        cluster.append("orders", 0, 2_000)
+        cluster.commit("readers", "orders", 0, 60 + 200 * look)
+        collect()
+
+    text = page(client_of, viewer)
+    assert re.search(r'data-cell="reads"[^>]*>10/s<', text)
+    assert re.search(r'data-cell="arrives"[^>]*>100/s<', text)
+    assert "Too slow: it reads 10 records/s while 100 records/s arrive" in text
+    assert '<td class="number">–</td><td class="number">10</td>' in text, "the member's own"
+
+
+def test_the_page_says_since_when_the_verdict_holds(cluster, collect, clock, viewer, client_of):
+    for _ in range(30):
+        clock.advance(20_000)
+        collect()
+    text = page(client_of, viewer)
+    assert "Stopped: it reads nothing" in text
+    assert re.search(r"What that means.*Since <time", text)

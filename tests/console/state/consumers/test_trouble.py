@@ -35,3 +35,16 @@ def test_who_reads_badly_comes_first():
     for name, verdict, severity in (("a", "ok", 0), ("b", "stopped", 5), ("c", "lost records", 9)):
         ConsumerGroup.objects.create(name=name, state="Empty", coordinator=1, verdict=verdict, severity=severity)
     assert [item.name for item in groups_in_trouble(NOW_MS)] == ["c", "b"]
+
+
+@pytest.mark.usefixtures("_now", "db")
+def test_a_group_that_lost_records_is_in_trouble_though_it_reads_on():
+    values = {"state": "Stable", "coordinator": 1, "member_count": 1, "verdict": "ok", "lag": 0, "lost": 7}
+    recent = ConsumerGroup.objects.create(name="recent", lost_at_ms=NOW_MS - MINUTE, **values)
+    past = ConsumerGroup.objects.create(name="past", lost_at_ms=NOW_MS - HOUR, **values)
+    left = ConsumerGroup.objects.create(
+        name="left", lost_at_ms=NOW_MS, empty_since_ms=NOW_MS - 2 * DAY, **values | {"verdict": "lost records"}
+    )
+    stuck = ConsumerGroup.objects.create(name="stuck", lost_at_ms=NOW_MS - HOUR, **values | {"verdict": "lost records"})
+    assert {item.name for item in groups_in_trouble(NOW_MS)} == {"recent", "past", "left", "stuck"}
+    assert [group.is_losing for group in (recent, past, left, stuck)] == [True, False, False, True]

@@ -1,34 +1,47 @@
-"""One sentence with numbers says why a group is behind."""
+"""One sentence with numbers says why a group is behind, and tells slow from stopped."""
 
 import pytest
 
 from console.state.consumers.models import ConsumerGroup
-from console.state.consumers.why_behind import why_behind
+from console.state.consumers.why_behind import ReadingPace, why_behind
+
+SLOW = {"lag": 54_000, "members": 1, "partitions": 6, "arriving": 150.0, "lag_growth": 125.0}
 
 
 @pytest.mark.parametrize(
-    ("lag", "lag_rate", "arriving", "members", "partitions", "sentence"),
+    ("values", "sentence"),
     [
-        (54_000, 125.0, 150.0, 1, 6, "It reads 25 records/s while 150 records/s arrive: 1 member for 6 partitions. "
+        ({}, "Too slow: it reads 25 records/s while 150 records/s arrive: 1 member for 6 partitions. "
          "At the pace of a member it needs 6."),
-        (54_000, 125.0, 150.0, 2, 6, "It reads 25 records/s while 150 records/s arrive: 2 members for 6 partitions. "
+        ({"members": 2}, "Too slow: it reads 25 records/s while 150 records/s arrive: 2 members for 6 partitions. "
          "At the pace of a member it needs 12, and only 6 can share the partitions."),
-        (900, -50.0, 150.0, 1, 1, "It reads 200 records/s while 150 records/s arrive: 1 member for 1 partition, and "
-         "the lag shrinks."),
-        (900, 150.0, 150.0, 3, 3, "It reads nothing while 150 records/s arrive: 3 members for 3 partitions."),
-        (900, None, 150.0, 0, 3, "No member reads it: 150 records/s arrive, and 900 records wait."),
-        (0, 0.0, 150.0, 1, 1, ""),
-        (None, None, None, 1, 1, ""),
-        (900, None, 150.0, 1, 1, ""),
-        (900, 1.0, 1.0, None, 1, ""),
+        ({"lag_growth": 0.0, "reading": 25.0}, "Too slow: it reads 25 records/s while 150 records/s arrive: "
+         "1 member for 6 partitions. At the pace of a member it needs 6."),
+        ({"lag_growth": -50.0, "partitions": 1}, "Catching up: it reads 200 records/s while 150 records/s arrive: "
+         "1 member for 1 partition."),
+        ({"reading": 150.0}, "Keeping pace: it reads 150 records/s, as many as arrive: 1 member for 6 partitions. "
+         "The lag stays."),
+        ({"reading": 0.0, "members": 3}, "Stopped: it reads nothing while 150 records/s arrive: "
+         "3 members for 6 partitions."),
+        ({"reading": 25.0, "stuck": 2}, "Stopped in 2 of 6 partitions: it reads 25 records/s from the others while "
+         "150 records/s arrive."),
+        ({"members": 0, "lag_growth": None, "lag": 900}, "Stopped: no member has read it; 150 records/s arrive, and "
+         "900 wait."),
+        ({"members": 0, "empty_ms": 7_200_000, "lag": 900}, "Stopped: no member has read it for 2 h; "
+         "150 records/s arrive, and 900 wait."),
+        ({"lag": 0}, ""),
+        ({"lag": None}, ""),
+        ({"lag_growth": None}, ""),
+        ({"arriving": None, "reading": 5.0}, ""),
+        ({"members": None}, ""),
     ],
 )  # fmt: skip
-def test_the_sentence_names_rates_members_and_partitions(lag, lag_rate, arriving, members, partitions, sentence):
-    assert why_behind(lag, lag_rate, arriving, members, partitions) == sentence
+def test_the_sentence_names_rates_members_and_partitions(values, sentence):
+    assert why_behind(ReadingPace(**SLOW | values)).replace("\u202f", " ") == sentence
 
 
 def test_the_page_of_a_group_says_it(db, viewer, client_of):
     ConsumerGroup.objects.create(name="slow", state="Stable", coordinator=1, verdict="slow", member_count=1,
         partition_count=6, lag=54_000, lag_per_second=125.0, arriving_per_second=150.0)  # fmt: skip
     text = client_of(viewer).get("/consumers/slow/").content.decode()
-    assert "It reads 25 records/s while 150 records/s arrive" in text
+    assert "Too slow: it reads 25 records/s while 150 records/s arrive" in text
