@@ -6,14 +6,15 @@ from hashlib import sha256
 from django.db import models
 
 from console.cluster.quotas.words import amount, label
+from console.kit.common.figures import grouped
 from console.kit.common.stored_fields import from_stored
 from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, entity_at
 
 
 @dataclass(frozen=True, slots=True)
 class SeenUse:
-    """Those who share a quota at one broker. `wait_ms`: told to wait, of each second between the last two looks; None:
-    not looked at twice."""
+    """Those who share a quota at one broker. `wait_ms`: told to wait, of each second between the last two looks, and at
+    most all of it; None: not looked at twice."""
 
     broker_id: int
     key: str
@@ -24,6 +25,10 @@ class SeenUse:
     limit: float
     rate: float
     wait_ms: int | None
+    #: Since when they are held back, with pauses of at most `rows.HELD_PAUSE_MS`; None: they are not.
+    held_since_ms: int | None = None
+    #: The highest rate of the last minutes.
+    rate_max: float = 0.0
 
     @property
     def share(self) -> float:
@@ -41,6 +46,23 @@ class SeenUse:
     @property
     def rate_text(self) -> str:
         return amount(self.key, self.rate)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits now or waited within the last minutes: a client that is held back writes in bursts."""
+        return bool(self.wait_ms) or self.held_since_ms is not None
+
+    @property
+    def peak(self) -> float:
+        """The highest rate of the last minutes."""
+        return max(self.rate, self.rate_max)
+
+    @property
+    def wait_text(self) -> str:
+        """Return how long it is told to wait; empty while it need not. Several connections wait for themselves."""
+        if not self.wait_ms:
+            return ""
+        return "waits all the time" if self.wait_ms >= 1_000 else f"waits {grouped(self.wait_ms)} ms of each second"
 
     def as_json(self) -> dict[str, object]:
         return asdict(self)
@@ -76,6 +98,8 @@ class QuotaRow(models.Model):
     #: SeenUse as JSON, those nearest to their limits first, and how many there are of each kind.
     uses = models.JSONField(default=list)
     use_counts = models.JSONField(default=dict)
+    #: Since when some of those who share it are held back; None: none is.
+    held_since_ms = models.BigIntegerField(null=True)
 
     class Meta:
         ordering = ["rank", "words"]

@@ -125,15 +125,18 @@ def _felt(entity: QuotaEntity, key: str, before: Quotas, after: Quotas, uses: Se
             continue
         told += 1
         where = f"{use.who} uses {amount(key, use.rate)} on broker {use.broker_id} now"
-        if new is not None and new < use.rate:
+        if use.peak > use.rate:
+            where += f", at most {amount(key, use.peak)} in the last minutes,"
+        if new is not None and new < use.peak:
             yield f"{where} and is slowed to {amount(key, new)}."
-        elif use.wait_ms and (new is None or (old is not None and new > old)):
+        elif use.is_held and (new is None or (old is not None and new > old)):
             freed = (
                 "is held back no more" if new is None else f"may use {amount(key, new)} instead of {_text(key, old)}"
             )
-            yield f"{where}, waits {use.wait_ms} ms of each second, and {freed}."
+            held = use.wait_text or "was held back in the last minutes"
+            yield f"{where.rstrip(',')}, {held}, and {freed}."
         else:
-            yield f"{where}, which goes on as it is."
+            yield f"{where.rstrip(',')}, which goes on as it is."
     if not measured and after.get(entity, {}).get(key) is not None:
         yield f"{label(key)}: nobody's use is measured yet, for want of a quota: who is slowed shows once it counts."
 

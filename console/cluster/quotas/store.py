@@ -8,7 +8,7 @@ from console.cluster.quotas.rows import QuotaEntityRow
 from console.kit.common.databases import cluster_atomic
 from console.kit.gateway.quotas.interface import QuotaEntity, in_words, rank_of
 
-_FIELDS = ["path", "words", "rank", "values", "uses", "use_counts"]
+_FIELDS = ["path", "words", "rank", "values", "uses", "use_counts", "held_since_ms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ def _model(row: QuotaEntityRow) -> QuotaRow:
         values=dict(row.values),
         uses=[use.as_json() for use in row.uses],
         use_counts=dict(row.use_counts),
+        held_since_ms=row.held_since_ms,
     )
 
 

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 
 from console.cluster.brokers.models import BrokerReport, Directory
 from console.cluster.retention.announce import RetentionAnnouncer
-from console.cluster.retention.growth import GrowthWindow
+from console.cluster.retention.growth import LONG_SPAN_MIN_MS, LONG_WINDOW_MS, GrowthWindow
 from console.cluster.retention.models import DiskGrowth, TopicOutlook
 from console.cluster.retention.plan import losses, totals
 from console.kit.common.clock import now_ms
@@ -46,6 +46,7 @@ class RetentionSweep:
         self._gateway = gateway
         self._now_ms = clock_ms
         self._growth = GrowthWindow()
+        self._long_growth = GrowthWindow(LONG_WINDOW_MS, LONG_SPAN_MIN_MS)
         self._said_at_ms: dict[int, int] = {}
 
     def look(self) -> list[int]:
@@ -101,22 +102,30 @@ class RetentionSweep:
                 if is_news and not directory.error:
                     rows.append(self._grown(report.broker_id, directory, report.log_dirs_at_ms))
         self._growth.forget_all_but(keys)
+        self._long_growth.forget_all_but(keys)
         if not rows:
             return
         DiskGrowth.objects.bulk_create(
             rows,
             update_conflicts=True,
             unique_fields=["broker_id", "path"],
-            update_fields=["logs_per_second", "filling_per_second"],
+            update_fields=["logs_per_second", "filling_per_second", "long_filling_per_second"],
         )
 
     def _grown(self, broker_id: int, directory: Directory, at_ms: int) -> DiskGrowth:
         logs = self._growth.observe(("logs", broker_id, directory.path), directory.size_bytes, at_ms)
-        room = None
+        room = long_room = None
         if directory.usable_bytes is not None:
-            room = self._growth.observe(("room", broker_id, directory.path), directory.usable_bytes, at_ms)
-        filling = None if room is None else -room
-        return DiskGrowth(broker_id=broker_id, path=directory.path, logs_per_second=logs, filling_per_second=filling)
+            key = ("room", broker_id, directory.path)
+            room = self._growth.observe(key, directory.usable_bytes, at_ms)
+            long_room = self._long_growth.observe(key, directory.usable_bytes, at_ms)
+        return DiskGrowth(
+            broker_id=broker_id,
+            path=directory.path,
+            logs_per_second=logs,
+            filling_per_second=None if room is None else -room,
+            long_filling_per_second=None if long_room is None else -long_room,
+        )
 
 
 def _reports() -> QuerySet[BrokerReport]:

@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Hashable
 
 WINDOW_MS = 1_800_000
+#: Deletions by retention come once a segment: over this window they show, and no growth between two of them is a trend.
+LONG_WINDOW_MS, LONG_SPAN_MIN_MS = 6 * 3_600_000, 600_000
 #: A shorter time says nothing about a day.
 SPAN_MIN_MS = 60_000
 #: Values remembered of each number.
@@ -11,8 +13,8 @@ SAMPLES_MAX = 60
 
 
 class GrowthWindow:
-    def __init__(self, window_ms: int = WINDOW_MS):
-        self._window_ms = window_ms
+    def __init__(self, window_ms: int = WINDOW_MS, span_min_ms: int = SPAN_MIN_MS):
+        self._window_ms, self._span_min_ms = window_ms, span_min_ms
         self._samples: dict[Hashable, deque[tuple[int, int]]] = {}
 
     def observe(self, key: Hashable, value: int, at_ms: int) -> float | None:
@@ -26,7 +28,7 @@ class GrowthWindow:
         if not samples or at_ms - samples[-1][0] >= self._window_ms // SAMPLES_MAX:
             samples.append((at_ms, value))
         span_ms = at_ms - oldest_ms
-        return None if span_ms < SPAN_MIN_MS else round(1_000 * (value - oldest) / span_ms, 1)
+        return None if span_ms < self._span_min_ms else round(1_000 * (value - oldest) / span_ms, 1)
 
     def forget_all_but(self, keys: set[Hashable]) -> None:
         for key in self._samples.keys() - keys:

@@ -37,6 +37,8 @@ class DiskGrowth(models.Model):
     logs_per_second = models.FloatField(null=True)
     #: Bytes that the room shrinks by, whoever writes them; below 0: it grows.
     filling_per_second = models.FloatField(null=True)
+    #: The same over hours; None: not watched for minutes yet.
+    long_filling_per_second = models.FloatField(null=True)
 
     class Meta:
         ordering = ["broker_id", "path"]

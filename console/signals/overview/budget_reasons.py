@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from console.cluster.brokers.budgets import CrowdedBudget
 from console.kit.common.figures import grouped, size
-from console.signals.overview.health import BrokerBudget, HealthLevel, HealthReason, NextAction
+from console.signals.overview.health import BrokerBudget, HealthLevel, HealthReason
+from console.signals.overview.next_action import NextAction
 
 #: What a broker keeps, and what it refuses, by the name of the bound.
 _WORDS = {

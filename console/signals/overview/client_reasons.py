@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import duration, grouped
-from console.signals.overview.health import HealthLevel, HealthReason, NextAction, TroubledGroup
+from console.signals.overview.health import HealthLevel, HealthReason, TroubledGroup
+from console.signals.overview.next_action import NextAction
 
 #: Groups with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from console.kit.common.figures import utc_minute
-from console.signals.overview.health import DisagreeingTopic, HealthLevel, HealthReason, LateTopic, NextAction
+from console.signals.overview.health import DisagreeingTopic, HealthLevel, HealthReason, LateTopic
+from console.signals.overview.next_action import NextAction
 
 
 def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[HealthReason]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import HealthLevel, HealthReason, NextAction, TroubledConnector
+from console.signals.overview.health import HealthLevel, HealthReason, TroubledConnector
+from console.signals.overview.next_action import NextAction
 
 #: Connectors with a reason of their own; the rest are counted in one.
 NAMED_MAX = 4

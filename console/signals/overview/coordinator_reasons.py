@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import HealthLevel, HealthReason, NextAction, UnloadedCoordinators
+from console.signals.overview.health import HealthLevel, HealthReason, UnloadedCoordinators
+from console.signals.overview.next_action import NextAction
 
 
 def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[HealthReason]:

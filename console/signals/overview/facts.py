@@ -33,6 +33,7 @@ from console.processes.models import ManagedProcess
 from console.processes.presenters import ManagedProcessRow
 from console.processes.states import Desired
 from console.processes.truths import TROUBLED_STATES, ProcessState
+from console.signals.overview.capacity_facts import capacity_facts
 from console.signals.overview.group_facts import as_troubled_group
 from console.signals.overview.health import (
     BrokerBudget,
@@ -81,8 +82,6 @@ def health_facts(
     missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
     said = quiet_reasons(at_ms, reach)
     quiet_names = {item.name for item in said if item.about == Resource.GROUP}
-    groups, groups_count = troubled_groups(reach, quiet_names)
-    quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
     registered = [broker.broker_id for broker in brokers if broker.is_registered]
     reports = _reports_of(registered)
     return HealthFacts(
@@ -98,9 +97,7 @@ def health_facts(
         troubled=tuple(_as_trouble(partition) for partition in troubled),
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
         zookeeper_count=len(state.zookeeper),
-        groups=groups,
-        groups_count=groups_count,
-        quiet_groups=tuple(map(as_troubled_group, quiet_groups)),
+        **_of_groups(reach, quiet_names),
         quiets=tuple(map(_as_quiet, said)),
         now_ms=at_ms,
         directories=tight_directories(reports),
@@ -114,7 +111,14 @@ def health_facts(
         **_of_audit(at_ms, reach),
         **_of_deletions(reach),
         lone_internal_topics=_lone_internal_topics(len(registered)),
+        **capacity_facts(state, brokers, reports, at_ms, reach),
     )
+
+
+def _of_groups(reach: Reach, quiet_names: Collection[str]) -> dict[str, Any]:
+    groups, count = troubled_groups(reach, quiet_names)
+    quiet = groups_in_trouble(now_ms(), reach).filter(name__in=quiet_names) if quiet_names else ()
+    return {"groups": groups, "groups_count": count, "quiet_groups": tuple(map(as_troubled_group, quiet))}
 
 
 def _of_processes(rows: Sequence[ManagedProcess], reach: Reach) -> dict[str, Any]:

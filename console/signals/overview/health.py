@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 from console.cluster.brokers.budgets import CrowdedBudget
+from console.signals.overview.capacity import FillingVolume, HeldQuota, LeftThrottle
+from console.signals.overview.next_action import NextAction
 from console.state.clusters.outage import Outage
 
 
@@ -296,19 +298,13 @@ class HealthFacts:
     #: Some of them, and how many there are.
     kept: tuple[KeptTopic, ...] = ()
     kept_count: int = 0
+    held_quotas: tuple[HeldQuota, ...] = ()
+    left_throttle: LeftThrottle | None = None
+    filling: tuple[FillingVolume, ...] = ()
 
     @property
     def has_quorum(self) -> bool:
         return len(self.zookeeper_errors) * 2 < self.zookeeper_count
-
-
-@dataclass(frozen=True, slots=True)
-class NextAction:
-    """The next safe thing to do. `page` is the name of the route where it is done, `argument` what that needs."""
-
-    text: str
-    page: str = ""
-    argument: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +348,8 @@ class HealthReason:
     #: It is over and cannot be undone: it counts until somebody has acknowledged it.
     is_past: bool = False
     quiet: Quiet | None = None
+    #: The change that it may come of.
+    cause: NextAction | None = None
 
 
 @dataclass(frozen=True, slots=True)

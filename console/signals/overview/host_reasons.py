@@ -9,11 +9,11 @@ from console.signals.overview.health import (
     EndingCertificate,
     HealthLevel,
     HealthReason,
-    NextAction,
     SetAsideLogs,
     TightDirectory,
     TroubledProcess,
 )
+from console.signals.overview.next_action import NextAction
 
 _EVIDENCE_LENGTH_MAX = 160
 _PATH_LENGTH_MAX = 400

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from console.signals.overview.health import HealthLevel, HealthReason, NextAction, TroubledMirror
+from console.signals.overview.health import HealthLevel, HealthReason, TroubledMirror
+from console.signals.overview.next_action import NextAction
 
 _ERROR_LENGTH_MAX = 300
 

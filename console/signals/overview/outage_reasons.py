@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from console.kit.gateway.errors import OTHER
-from console.signals.overview.health import HealthFacts, HealthLevel, HealthReason, NextAction
+from console.signals.overview.health import HealthFacts, HealthLevel, HealthReason
+from console.signals.overview.next_action import NextAction
 from console.state.clusters.outage import Outage
 
 

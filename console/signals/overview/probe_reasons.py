@@ -5,7 +5,8 @@ A broker that is not registered, and a process that should run, have reasons of 
 
 from collections.abc import Iterable, Mapping
 
-from console.signals.overview.health import HealthLevel, HealthReason, NextAction, ProbeWord
+from console.signals.overview.health import HealthLevel, HealthReason, ProbeWord
+from console.signals.overview.next_action import NextAction
 
 _ERROR_LENGTH_MAX = 300
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from console.kit.common.figures import grouped
-from console.signals.overview.health import HealthLevel, HealthReason, NextAction
+from console.signals.overview.health import HealthLevel, HealthReason
+from console.signals.overview.next_action import NextAction
 
 
 def quorum_reasons(quorum: Mapping[str, Any] | None) -> Iterable[HealthReason]:

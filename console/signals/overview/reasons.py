@@ -5,18 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.signals.overview.budget_reasons import budget_reasons
+from console.signals.overview.capacity_reasons import filling_reasons, quota_reasons, throttle_reasons
 from console.signals.overview.client_reasons import group_reason, group_reasons
 from console.signals.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.signals.overview.connector_reasons import connector_reasons, silence_reasons
 from console.signals.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
-from console.signals.overview.health import (
-    Health,
-    HealthFacts,
-    HealthLevel,
-    HealthReason,
-    NextAction,
-    TroubledPartition,
-)
+from console.signals.overview.health import Health, HealthFacts, HealthLevel, HealthReason, TroubledPartition
 from console.signals.overview.host_reasons import (
     certificate_reasons,
     crowded_reasons,
@@ -26,6 +20,7 @@ from console.signals.overview.host_reasons import (
     stray_reasons,
 )
 from console.signals.overview.mirror_reasons import mirror_reasons
+from console.signals.overview.next_action import NextAction
 from console.signals.overview.outage_reasons import outage_reasons
 from console.signals.overview.probe_reasons import probe_reasons
 from console.signals.overview.quiet import is_silent, quiet_of
@@ -100,6 +95,10 @@ def _broker_reasons(facts: HealthFacts) -> Iterable[HealthReason]:
     yield from directory_reasons(facts.directories)
     yield from stray_reasons(facts.strays)
     yield from crowded_reasons(facts.crowded)
+    yield from filling_reasons(facts.filling)
+    yield from quota_reasons(facts.held_quotas, facts.now_ms)
+    if not facts.outage:
+        yield from throttle_reasons(facts.left_throttle)
 
 
 def _where_it_runs(reason: HealthReason) -> HealthReason:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import HealthLevel, HealthReason, KeptTopic, NextAction
+from console.signals.overview.health import HealthLevel, HealthReason, KeptTopic
+from console.signals.overview.next_action import NextAction
 
 #: Of a name in a sentence.
 _NAME_LENGTH_MAX = 40

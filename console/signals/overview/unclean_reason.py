@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from console.signals.overview.health import HealthLevel, HealthReason, NextAction, PastElection
+from console.signals.overview.health import HealthLevel, HealthReason, PastElection
+from console.signals.overview.next_action import NextAction
 
 #: As long as anything can be quiet: what was acknowledged is not heard again by getting old.
 TOLD_FOR_MS = 30 * 24 * 3_600_000

@@ -48,6 +48,10 @@ class ClusterState(models.Model):
     #: Records appended per second over all topics but internal ones, and its recent past, oldest first.
     records_per_second = models.FloatField(null=True)
     rate_history = models.JSONField(default=list)
+    #: Broker or `all brokers` → the lowest replication throttle that it sets, in bytes per second; topics whose
+    #: replicas it holds for.
+    throttled_brokers = models.JSONField(default=dict)
+    throttled_topics = models.JSONField(default=list)
 
     def __str__(self) -> str:
         return self.name

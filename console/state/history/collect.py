@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.interface import ClusterGateway
+from console.state.clusters.store import update_state
 from console.state.clusters.topic_rows import TopicRow
 from console.state.consumers.rows import GroupRow
 from console.state.consumers.tiers import ClusterObserver, TierContext, TierLook
@@ -23,6 +24,8 @@ from console.state.history.configuration import (
     broker_settings_events,
     quota_events,
     quota_state,
+    throttled_brokers,
+    throttled_topics,
     topic_settings_events,
 )
 from console.state.history.differences import HistoryEvent
@@ -67,6 +70,7 @@ class ConfigurationObserver(ClusterObserver):
         self._now_ms = clock_ms
         self._settings = _Compared(ChangeKind.SETTINGS, topic_settings_events)
         self._told: Mapping[str, OwnSettings] = {}
+        self._throttled: list[str] | None = None
         self._groups = _Compared(ChangeKind.GROUP, group_events)
         self._offsets, self._offset_flood = OffsetChanges(), FloodGate()
 
@@ -79,8 +83,15 @@ class ConfigurationObserver(ClusterObserver):
         if not told and not known.keys() - topics.keys():
             return
         self._told = dict(settings)
+        self._keep_throttled(topics, settings)
         now = {name: values for name, values in known.items() if name in topics}
         self._settings.look(now | {name: dict(item) for name, item in told.items()}, self._now_ms())
+
+    def _keep_throttled(self, topics: Mapping[str, TopicRow], settings: Mapping[str, OwnSettings]) -> None:
+        throttled = throttled_topics({name: dict(item) for name, item in settings.items() if name in topics})
+        if throttled != self._throttled:
+            update_state(throttled_topics=throttled)
+            self._throttled = throttled
 
     def saw_groups(self, changed: Iterable[GroupRow], groups: Collection[str]) -> None:
         at_ms = self._now_ms()
@@ -108,6 +119,7 @@ class ConfigurationCollector:
         self._acls = _Compared(ChangeKind.ACL, acl_events)
         self._quotas = _Compared(ChangeKind.QUOTA, quota_events)
         self._read_ms = -READ_EVERY_MS
+        self._throttled: dict[str, int] | None = None
 
     def look(self) -> None:
         """Raises GatewayError while no broker answers; what is refused is left as it was."""
@@ -127,8 +139,13 @@ class ConfigurationCollector:
     def _look_at_brokers(self) -> None:
         """A broker that does not answer keeps what it had, and so does what all have in common while none answers."""
         now = broker_settings(self._gateway.brokers.settings())
-        if ALL_BROKERS in now:
-            self._brokers.look({**(self._brokers.known or {}), **now}, self._now_ms())
+        if ALL_BROKERS not in now:
+            return
+        self._brokers.look({**(self._brokers.known or {}), **now}, self._now_ms())
+        throttled = throttled_brokers(now)
+        if throttled != self._throttled:
+            update_state(throttled_brokers=throttled)
+            self._throttled = throttled
 
     def _look_at_acls(self) -> None:
         self._acls.look(acl_state(self._gateway.acls.look().rules), self._now_ms())

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.brokers.interface import BrokerSetting
+from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS
 from console.kit.gateway.quotas.interface import Quotas, in_words, value_text
 from console.state.history.differences import HistoryEvent, Values
 
@@ -73,6 +74,19 @@ def broker_settings_events(before: State, after: State) -> list[HistoryEvent]:
         HistoryEvent("brokerconfig", name, f"{_broker(name)}: {in_sentence(values)}", values=values)
         for name, values in differences(before, after).items()
     ]
+
+
+def throttled_brokers(state: State) -> dict[str, int]:
+    """Return by broker (or all of them) the lowest rate of a replication throttle (KIP-73), in bytes per second."""
+    found = {
+        name: [int(values[key]) for key in RATE_KEYS if values.get(key, "").isdigit()] for name, values in state.items()
+    }
+    return {name: min(rates) for name, rates in sorted(found.items()) if rates}
+
+
+def throttled_topics(state: State) -> list[str]:
+    """Return the topics that name replicas for which a throttle holds."""
+    return sorted(name for name, values in state.items() if any(values.get(key) for key in REPLICA_KEYS))
 
 
 def acl_state(rules: Iterable[AclRule]) -> dict[str, dict[str, str]]:

@@ -51,7 +51,15 @@ def test_the_list_has_limits_beside_their_use_and_who_waits(set_quota, used, clo
     clock.advance(2_000)
     used(rate=1_500, throttled_ms=1_100)
     text = text_of(client_of(viewer).get("/quotas/"))
-    for shown in ("user alice", "1 KB / s", "1.5 KB / s", "broker 2", "waits 500 ms / s", "12.5 %", "no use seen"):
+    for shown in (
+        "user alice",
+        "1 KB / s",
+        "1.5 KB / s",
+        "broker 2",
+        "waits 500 ms of each second",
+        "12.5 %",
+        "no use seen",
+    ):
         assert shown in text
     assert "user alice" in text_of(client_of(viewer).get("/quotas/?throttled=on"))
     used(rate=10, throttled_ms=1_100)
@@ -118,6 +126,20 @@ def test_who_is_freed_is_named(set_quota, used, clock, operator, client_of):
     shown = client_of(operator).post("/quotas/+change/", form(user="alice"))
     assert "waits 250 ms of each second, and is held back no more" in text_of(shown)
     assert "user alice is not limited any more" in text_of(shown)
+
+
+def test_a_client_that_writes_in_bursts_is_judged_by_its_last_minutes(set_quota, used, clock, operator, client_of):
+    set_quota(ALICE, producer_byte_rate=1_000)
+    used(rate=1_000)
+    clock.advance(30_000)
+    used(rate=5_000, throttled_ms=250)
+    clock.advance(30_000)
+    used(rate=0, throttled_ms=250)
+    browser = client_of(operator)
+    removed = text_of(browser.post("/quotas/+change/", form(user="alice")))
+    assert "was held back in the last minutes, and is held back no more" in removed
+    lowered = text_of(browser.post("/quotas/+change/", form(user="alice", producer_byte_rate="500")))
+    assert "at most 5 KB / s in the last minutes, and is slowed to 500 B / s" in lowered
 
 
 def test_whom_a_quota_does_not_reach_is_said(set_quota, operator, client_of):

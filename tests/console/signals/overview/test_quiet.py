@@ -8,11 +8,11 @@ from console.signals.overview.health import (
     HealthFacts,
     HealthLevel,
     HealthReason,
-    NextAction,
     Quiet,
     TroubledGroup,
     TroubledPartition,
 )
+from console.signals.overview.next_action import NextAction
 from console.signals.overview.quiet import QuietKind, retired_key
 from console.signals.overview.reasons import assess
 
