@@ -14,7 +14,15 @@ from console.ecosystem.connectors.answers import ConnectorView
 from console.ecosystem.connectors.client import connect_client
 from console.ecosystem.connectors.declarations import declared_secrets
 from console.ecosystem.connectors.places import group_of
-from console.ecosystem.connectors.plan import DEEDS, RESTART, ConnectorChange, configuration_plan, deed_plan, task_plan
+from console.ecosystem.connectors.plan import (
+    DEEDS,
+    RESTART,
+    ConnectorChange,
+    configuration_plan,
+    deed_plan,
+    fails_again,
+    task_plan,
+)
 from console.ecosystem.connectors.sealing import print_of
 from console.kit.access.internal_topics import internal_topics
 from console.kit.access.rights import Right
@@ -91,7 +99,9 @@ def _page(
 ) -> HttpResponse:
     context: dict[str, object] = {"name": name, "verb": verb, "address": address}
     with refusable() as answer:
-        plan = context["plan"] = plan_of(connect_client().connector(name))
+        view = connect_client().connector(name)
+        plan = context["plan"] = plan_of(view)
+        context["configure_first"] = bool(again := fails_again(view)) and again in plan.touches
         if is_confirmed(request):
             carry_out(plan, Confirmation.parse(request.POST))
             messages.success(

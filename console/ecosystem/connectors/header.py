@@ -5,15 +5,16 @@ from console.kit.access.reach import Reach
 from console.kit.common.figures import grouped, rate
 from console.kit.features.headers import HeaderFacts, KeyFigure
 
-_PAUSE, _RESUME, _RESTART, _RESTART_FAILED, _STOP = "Pause…", "Resume…", "Restart…", "Restart what failed…", "Stop…"
+_PAUSE, _RESUME, _STOP, _CONFIGURE = "Pause…", "Resume…", "Stop…", "Configure…"
+_RESTART, _RESTART_FAILED = "Restart…", "Restart what failed…"
 
 
 def facts(connector: ShownConnector, _reach: Reach) -> HeaderFacts:
     """Return the facts of the connector. Its main action is what its state asks for."""
     row = connector.row
-    main, without = _actions(row.state, is_failed=row.is_failed)
-    if connector.group is not None:
-        flow = KeyFigure("Lag", grouped(connector.group.lag), "lag", f"Records that {row.group} has not read")
+    main, without = _actions(row.state, is_failed=row.is_failed, to_configure=connector.is_certain_to_fail_again)
+    if connector.lag is not None or row.kind == "sink":
+        flow = KeyFigure("Lag", grouped(connector.lag), "lag", f"Records that {row.group} has not read")
     else:
         flow = KeyFigure("Messages / s", rate(connector.rate), "rate", "Into its topics, by all producers")
     return HeaderFacts(
@@ -31,10 +32,10 @@ def facts(connector: ShownConnector, _reach: Reach) -> HeaderFacts:
     )
 
 
-def _actions(state: str, *, is_failed: bool) -> tuple[str, set[str]]:
+def _actions(state: str, *, is_failed: bool, to_configure: bool) -> tuple[str, set[str]]:
     """Return the title of the main action, and those that make no sense in `state`."""
     if state in ("PAUSED", "STOPPED"):
         return _RESUME, {_PAUSE, _RESTART, _RESTART_FAILED, *({_STOP} if state == "STOPPED" else ())}
     if is_failed:
-        return _RESTART_FAILED, {_RESUME}
+        return _CONFIGURE if to_configure else _RESTART_FAILED, {_RESUME}
     return _RESTART, {_RESUME, _RESTART_FAILED}

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from shlex import quote as shell_quote
 from urllib.parse import quote
 
-from console.ecosystem.connectors.answers import ConnectorView, OffsetView, compact
+from console.ecosystem.connectors.answers import ConnectorView, OffsetView, TaskView, compact
+from console.ecosystem.connectors.failed_stage import failed_stage
 from console.ecosystem.connectors.masking import MASK, masked_value
-from console.ecosystem.connectors.places import WRITTEN_KEYS
+from console.ecosystem.connectors.places import WRITTEN_KEYS, place_in
 from console.kit.access.internal_names import InternalTopics
 from console.kit.plans.plan import Plan, PlanLine
 
@@ -80,15 +81,16 @@ DEEDS = {
 def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
     """Of restarts only the names are confirmed: what has failed changes while somebody reads."""
     is_restart = deed.then == "restarted"
+    again = fails_again(view) if "includeTasks=true" in deed.path else ""
     return Plan(
         action=deed.action,
         object_type=OBJECT_TYPE,
         object_name=view.name,
         lines=tuple(_restarted(deed, view)) if is_restart else (PlanLine("state", view.state, deed.then),),
         read=() if is_restart else (f"state={view.state}",),
-        touches=deed.touches,
+        touches=(again, *deed.touches) if again else deed.touches,
         losses=(),
-        safe_because="Offsets stay: it goes on where it was." if is_restart else "",
+        safe_because="Offsets stay: it goes on where it was." if is_restart and not again else "",
         undo=deed.undo,
         command=_command(deed.method, address, view.name, deed.path),
         obstacle=_obstacle(deed, view),
@@ -98,19 +100,38 @@ def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
 def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
     """To restart one task."""
     task = next((task for task in view.tasks if task.number == number), None)
+    again = fails_again(view, number)
     return Plan(
         action="restart task of connector",
         object_type=OBJECT_TYPE,
         object_name=view.name,
         lines=(PlanLine(f"task {number}", task.state if task else None, "restarted", is_told=True),),
         read=(),
-        touches=(f"Task {number} is made anew; the others go on.", _RESTARTED),
+        touches=(*((again,) if again else ()), f"Task {number} is made anew; the others go on.", _RESTARTED),
         losses=(),
-        safe_because="Offsets stay: it goes on where it was.",
+        safe_because="" if again else "Offsets stay: it goes on where it was.",
         undo="there is nothing to take back.",
         command=_command("POST", address, view.name, f"/tasks/{number}/restart"),
         obstacle="" if task else f"There is no task {number} now.",
     )
+
+
+def fails_again(view: ConnectorView, number: int | None = None) -> str:
+    """Return why a restart meets the same failure, in one sentence; empty: that is not known.
+
+    Connect restarts tasks when a connector is configured, so a failed task has failed with the configuration of now.
+    `number`: of this task alone.
+    """
+    tasks = (task for task in (view.own, *view.tasks) if task.is_failed and number in (None, task.number))
+    return next(filter(None, map(_fails_again, tasks)), "")
+
+
+def _fails_again(task: TaskView) -> str:
+    stage, place = failed_stage(task.trace), place_in(task.trace)
+    if stage is None or not stage.is_certain_to_fail_again:
+        return ""
+    record = f"the record at offset {place.offset} of partition {place.partition}" if place else "a record"
+    return f"It fails again as it is configured: its {stage.words} failed at {record}."
 
 
 def _restarted(deed: Deed, view: ConnectorView) -> list[PlanLine]:

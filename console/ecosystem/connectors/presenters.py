@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from console.ecosystem.connectors.access import may_read_traces
+from console.ecosystem.connectors.failed_stage import FailedStage, failed_stage
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.connectors.places import RecordRange, error_in, place_in
 from console.kit.access.reach import Reach, Resource
@@ -33,6 +34,7 @@ class ShownTask:
     error: str
     place: RecordRange | None
     may_read_record: bool
+    stage: FailedStage | None = None
 
     @property
     def tone(self) -> str:
@@ -52,6 +54,15 @@ class ShownConnector:
     group: ConsumerGroup | None = None
     rate: float | None = None
     hidden_topics: Collection[str] = ()
+    #: Of a failed sink, counted by its topics' logs; None: it runs, or they are not known.
+    unread: int | None = None
+
+    @property
+    def lag(self) -> int | None:
+        """Records that a sink has not read; None: not known, or a source."""
+        if self.unread is not None:
+            return self.unread
+        return None if self.group is None else self.group.lag
 
     @property
     def word(self) -> str:
@@ -80,6 +91,11 @@ class ShownConnector:
     @property
     def failures(self) -> list[ShownTask]:
         return [task for task in (self.own, *self.tasks) if task.is_failed]
+
+    @property
+    def is_certain_to_fail_again(self) -> bool:
+        """Whether a restart meets a failure again, since a record alone makes it."""
+        return any(task.stage and task.stage.is_certain_to_fail_again for task in self.failures)
 
     @property
     def faltering(self) -> list[ShownTask]:
@@ -115,7 +131,7 @@ class ShownConnector:
         is_read = self.may_read_traces
         may_read_record = place is not None and Right.RECORDS in self.reach.rights_on(Resource.TOPIC, place.topic)
         shown = (trace, name, said) if is_read else ("", name, "")
-        return ShownTask(number, state, worker, *shown, place, may_read_record)
+        return ShownTask(number, state, worker, *shown, place, may_read_record, failed_stage(trace))
 
     def _sees(self, topic: str) -> bool:
         return Right.VIEW in self.reach.rights_on(Resource.TOPIC, topic)

@@ -1,7 +1,7 @@
 """Reading connectors for pages: filtered and paged in the database, each with its consumer group or its rate."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -11,6 +11,7 @@ from django.http import QueryDict
 from console.ecosystem.connectors.access import connectors_within
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.connectors.presenters import ShownConnector
+from console.ecosystem.connectors.unread import unread_by_failed
 from console.kit.access.reach import Reach, Resource
 from console.kit.plans.models import KeptInverse
 from console.state.clusters.access import topics_within
@@ -79,7 +80,11 @@ def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
     groups = {group.name: group for group in groups_within(reach).filter(name__in=names).defer("members")}
     written = {topic for item in found if item.kind == "source" for topic in item.topics}
     rates = dict(topics_within(reach).filter(name__in=written).values_list("name", "records_per_second"))
-    return [ShownConnector(item, reach, groups.get(item.group), _rate(item, rates)) for item in found]
+    unread = unread_by_failed(found, reach)
+    return [
+        ShownConnector(item, reach, groups.get(item.group), _rate(item, rates), (), unread.get(item.name))
+        for item in found
+    ]
 
 
 def shown_one(row: Connector, reach: Reach) -> ShownConnector:
@@ -88,7 +93,7 @@ def shown_one(row: Connector, reach: Reach) -> ShownConnector:
     if reach.is_limited(Resource.TOPIC):
         seen = topics_within(reach).values("pk")
         hidden = tuple(Topic.objects.exclude(pk__in=seen).values_list("name", flat=True))
-    return ShownConnector(row, reach, found.group, found.rate, hidden)
+    return replace(found, hidden_topics=hidden)
 
 
 def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, ...]]:
@@ -108,7 +113,7 @@ def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, 
             row.worker,
             " ".join(connector.topics),
             group and group.name,
-            group and group.lag,
+            connector.lag,
             connector.rate,
         )
 

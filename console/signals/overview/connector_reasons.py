@@ -41,7 +41,7 @@ def _failed(connector: TroubledConnector) -> HealthReason:
         they_do = "they do" if connector.failed_count > 1 else "it does"
         text = f"Connector {name} failed in {tasks}: {they_do} nothing more."
     action = NextAction("Read why; cure the cause, then restart what failed", "connector", connector.name)
-    evidence = " · ".join(filter(None, [connector.error, connector.place]))
+    evidence = " · ".join(filter(None, [connector.place, connector.error]))
     weight = connector.failed_count + connector.is_whole
     key = f"connector:{connector.name}"
     subject = f"Connector {name}"

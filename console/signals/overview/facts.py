@@ -16,7 +16,7 @@ from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.completeness.queries import disagreeing, lagging
 from console.ecosystem.connectors.access import connectors_within
 from console.ecosystem.connectors.models import Connector
-from console.ecosystem.connectors.presenters import ShownConnector
+from console.ecosystem.connectors.presenters import ShownConnector, ShownTask
 from console.ecosystem.connectors.queries import shown
 from console.ecosystem.mirrors.queries import MirroredTopicRow, troubled
 from console.ecosystem.probe.access import may_see_probe
@@ -218,9 +218,14 @@ def _as_connector(connector: ShownConnector) -> TroubledConnector:
         row.task_count,
         row.state == "FAILED",
         failure.error_class if failure else "",
-        failure.place.sentence if failure and failure.place else "",
+        _where(failure) if failure else "",
         row.failed_since_ms,
     )
+
+
+def _where(failure: ShownTask) -> str:
+    stage = f"its {failure.stage.words} failed" if failure.stage else ""
+    return " ".join(filter(None, [stage, failure.place.sentence if failure.place else ""]))
 
 
 def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""Records that a failed sink has not read: its group has no members, and offsets only where it has committed."""
+
+from collections.abc import Collection
+
+from console.ecosystem.connectors.models import Connector
+from console.kit.access.reach import Reach
+from console.state.clusters.access import topics_within
+from console.state.clusters.models import Partition
+from console.state.consumers.models import GroupPartition
+
+_RESET = "consumer.override.auto.offset.reset"
+
+
+def unread_by_failed(rows: Collection[Connector], reach: Reach) -> dict[str, int]:
+    """Return by connector the unread records of failed sinks; without those that name no topic, or one out of reach.
+
+    Where a sink has not committed, it begins at the log start, as Connect does unless its configuration says otherwise.
+    """
+    sinks = [row for row in rows if row.kind == "sink" and row.failed_since_ms is not None and row.topics]
+    if not sinks:
+        return {}
+    names = {topic for row in sinks for topic in row.topics}
+    logs: dict[str, list[tuple[int, int, int]]] = {}
+    partitions = Partition.objects.filter(topic__in=topics_within(reach).filter(name__in=names))
+    for topic, *log in partitions.values_list("topic__name", "partition", "first_offset", "next_offset"):
+        if None not in log:
+            logs.setdefault(topic, []).append((log[0], log[1], log[2]))
+    committed = {
+        (group, topic, partition): offset
+        for group, topic, partition, offset in GroupPartition.objects.filter(
+            group__name__in={row.group for row in sinks}, committed__isnull=False
+        ).values_list("group__name", "topic", "partition", "committed")
+    }
+    return {
+        row.name: sum(
+            max(0, end - max(first, committed.get((row.group, topic, partition), first)))
+            for topic in row.topics
+            for partition, first, end in logs[topic]
+        )
+        for row in sinks
+        if logs.keys() >= set(row.topics) and row.config.get(_RESET, "earliest") == "earliest"
+    }
