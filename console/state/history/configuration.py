@@ -9,6 +9,7 @@ from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS
 from console.kit.gateway.quotas.interface import Quotas, in_words, value_text
+from console.state.history.damage import tone_of
 from console.state.history.differences import HistoryEvent, Values
 
 #: By object, its values by name.
@@ -45,7 +46,7 @@ def in_sentence(values: Values) -> str:
 
 def topic_settings_events(before: State, after: State) -> list[HistoryEvent]:
     return [
-        HistoryEvent("settings", name, f"{name}: {in_sentence(values)}", values=values)
+        HistoryEvent("settings", name, f"{name}: {in_sentence(values)}", tone_of(values), values=values)
         for name, values in differences(before, after).items()
     ]
 
@@ -71,7 +72,7 @@ def broker_settings(settings: Mapping[int, Iterable[BrokerSetting]]) -> dict[str
 
 def broker_settings_events(before: State, after: State) -> list[HistoryEvent]:
     return [
-        HistoryEvent("brokerconfig", name, f"{_broker(name)}: {in_sentence(values)}", values=values)
+        HistoryEvent("brokerconfig", name, f"{_broker(name)}: {in_sentence(values)}", tone_of(values), values=values)
         for name, values in differences(before, after).items()
     ]
 
@@ -118,7 +119,7 @@ def quota_events(before: State, after: State) -> list[HistoryEvent]:
     names = sorted(before.keys() | after.keys())
     found = {name: changed_values(before.get(name, {}), after.get(name, {})) for name in names}
     return [
-        HistoryEvent("quota", name, f"Quota of {name}: {in_sentence(values)}", values=values)
+        HistoryEvent("quota", name, f"Quota of {name}: {in_sentence(values)}", tone_of(values), values=values)
         for name, values in found.items()
         if values
     ]

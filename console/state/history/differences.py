@@ -129,7 +129,7 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
         gone, come = sorted(set(before.isr) - set(after.isr)), sorted(set(after.isr) - set(before.isr))
         words = [f"{_ids(gone)} fell out of sync"] if gone else []
         words += [f"{_ids(come)} came in sync"] if come else []
-        tone = "warning" if len(after.isr) < len(after.replicas) else "ok"
+        tone = "warning" if gone and len(after.isr) < len(after.replicas) else "ok"
         yield HistoryEvent(
             "isr", topic, f"{name}: {', '.join(words)}; in sync: {sorted(after.isr)}", tone, after.partition
         )

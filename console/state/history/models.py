@@ -2,38 +2,12 @@
 
 from django.db import models
 
+from console.state.history.kinds import TOPIC_KINDS as TOPIC_KINDS
+from console.state.history.kinds import ChangeKind as ChangeKind
+from console.state.history.links import address_of
+
 #: Rows kept. A busy week, or a broker that comes and goes for a day.
 ROWS_MAX = 100_000
-
-
-class ChangeKind(models.TextChoices):
-    LEADER = "leader", "leader"
-    ISR = "isr", "in-sync replicas"
-    REPLICAS = "replicas", "replicas"
-    BROKER = "broker", "broker"
-    CONTROLLER = "controller", "controller"
-    UNCLEAN = "unclean", "unclean election"
-    TOPIC = "topic", "topic"
-    PROCESS = "process", "process"
-    SETTINGS = "settings", "topic settings"
-    BROKER_SETTINGS = "brokerconfig", "broker settings"
-    ACL = "acl", "ACL"
-    QUOTA = "quota", "quota"
-    SCHEMA = "schema", "schema"
-    OFFSETS = "offsets", "offsets"
-    GROUP = "group", "group"
-
-
-#: Whose object is a topic.
-TOPIC_KINDS = (
-    ChangeKind.LEADER,
-    ChangeKind.ISR,
-    ChangeKind.REPLICAS,
-    ChangeKind.UNCLEAN,
-    ChangeKind.TOPIC,
-    ChangeKind.SETTINGS,
-    ChangeKind.SCHEMA,
-)
 
 
 class Change(models.Model):
@@ -65,6 +39,11 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return self.sentence
+
+    @property
+    def address(self) -> str:
+        """Return the address of its object's page; empty: it has none."""
+        return address_of(self.kind, self.object_name)
 
 
 class Baseline(models.Model):

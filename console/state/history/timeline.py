@@ -16,6 +16,7 @@ from django.db.models import Q, QuerySet
 from console.kit.access.reach import Reach
 from console.kit.audit.models import AuditEvent
 from console.kit.audit.record import cluster_audited
+from console.state.history.links import address_of
 from console.state.history.models import Change
 from console.state.history.queries import ACTION, HistoryQuery, chosen_changes, told
 
@@ -42,6 +43,11 @@ class TimelineEntry:
     partition: int | None
     sentence: str
     person: str = ""
+
+    @property
+    def address(self) -> str:
+        """Return the address of its object's page; empty: it has none."""
+        return address_of(self.kind, self.object_name)
 
     @property
     def row(self) -> tuple[object, ...]:

@@ -8,9 +8,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.kit.access.rights import Right, has_right, reach_of, require
+from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.state.clusters.access import access_topic
+from console.state.consumers.access import access_group
+from console.state.history.group_changes import changes_near, period_of
 from console.state.history.models import TOPIC_KINDS, ChangeKind
 from console.state.history.queries import ACTION, HistoryQuery
 from console.state.history.timeline import LINES_PER_PAGE, TITLES, HistoryTimeline
@@ -27,6 +30,15 @@ def topic_history(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     kinds = [choice for choice in ChangeKind.choices if choice[0] in (*TOPIC_KINDS, ChangeKind.OFFSETS)]
     return _page(request, "history/topic.html", {"topic": topic}, kinds, name)
+
+
+@require_safe
+def group_changes(request: UserRequest, group: str) -> HttpResponseBase:
+    """The panel of a group's page: what changed about the time when it fell behind."""
+    found = access_group(request.user, group, Right.VIEW)
+    period = period_of(found, now_ms())
+    changes = changes_near(found, period, reach_of(request.user))
+    return render(request, "history/partials/group-changes.html", {"period": period, "changes": changes})
 
 
 def _page(
