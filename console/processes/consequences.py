@@ -10,6 +10,7 @@ from django.db.models.functions import Cast
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
+from console.kit.common.figures import size
 from console.kit.common.list_length import ListLength
 from console.processes.dependents import dependents_of, dependents_sentences
 from console.processes.guard import (
@@ -50,6 +51,8 @@ class Consequence:
     harms: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
     is_judged: bool = False
+    #: A replication throttle holds the broker, so what it misses may stay out of sync for long.
+    is_throttled: bool = False
 
     @property
     def is_harmful(self) -> bool:
@@ -71,11 +74,27 @@ def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
     if process.pid is None and process.waits_for_restart:
         return Consequence(("It does not run now: nothing changes but that it is not started again.",), is_judged=True)
     absence = absence_of(broker_id_of(process), world_now())
+    throttle = tuple(_throttle_sentences(broker_id_of(process), reach))
     return Consequence(
-        tuple(course_sentences(absence, may_see(reach, Resource.GROUP))),
+        (*throttle, *course_sentences(absence, may_see(reach, Resource.GROUP))),
         tuple(harm_sentences(absence, may_see(reach, Resource.TOPIC))),
         absence.confirmed,
         is_judged=True,
+        is_throttled=bool(throttle),
+    )
+
+
+def _throttle_sentences(broker_id: int, reach: Reach) -> Iterable[str]:
+    """Yield what a replication throttle (KIP-73) means for a broker that has to catch up."""
+    state = cluster_state()
+    rates = [state.throttled_brokers.get(name) for name in (f"broker-{broker_id}", "all brokers")]
+    known = [rate for rate in rates if rate is not None]
+    if not known or not state.throttled_topics:
+        return
+    topics = f" of {state.throttled_topics[0]}" if may_see(reach, Resource.TOPIC)(state.throttled_topics[0]) else ""
+    yield (
+        f"A replication throttle of {size(known[0])}/s is set: replicas{topics} that fall behind meanwhile catch up "
+        "no faster. Remove it first unless a reassignment runs."
     )
 
 

@@ -43,7 +43,7 @@ _KILLED = (
 
 def _why_safe(action: str, consequence: "Consequence") -> str:
     """Only a broker's or a ZooKeeper server's end is judged; what becomes of users of other processes is not known."""
-    if action == KILL or not consequence.is_judged or consequence.is_harmful:
+    if action == KILL or not consequence.is_judged or consequence.is_harmful or consequence.is_throttled:
         return ""
     return "No partition goes offline or below its minimum, and the quorum stays."
 

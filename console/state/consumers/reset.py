@@ -70,6 +70,11 @@ class OffsetMove:
         return max(0, (self.old or 0) - self.new) if self.old is not None and self.new is not None else 0
 
     @property
+    def gone(self) -> int:
+        """Records that were deleted before the group read them, which no offset brings back."""
+        return max(0, self.bounds.first - self.old) if self.bounds and self.old is not None else 0
+
+    @property
     def skipped(self) -> int:
         """Records that are there, unread, and will not be read."""
         if self.new is None:
@@ -190,6 +195,10 @@ def reset_plan(group: GroupView, reset: Reset, command: str, action: str = "") -
     touches = [f"{_count(again, 'record')} will be read a second time."] if again else []
     if group.state == "Dead" and not group.committed:
         touches.append("There is no such group yet: it begins with these offsets, where its first member will read.")
+    gone = sum(move.gone for move in (*reset.moves, *reset.stays))
+    if gone:
+        count = _count(gone, "record")
+        touches.append(f"{count} that it had not read were deleted by retention: no offset brings them back.")
     touches += _of_type(group)
     return Plan(
         action=action or (SHARE_ACTION if reset.is_share else ACTION),
@@ -203,7 +212,7 @@ def reset_plan(group: GroupView, reset: Reset, command: str, action: str = "") -
         ),
         touches=tuple(touches),
         losses=tuple(_losses(reset, skipped)),
-        safe_because="Every record that the group has not read is still read.",
+        safe_because=f"Every unread record that is {'left' if gone else 'there'} is still read.",
         undo="the former offsets are kept, and can be put back from this page.",
         command=command,
         obstacle=obstacle_of(group),

@@ -303,3 +303,15 @@ def test_the_end_of_a_zookeeper_is_safe_only_while_the_others_are_a_quorum(db, s
         name="zookeeper-3", kind="zookeeper", host=settings.HOST_NAME, pid=1, ports=[2183]
     )
     assert bool(ending_plan(STOP, process, consequence_of(process)).safe_because) is is_safe
+
+
+def test_a_restart_under_a_replication_throttle_is_not_called_safe(brokers):
+    process = ManagedProcess.objects.get(name="broker-3")
+    assert ending_plan("restart", process, consequence_of(process)).safe_because
+    ClusterState.objects.update(throttled_brokers={"broker-3": 1_000}, throttled_topics=["orders"])
+    plan = ending_plan("restart", process, consequence_of(process))
+    assert not plan.safe_because
+    throttle = plan.touches[0].replace("\u202f", " ")
+    assert throttle.startswith("A replication throttle of 1 KB/s is set: replicas of orders")
+    other = ManagedProcess.objects.get(name="broker-2")
+    assert ending_plan("restart", other, consequence_of(other)).safe_because

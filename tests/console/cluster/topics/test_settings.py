@@ -301,3 +301,8 @@ def test_a_person_who_may_not_change_a_topic_has_the_cluster_judge_nothing(viewe
     monkeypatch.setattr(cluster, "check_topic_settings", lambda topic, changes: judged.append(changes))
     response = client_of(viewer).get(PAGE, {"setting": ["segment.ms", "flush.ms"], "value": ["soon", "never"]})
     assert (response.status_code, judged) == (200, [])
+
+
+def test_a_plan_names_the_value_of_the_default(operator, client_of):
+    text = client_of(operator).get(PAGE, {"setting": "segment.ms", "value": "default"}).content.decode()
+    assert re.search(r"<strong>default</strong> <span class=\"muted\">\(604800000\)</span>", text)

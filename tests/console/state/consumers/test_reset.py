@@ -156,3 +156,11 @@ def test_a_group_that_is_not_there_yet_is_said_to_begin():
     plan = reset_plan(nobody, reset_to(nobody, {A: 100}, BOUNDS), "")
     assert any("There is no such group yet" in touch for touch in plan.touches)
     assert plan.obstacle == ""
+
+
+def test_records_that_are_gone_are_counted_and_no_reset_promises_them():
+    reader = group(a=2, b=20)
+    aimed = aim_at(Aim(ResetKind.EARLIEST), {A}, reader, BOUNDS, {})
+    plan = reset_plan(reader, reset_by_aim(reader, aimed, BOUNDS), "")
+    assert "8 records that it had not read were deleted by retention: no offset brings them back." in plan.touches
+    assert plan.safe_because == "Every unread record that is left is still read."
