@@ -11,6 +11,7 @@ from broker.client.security.file import client_properties, exposure
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import HEEDED, read_security
 from broker.common.errors import StartupError
+from broker.common.header_rules import HeaderRule, read_rules
 from broker.common.own_names import OwnNames
 from broker.config.definition import (
     REQUIRED,
@@ -25,7 +26,6 @@ from broker.config.definition import (
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.records import LEVELS
-from broker.registry.response_headers import ConfiguredHeader, read_headers
 
 PORT = 8081
 _STORE = "kafkastore."
@@ -91,7 +91,7 @@ class RegistryConfig(ByAttribute):
     tls: RestTls | None
     client: Mapping[str, Any] = field(repr=False)
     #: Of every answer.
-    response_headers: tuple[ConfiguredHeader, ...] = ()
+    response_headers: tuple[HeaderRule, ...] = ()
     #: Keys that nobody knows, as other releases have some: told at start, and passed over.
     unknown: tuple[str, ...] = ()
 
@@ -131,10 +131,7 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         tls = read_tls(said, values["ssl_client_authentication"]) if is_secure else None
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
-    try:
-        headers = read_headers(values["response_http_headers_config"])
-    except ValueError as error:
-        raise StartupError(f"response.http.headers.config: {error}.") from None
+    headers = read_rules(values["response_http_headers_config"])
     if values["authentication_method"] == "BASIC" and not values["authentication_file"]:
         raise StartupError("authentication.method=BASIC needs authentication.file.")
     among = reached_by_others(listeners, values["inter_instance_protocol"], "inter.instance.protocol")

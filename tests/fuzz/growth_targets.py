@@ -12,6 +12,7 @@ import orjson
 from broker.client.visible_batches import visible_batches
 from broker.common.bounded_patterns import has_few_ways
 from broker.common.errors import BarnabasError
+from broker.common.header_rules import read_rules
 from broker.common.own_names import OwnNames
 from broker.common.types import TopicPartition
 from broker.config.authorizer import parse_super_users
@@ -26,7 +27,6 @@ from broker.connect.group.assignment import Balancer
 from broker.connect.group.wire import Metadata, Unit, WorkerAssignment, decode_metadata, encode_metadata
 from broker.connect.plugins.directory.parsing import parse_json, split_row
 from broker.connect.providers import Providers
-from broker.connect.rest.headers import read_rules
 from broker.connect.storage.configurations import Configurations
 from broker.connect.tasks.pipeline import _transforms
 from broker.connect.transforms.patterns import DateFormat, java_regex, java_replacement

@@ -14,15 +14,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from broker.client.logins import ClientLogins
 from broker.client.rest_listeners import RestListener, RestTls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
+from broker.common.configured_headers import WithHeaders
 from broker.common.errors import StartupError
 from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
+from broker.common.header_rules import HeaderRule, read_rules
 from broker.common.own_names import OwnNames, host_of
 from broker.common.punctual_http import bounded_protocol
 from broker.common.request_bodies import RETRY_LATER, SharedBodies
 from broker.common.unread_answers import NO_ROOM, SharedAnswers
 from broker.config.properties import unescaped
 from broker.connect.rest.app import ConnectRest
-from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
 from broker.connect.settings import WorkerSettings
 
 _PORT = 8083

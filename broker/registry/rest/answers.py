@@ -72,7 +72,8 @@ def error_answer(error: RegistryError) -> Response:
 def version_fields(version: Version, text: str | None = None, *, guid: UUID | None = None) -> dict[str, Any]:
     """Return a version as it is answered. text: it in another form than that which is stored. guid: where it is known.
 
-    A version that was decided on just now has neither `ts` nor `deleted` yet.
+    A version that was decided on just now has neither `ts` nor `deleted` yet. Where a schema is asked for by its id,
+    Confluent's registry leaves the id out; confluent-kafka then keeps the schema without one, and cannot write with it.
     """
     content = version.content
     fields: dict[str, Any] = {"subject": version.subject, "version": version.version, "id": version.id}
@@ -84,13 +85,6 @@ def version_fields(version: Version, text: str | None = None, *, guid: UUID | No
     if version.timestamp_ms:
         fields["ts"] = version.timestamp_ms
     return fields | {"deleted": version.deleted} if version.timestamp_ms or version.deleted else fields
-
-
-def schema_fields(version: Version, text: str | None = None, *, guid: UUID | None = None) -> dict[str, Any]:
-    """What an id means: a version that is this schema, without the id, which its client knows."""
-    fields = version_fields(version, text, guid=guid)
-    del fields["id"]
-    return fields
 
 
 def tags_fields(tags: TaggedEntities, wanted: Iterable[str]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker import __version__
 from broker.client.logins import ClientLogins
+from broker.common.configured_headers import WithHeaders
 from broker.common.foreign_pages import NoForeignPages
 from broker.common.hosts import counted_address
 from broker.common.logs import logger
@@ -21,7 +22,6 @@ from broker.registry.errors import RegistryError
 from broker.registry.fair_pool import CLIENT
 from broker.registry.names import DEFAULT_CONTEXT, context_named
 from broker.registry.registry import NotLeader, SchemaRegistry
-from broker.registry.response_headers import WithHeaders
 from broker.registry.rest import comparing, contexts, schemas, settings, subjects, tagging
 from broker.registry.rest.answers import MEDIA_TYPE, answer, error_answer
 

@@ -14,7 +14,7 @@ from broker.registry.names import context_of, has_prefix, within
 from broker.registry.operations import aliased, by_id
 from broker.registry.records import has_rule_type
 from broker.registry.registry import SchemaRegistry
-from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, schema_fields, version_fields
+from broker.registry.rest.answers import MEDIA_TYPE, answer, list_answer, version_fields
 from broker.registry.rest.asking import context_in, flag, id_of, number, page, registry_of, schema_tags
 from broker.registry.rest.subjects import prefix_of
 from broker.registry.schema import Version
@@ -43,7 +43,7 @@ def looked_up(registry: SchemaRegistry, context: str, rest: str, query: bytes) -
         version = by_id(store, subject, int(rest))
     except RegistryError:
         return None
-    return orjson.dumps(schema_fields(version, guid=store.guid(context_of(version.subject), version.id)))
+    return orjson.dumps(version_fields(version, guid=store.guid(context_of(version.subject), version.id)))
 
 
 async def _text(request: Request, version: Version) -> str:
@@ -55,7 +55,7 @@ async def _text(request: Request, version: Version) -> str:
 
 async def get_schema(request: Request) -> Response:
     version = _found(request)
-    fields = schema_fields(version, await _text(request, version)) | await schema_tags(request, version)
+    fields = version_fields(version, await _text(request, version)) | await schema_tags(request, version)
     context = context_of(version.subject)
     if request.query_params.get("referenceFormat") == "qualified":
         for reference in fields.get("references", ()):
@@ -102,7 +102,7 @@ async def get_by_guid(request: Request) -> Response:
     (context, schema_id), *_ = _ids_of_guid(request)
     version = registry_of(request).store.place(context, schema_id)
     assert version is not None
-    fields = schema_fields(version, await _text(request, version))
+    fields = version_fields(version, await _text(request, version))
     return answer({name: value for name, value in fields.items() if name not in ("subject", "version")})
 
 

@@ -6,8 +6,9 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from broker.common.configured_headers import WithHeaders
 from broker.common.errors import StartupError
-from broker.connect.rest.headers import WithHeaders, read_rules
+from broker.common.header_rules import read_rules
 
 
 def answer(text):

@@ -1,14 +1,8 @@
-"""What is put onto every answer of REST (`response.http.headers.config`, KIP-577), and how that is written."""
+"""Headers that the operator wants in every answer of a REST server: `response.http.headers.config` (KIP-577)."""
 
 import csv
 import re
-import time
-from collections.abc import Callable
-from email.utils import formatdate
 from typing import NamedTuple
-
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from broker.common.errors import StartupError
 
@@ -42,27 +36,3 @@ def _rule(text: str) -> HeaderRule:
             raise StartupError(f"{KEY}: {text!r} must say how many milliseconds from now.")
         value = int(found["value"])
     return HeaderRule(found["action"].startswith("add"), found["name"], value)
-
-
-class WithHeaders:
-    def __init__(self, app: ASGIApp, rules: tuple[HeaderRule, ...], now_s: Callable[[], float] = time.time):
-        self._app, self._rules, self._now_s = app, rules, now_s
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def sent(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for rule in self._rules:
-                    self._put(headers, rule)
-            await send(message)
-
-        await self._app(scope, receive, sent)
-
-    def _put(self, headers: MutableHeaders, rule: HeaderRule) -> None:
-        value = rule.value
-        if isinstance(value, int):
-            value = formatdate(self._now_s() + value / 1000, usegmt=True)
-        if rule.is_added:
-            headers.append(rule.name, value)
-        else:
-            headers[rule.name] = value
