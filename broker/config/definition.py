@@ -124,7 +124,7 @@ class Key:
     @property
     def config_type(self) -> ConfigType:
         """As DescribeConfigs names it (KIP-569)."""
-        types = {
+        types: dict[Callable[[str], Any], ConfigType] = {
             parse_int: ConfigType.LONG,
             parse_int32: ConfigType.INT,
             parse_boolean: ConfigType.BOOLEAN,
@@ -221,7 +221,7 @@ def accepting(words: str) -> Callable[[AnyParser], AnyParser]:
 
 def _kind(parse: Callable[[str], Any]) -> str:
     """What a text must be; a parser of somebody else's is marked with it (`accepting`)."""
-    kinds = {
+    kinds: dict[Callable[[str], Any], str] = {
         parse_int: "a whole number",
         parse_int32: f"a whole number up to {2**31 - 1}",
         parse_boolean: "true or false",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from broker.common.java.numbers import trim
 from broker.common.security_limits import CONNECTOR_ALIASES_MAX
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConfigValue, ConnectError, Importance
 from broker.connect.plugins import PluginKind, lookup
@@ -31,7 +32,7 @@ def check_aliased(props: Props, found: Mapping[str, ConfigValue]) -> None:
         for alias in dict.fromkeys(aliases):
             _check_plugin(props, found, f"{what}.{alias}.", kind)
     for alias in _aliases(props, "transforms"):
-        wanted = props.get(f"transforms.{alias}.predicate")
+        wanted = trim(props.get(f"transforms.{alias}.predicate") or "")
         if wanted and wanted not in _aliases(props, "predicates"):
             found[f"transforms.{alias}.predicate"].errors.append(
                 f"Invalid value {wanted} for configuration transforms.{alias}.predicate: none of the predicates is so "

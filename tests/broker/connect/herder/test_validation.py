@@ -72,7 +72,7 @@ SINK = {"name": "s", "connector.class": "FileStreamSink"}
         ({"topics": "a", "topics.regex": "b"}, "topics"),
         ({"topics": "a, dead", "errors.deadletterqueue.topic.name": "dead"}, "topics"),
         ({"topics.regex": "(["}, "topics.regex"),
-        ({"topics.regex": r"\p{Nothing}"}, "topics.regex"),
+        ({"topics.regex": r"\X"}, "topics.regex"),
         ({"topics.regex": "d.*", "errors.deadletterqueue.topic.name": "dead"}, "topics.regex"),
         ({"topics": "a", "header.converter": "Nothing"}, "header.converter"),
         ({"topics": "a", "header.converter": "FileStreamSink"}, "header.converter"),

@@ -15,6 +15,16 @@ def test_a_connector_is_found_by_its_whole_name_and_without_its_kind(name):
     assert lookup(name, PluginKind.SOURCE).__name__ == "FileStreamSourceConnector"
 
 
+@pytest.mark.parametrize("name", ["String", "ByteArray", "Boolean", "Short", "Integer", "Long", "Float", "Double"])
+def test_converters_of_values_convert_headers_as_well(name):
+    package = "storage" if name == "String" else "converters"
+    whole = f" org.apache.kafka.connect.{package}.{name}Converter "
+    converter = lookup(whole, PluginKind.HEADER_CONVERTER)()
+    converter.configure({})
+    assert converter.to_connect_header("t", "h", None)[1] is None
+    assert lookup(whole, PluginKind.CONVERTER) is type(converter)
+
+
 def test_variants_are_found_by_javas_names():
     assert lookup("org.apache.kafka.connect.transforms.InsertField$Value", "transformation").SIDE == "value"
     assert lookup("InsertField$Key", "transformation").SIDE == "key"

@@ -4,7 +4,9 @@ from threading import Event
 
 import pytest
 
-from broker.connect.api import ConnectError, RetriableError, SourceRecord
+from broker.connect.api import ConnectError, Header, RetriableError, SourceRecord
+from broker.connect.herder.validation import validate
+from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.tolerance import RecordFailure, Tolerance
 
@@ -119,3 +121,27 @@ def test_one_odd_record_has_all_of_them_converted_one_by_one(odd):
 def test_what_a_transform_has_to_see_is_not_converted_together():
     props = {"transforms": "a", "transforms.a.type": "InsertField$Value", "transforms.a.topic.field": "topic"}
     assert json_pipeline(**props).columns(RUN) is None
+
+
+def test_what_is_accepted_with_blanks_around_it_starts_with_them():
+    own = {
+        "name": "c",
+        "connector.class": "FileStreamSink",
+        "topics": "t",
+        "key.converter": " StringConverter ",
+        "header.converter": " org.apache.kafka.connect.converters.ByteArrayConverter",
+        "transforms": "a",
+        "transforms.a.type": " Filter ",
+        "transforms.a.predicate": " p ",
+        "predicates": "p",
+        "predicates.p.type": " RecordIsTombstone",
+    }
+    worker = {f"{side}.converter": "StringConverter" for side in ("key", "value")}
+    settings = read_settings({**worker, "offset.storage.file.filename": "/x"}, STANDALONE)
+    assert [c["value"] for c in validate(own, settings)["configs"] if c["value"]["errors"]] == []
+    made = Pipeline(worker, own, Tolerance(own, Event()))
+    _, (_, value, headers) = made.source(SourceRecord({}, {}, "t", None, None, None, None, "line", 0, (_BYTES,)))
+    assert (value, headers) == (b"line", [("h", b"\xff")])
+
+
+_BYTES = Header("h", None, b"\xff")
