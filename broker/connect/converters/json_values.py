@@ -118,9 +118,9 @@ class JsonValues:
         elif schema.type in (Type.FLOAT32, Type.FLOAT64):
             value = _to_float(value)
             value = to_float32(value) if schema.type is Type.FLOAT32 else value
-        elif schema.type in BITS and isinstance(value, float | Decimal):
+        elif schema.type in BITS and isinstance(value, bool | float | Decimal):
             if is_logical(schema):
-                raise DataError(f"Invalid type for {schema.name}: a number with a point")
+                raise DataError(f"Invalid type for {schema.name}: no whole number")
             value = _to_whole(value)
         value = from_primitive(schema, value)
         validate_value(schema, value)
@@ -202,8 +202,10 @@ def _from_base64(value: Any) -> bytes:
         raise DataError("Invalid bytes field: not Base64") from None
 
 
-def _to_whole(value: float | Decimal) -> Any:
-    """1.0 is 1; what has a fraction stays, and so fails."""
+def _to_whole(value: bool | float | Decimal) -> Any:
+    """1.0 is 1; what has a fraction, or is true or false, stays, and so fails."""
+    if isinstance(value, bool):
+        return value
     is_short = isinstance(value, float) or abs(value.adjusted()) <= _DIGITS_OF_INT64
     return integer_of(value) if is_short and value == value // 1 else value
 
