@@ -76,7 +76,8 @@ def time_chart(
     to_ms = -(-now_ms // width_ms) * width_ms
     from_ms = to_ms - column_count * width_ms
     values = [_columns(item, from_ms, width_ms, column_count, now_ms) for item in series]
-    highest = max((value for row in values for value in row if value is not None), default=0.0)
+    rows = [*values, [_last(item) for item in series if not item.is_former]]
+    highest = max((value for row in rows for value in row if value is not None), default=0.0)
     top = nice_top(highest)
     lines = tuple(
         ChartLine(item.name, number, _pieces(row, top), say(_last(item)), item.is_former)

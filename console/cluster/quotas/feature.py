@@ -4,6 +4,7 @@ from console.kit.access.places import PagePlace
 from console.kit.access.roles import Right
 from console.kit.features.api import ApiAction, ApiRead
 from console.kit.features.declaration import Database, Feature, PageLink, PushedPage, RouteModule, RowKind, SidebarEntry
+from console.kit.features.hook import Hook
 from console.kit.features.tier import CollectorTier
 from console.kit.features.verbs import ObjectKind, Verb
 
@@ -37,6 +38,12 @@ FEATURE = Feature(
                 "controller_mutation_rate",
                 "connection_creation_rate",
             ),
+        ),
+    ),
+    hooks=(
+        Hook(
+            "console.state.client_applications.quota_words.QUOTAS_OF_CLIENTS",
+            "console.cluster.quotas.of_clients.quotas_of",
         ),
     ),
     suggested_actions=("change quotas",),

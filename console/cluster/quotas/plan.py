@@ -21,7 +21,7 @@ from console.kit.gateway.quotas.interface import (
     value_text,
 )
 from console.kit.plans.plan import Plan, PlanLine
-from console.state.consumers.traffic_edges import CONSOLE_CLIENT_ID
+from console.state.client_applications.queries import CONSOLE_CLIENT_ID
 
 CHANGE = "change quotas"
 _NAMED_MAX = 8

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Case, Model, Q, QuerySet, When
 from django.urls import reverse
+from django.utils.http import urlencode
 
 from console.cluster.credentials.models import ScramUser
 from console.cluster.quotas.models import QuotaRow
@@ -18,6 +19,7 @@ from console.kit.gateway.quotas.interface import DEFAULT
 from console.processes.header import not_offered
 from console.processes.models import ManagedProcess
 from console.shell.palette.phrases import number_in
+from console.state.client_applications.queries import CONSOLE_CLIENT_ID, traffic_within
 from console.state.clusters.access import rights_on_topic, topics_within
 from console.state.clusters.models import Broker
 from console.state.consumers.access import groups_within, reads_beyond
@@ -121,13 +123,17 @@ def groups_of_client(name: str, reach: Reach) -> Iterator[tuple[str, str]]:
             yield group.name, client_id
 
 
+def clients_called(name: str, reach: Reach) -> Iterator[tuple[str, str]]:
+    """Yield client id and address of the clients of topics in reach whose client id holds `name`."""
+    found = traffic_within(reach).filter(client_id__icontains=name).exclude(client_id__startswith=CONSOLE_CLIENT_ID)
+    for client_id in found.order_by("client_id").values_list("client_id", flat=True).distinct()[:EACH_MAX]:
+        yield client_id, f"{reverse('client-applications')}?{urlencode({'search': client_id})}"
+
+
 def _nearest(rows: QuerySet[_Row], field: str, text: str) -> list[_Row]:
     """Return rows whose name begins so before those that only hold it."""
-    begins = list(rows.filter(**{f"{field}__istartswith": text}).order_by(field)[:EACH_MAX])
-    if len(begins) < EACH_MAX:
-        holds = rows.filter(**{f"{field}__icontains": text}).exclude(**{f"{field}__istartswith": text})
-        begins += holds.order_by(field)[: EACH_MAX - len(begins)]
-    return begins
+    place = Case(When(**{f"{field}__istartswith": text}, then=0), default=1)
+    return list(rows.filter(**{f"{field}__icontains": text}).order_by(place, field)[:EACH_MAX])
 
 
 _FINDERS: Mapping[ObjectKind, Finder] = {

@@ -19,7 +19,14 @@ from console.kit.features.declaration import Tab
 from console.kit.features.verbs import ObjectKind, Verb
 from console.kit.tables.declared import TABLES
 from console.kit.tables.models import SavedView
-from console.shell.palette.objects import EACH_MAX, FOUND_BY_NAME, PaletteObject, find_objects, groups_of_client
+from console.shell.palette.objects import (
+    EACH_MAX,
+    FOUND_BY_NAME,
+    PaletteObject,
+    clients_called,
+    find_objects,
+    groups_of_client,
+)
 from console.shell.palette.phrases import WORDS_MAX, Phrase, phrases_of
 from console.shell.palette.places import ACTIONS, PAGES, TABS, VERBS
 
@@ -129,6 +136,8 @@ def _of_kind(
     if phrase.is_name_only and kind is ObjectKind.GROUP:
         for group, client_id in groups_of_client(phrase.name, reach):
             yield PaletteEntry("group", f"{group} · client {client_id}", reverse("group", args=[group]))
+        for client_id, address in clients_called(phrase.name, reach):
+            yield PaletteEntry("client", client_id, address)
 
 
 def _verbs_for(kind: ObjectKind, phrase: Phrase) -> list[Verb]:

@@ -11,6 +11,7 @@ from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
 from console.kit.common.clock import utc
 from console.state.client_applications.models import ClientLook, ClientTraffic
+from console.state.client_applications.quota_words import QUOTAS_OF_CLIENTS, ClientQuota
 
 ROWS_PER_PAGE = 50
 #: Clients that a topic's page shows; the file has all.
@@ -30,6 +31,8 @@ TITLES = (
     "last_active",
 )
 OTHER_CLIENTS = "other clients"
+#: The client ids of the console itself begin so.
+CONSOLE_CLIENT_ID = "barnabas-console"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ class ClientRow:
     """A client with its rates by topic."""
 
     key: ClientKey
+    #: Only on the list of clients, and for people who see every name.
+    quota: ClientQuota | None = None
     rates: dict[tuple[str, bool], TopicRate] = field(default_factory=dict)
 
     @property
@@ -70,6 +75,11 @@ class ClientRow:
     @property
     def fetched(self) -> list[TopicRate]:
         return self._of(is_produce=False)
+
+    @property
+    def is_console(self) -> bool:
+        """Whether it is the console itself: it reads records for pages, and is counted among no clients."""
+        return self.key.client_id.startswith(CONSOLE_CLIENT_ID)
 
     def _of(self, *, is_produce: bool) -> list[TopicRate]:
         rates = [rate for rate in self.rates.values() if rate.is_produce is is_produce]
@@ -172,7 +182,23 @@ def client_key(traffic: ClientTraffic, *, shows_addresses: bool) -> ClientKey:
 
 
 def client_page(query: ClientListQuery, reach: Reach) -> Page[ClientRow]:
-    return Paginator(chosen(query, reach), ROWS_PER_PAGE).get_page(query.page)
+    page = Paginator(chosen(query, reach), ROWS_PER_PAGE).get_page(query.page)
+    if reach.sees_all_names:
+        _name_quotas(list(page))
+    return page
+
+
+def _name_quotas(rows: Iterable[ClientRow]) -> None:
+    rows = list(rows)
+    clients = {_quota_key(row.key) for row in rows}
+    for quotas_of in QUOTAS_OF_CLIENTS:
+        quotas = quotas_of(clients)
+        for row in rows:
+            row.quota = quotas.get(_quota_key(row.key), row.quota)
+
+
+def _quota_key(key: ClientKey) -> tuple[str, str]:
+    return key.principal.removeprefix("User:"), key.client_id
 
 
 def chosen(query: ClientListQuery, reach: Reach) -> list[ClientRow]:

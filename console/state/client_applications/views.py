@@ -30,9 +30,11 @@ def client_applications(request: UserRequest) -> HttpResponseBase:
     query = ClientListQuery.parse(request.GET)
     if wants_csv(request):
         return csv_response(request, "client-applications", TITLES, csv_rows(chosen(query, reach)))
+    page = client_page(query, reach)
     context = {
         "query": query,
-        "page": client_page(query, reach),
+        "page": page,
+        "client_count": page.paginator.count - sum(row.is_console for row in page.paginator.object_list),
         "look": last_look(),
         "shows_addresses": reach.sees_all_names,
     }

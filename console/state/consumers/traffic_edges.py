@@ -4,11 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from console.kit.access.reach import Reach
-from console.state.client_applications.queries import shown_name, traffic_within
+from console.state.client_applications.queries import CONSOLE_CLIENT_ID, shown_name, traffic_within
 from console.state.consumers.models import ConsumerGroup, GroupPartition
-
-#: What the console calls itself to brokers; some of its clients add a word.
-CONSOLE_CLIENT_ID = "barnabas-console"
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from console.shell.palette import queries, views
 from console.shell.palette.objects import EACH_MAX
 from console.shell.palette.places import ACTIONS, PAGES, VERBS
 from console.shell.palette.queries import LOOKUPS_MAX, SHOWN_MAX, find
+from console.state.client_applications.models import ClientTraffic
 from console.state.clusters.models import Broker, Topic
 from console.state.consumers.models import ConsumerGroup, GroupPartition
 
@@ -260,3 +261,10 @@ def test_a_person_who_types_in_many_pages_leaves_room_for_others(viewer, operato
     assert client_of(operator).get("/find/", {"text": "o"}).status_code == 200
     views.SLOTS.give_back(viewer.pk)
     assert client_of(viewer).get("/find/", {"text": "o"}).status_code == 200
+
+
+def test_a_client_is_found_by_its_client_id(viewer):
+    known = {"topic": "orders", "is_produce": True, "used_at_ms": 1, "records_per_second": 1.0, "bytes_per_second": 1.0}
+    ClientTraffic.objects.create(client_id="mobile-api", principal="User:a", host="h", **known)
+    [entry] = [entry for entry in find("mobile", reach_of(viewer)) if entry.kind == "client"]
+    assert (entry.title, entry.address) == ("mobile-api", "/client-applications/?search=mobile-api")

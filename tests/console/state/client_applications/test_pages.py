@@ -8,6 +8,7 @@ import pytest
 from console.kit.common.clock import now_ms
 from console.kit.gateway.clients.interface import ClientView, TrafficView
 from console.kit.gateway.errors import ClusterUnreachableError
+from console.kit.gateway.quotas.interface import QuotaEntity
 from console.state.client_applications.models import ClientLook, ClientTraffic
 from console.state.client_applications.rows import ROWS_MAX
 from console.state.consumers.models import ConsumerGroup, GroupPartition
@@ -240,3 +241,20 @@ def test_the_file_has_a_line_for_each_client_topic_and_direction(told, operator,
         ("billing-1", "apache-kafka-java", "3.9.0", "fetch"),
     ]
     assert rows[0]["records_per_second"] == "150.0"
+
+
+def test_a_client_names_the_quota_that_counts_for_it(told, cluster, collector, administrator, viewer, client_of):
+    cluster.quotas.change(QuotaEntity(client_id="app-x"), {"producer_byte_rate": 1_024.0})
+    collector.look("quotas")
+    told({1: [traffic(APP), traffic(BILLING)]})
+    text = text_of(client_of(administrator).get(PAGE))
+    assert "quota of client id app-x" in text
+    assert 'href="/quotas/?search=app-x"' in text
+    assert text.count("quota of") == 1
+
+
+def test_the_console_itself_is_not_counted_among_clients(told, administrator, client_of):
+    told({1: [traffic(APP), traffic(ClientView("User:ANONYMOUS", "barnabas-console-records", "127.0.0.1"))]})
+    text = text_of(client_of(administrator).get(PAGE))
+    assert "this console</span>" in text
+    assert "1 client<" in text
