@@ -22,11 +22,11 @@ def unread_by_failed(rows: Collection[Connector], reach: Reach) -> dict[str, int
     names = {topic for row in sinks for topic in row.topics}
     logs: dict[str, list[tuple[int, int, int]]] = {}
     partitions = Partition.objects.filter(topic__in=topics_within(reach).filter(name__in=names))
-    for topic, *log in partitions.values_list("topic__name", "partition", "first_offset", "next_offset"):
-        if None not in log:
-            logs.setdefault(topic, []).append((log[0], log[1], log[2]))
-    committed = {
-        (group, topic, partition): offset
+    for topic, number, first, end in partitions.values_list("topic__name", "partition", "first_offset", "next_offset"):
+        if first is not None and end is not None:
+            logs.setdefault(topic, []).append((number, first, end))
+    committed: dict[tuple[str, str, int], int] = {
+        (group, topic, partition): offset or 0
         for group, topic, partition, offset in GroupPartition.objects.filter(
             group__name__in={row.group for row in sinks}, committed__isnull=False
         ).values_list("group__name", "topic", "partition", "committed")

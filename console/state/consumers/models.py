@@ -13,7 +13,6 @@ from console.state.consumers.why_behind import ReadingPace, why_behind
 
 
 class ConsumerGroup(models.Model):
-    partitions: "models.Manager[GroupPartition]"
     name = models.CharField(max_length=GROUP_NAME_LENGTH_MAX, unique=True)
     state = models.CharField(max_length=40)
     protocol_type = models.CharField(max_length=100, blank=True)

@@ -28,12 +28,11 @@ class ChangePeriod:
 
 def period_of(group: ConsumerGroup, at_ms: int) -> ChangePeriod:
     """Return an hour before and after the group fell behind or lost records; the last day if it did neither."""
-    began = (group.lost_since_ms, group.behind_since_ms if group.judgement.is_bad or group.lost else None)
-    known = [moment for moment in began if moment is not None]
-    if not known:
+    behind_since_ms = group.behind_since_ms if group.judgement.is_bad or group.lost else None
+    began_ms = behind_since_ms if group.lost_since_ms is None else group.lost_since_ms
+    if began_ms is None:
         return ChangePeriod(at_ms - DAY_MS, at_ms)
-    began_ms = max(known)
-    return ChangePeriod(min(known) - HOUR_MS, began_ms + HOUR_MS, began_ms)
+    return ChangePeriod(began_ms - HOUR_MS, began_ms + HOUR_MS, began_ms)
 
 
 def changes_near(group: ConsumerGroup, period: ChangePeriod, reach: Reach) -> list[Change]:

@@ -1,7 +1,9 @@
+from typing import Any
+
 from django.db import migrations, models
 
 
-def forget_counts(apps, editor):
+def forget_counts(apps: Any, editor: Any) -> None:
     """Clear counts of lost records: they were of the present log start, and the collector counts anew."""
     for name in ("ConsumerGroup", "GroupPartition"):
         rows = apps.get_model("consumers", name).objects.using(editor.connection.alias)
