@@ -103,7 +103,7 @@ async def get_by_guid(request: Request) -> Response:
     version = registry_of(request).store.place(context, schema_id)
     assert version is not None
     fields = version_fields(version, await _text(request, version))
-    return answer({name: value for name, value in fields.items() if name not in ("subject", "version")})
+    return answer({name: value for name, value in fields.items() if name not in ("subject", "version", "id")})
 
 
 async def get_ids_of_guid(request: Request) -> Response:
