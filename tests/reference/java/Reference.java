@@ -98,6 +98,7 @@ public final class Reference {
             case "parse_number": made.put("number", number(given.get("kind").asText(), text)); break;
             case "case": made.put("lower", text.toLowerCase(Locale.ROOT)).put("upper", text.toUpperCase(Locale.ROOT)); break;
             case "base64": made.put("bytes", hex(Base64.getDecoder().decode(text))); break;
+            case "avro-text": case "avro-resolution": Avro.evaluate(given, made); break;
             case "config": made.set("value", config(given.get("kind").asText(), text)); break;
             default: throw new IllegalArgumentException(given.toString());
         }

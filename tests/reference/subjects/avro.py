@@ -11,6 +11,7 @@ from broker.registry.avro.compatibility import incompatibilities
 from broker.registry.avro.parsing import parse
 from broker.registry.avro.printing import canonical
 from broker.registry.errors import InvalidSchema
+from tests.reference.comparison import Subject
 
 _PRIMITIVES = ["null", "boolean", "int", "long", "float", "double", "bytes", "string"]
 _NAMES = ["A", "B", "C", "a", "b", "_x1"]
@@ -54,7 +55,7 @@ def ours(case: dict) -> dict:
             return {"text": canonical(parse(case["text"])[0])}
         reader, writer = parse(case["reader"])[0], parse(case["writer"])[0]
     except InvalidSchema:
-        return {"refused": "schema"}
+        return {"refused": "value"}
     messages = incompatibilities(reader, writer)
     if any("is several of the writer" in message for message in messages):
         return {"compatible": False, "kinds": ["AMBIGUOUS"]}
@@ -255,3 +256,9 @@ def _changed(drawn: random.Random, schema: Any) -> Any:
         case _:
             holder.pop(key, None)
     return root["root"]
+
+
+AVRO = (
+    Subject("avro_texts", make_text, ours, 4_000),
+    Subject("avro_resolution", make_pair, ours, 4_000),
+)
