@@ -83,3 +83,8 @@ def test_a_name_from_right_to_left_does_not_turn_what_stands_beside_it():
     chart = time_chart(series, SPAN, NOW, say)
     assert chart.columns[-1].text.startswith("\u2068orders\u200f\u2069 ")
     assert "· clicks " in chart.columns[-1].text
+
+
+def test_the_highest_value_is_no_smaller_than_the_latest():
+    drawn = chart((NOW - 2_000, 10.0), (NOW - 1_000, 30.0))
+    assert (drawn.highest, drawn.lines[0].now) == (say(30.0), say(30.0))
